@@ -1,0 +1,1 @@
+"""Contracts as data: one folder per version, nothing to import."""
