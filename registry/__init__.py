@@ -1,0 +1,1 @@
+"""Contracts, conformance and decoding: pure Python, no Spark, no Kafka."""

@@ -1,0 +1,195 @@
+"""What a version can say, computed from its contract: nothing here is written by hand for one dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form
+from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.model import CONTROL_OPS, Meaning, OpFlag, Place
+from cdc_contracts.registry.reference import ReferenceJudge
+from cdc_contracts.registry.terms import Terms
+
+_UNITS: Final[Mapping[str, int]] = {
+    "epoch-millis": 1000,
+    "epoch-millis-list-last": 1000,
+    "epoch-seconds": 1_000_000,
+    "epoch-seconds-text": 1_000_000,
+    "iso-local": 1,
+    "iso-local-or-utc": 1,
+}
+_ZONED_TIMES: Final = frozenset({"iso-local"})
+_MOST_DIGITS: Final = 9
+_PROBES: Final[Mapping[str, str]] = {
+    "time": "01:02:03.123456789",
+    "datetime": "2020-11-25T04:01:02.123456789",
+    "timestamp": "2020-11-25T04:01:02.123456789Z",
+}
+_TIME_TEXT = re.compile(r"((?:\d{4,}-\d{2}-\d{2}T|-?)\d{2,3}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z?)\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldOp:
+    """How an event's op is said: the canonical op that is read back, its code (None: any) and its flag."""
+
+    op: str
+    code: str | None
+    flag: OpFlag | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a form keeps of a time: digits of a second (None: it is no time), and whether an instant stays one."""
+
+    digits: int | None
+    instants: bool
+
+
+_NOTHING: Final = Reach(None, instants=False)
+
+
+@dataclass(frozen=True)
+class Carries:
+    """What messages of a version can say.
+
+    `ops` maps the op of an event to how it is said; the units are microseconds, None where there is no such time.
+    `update_before`: an update tells the row before it. `kinds`: canonical kind by source type of its mapping.
+    """
+
+    ops: Mapping[str, ToldOp]
+    tenant: bool
+    schema: bool
+    primary_key: bool
+    position: bool
+    transaction: bool
+    event_time_unit: int | None
+    process_time_unit: int | None
+    update_before: bool
+    column_types: bool
+    kinds: Mapping[str, str]
+    _mapping: ValueMapping
+    _reaches: Mapping[str, Reach]
+
+    @property
+    def control_ops(self) -> frozenset[str]:
+        return frozenset(op for op in self.ops if op in CONTROL_OPS)
+
+    def kind_of(self, source_type: str) -> str | None:
+        """Return the canonical kind of a source type, or None where the version has no form for it."""
+        form = self._mapping.form_of(source_type)
+        return None if form is None else FORMS[form].kind
+
+    def fraction_digits(self, source_type: str) -> int | None:
+        """Return how many digits of a second a column of the type keeps; None where it holds no time of day."""
+        return self._reach(source_type).digits
+
+    def instants(self, source_type: str) -> bool:
+        """Say whether an instant in a column of the type stays an instant."""
+        return self._reach(source_type).instants
+
+    def _reach(self, source_type: str) -> Reach:
+        return self._reaches.get(self._mapping.form_of(source_type) or "", _NOTHING)
+
+
+def carries(version: Version, terms: Terms | None = None) -> Carries:
+    """Return what messages of a version can say on the terms of a run (zones that the user names count)."""
+    terms = terms or Terms()
+    meaning, judge = version.meaning, ReferenceJudge(version, terms)
+    envelope, mapping = meaning.envelope, judge.mapping
+    ops = _told_ops(meaning)
+    told = ops.get("update")
+    update = meaning.images.of(told.op) if told else None
+    forms = sorted({*mapping.document.forms, *([mapping.document.default] if mapping.document.default else [])})
+    return Carries(
+        ops=ops,
+        tenant=envelope.database is not None and envelope.database.split == "tenant.database",
+        schema=any(place and _names_schema(place) for place in (envelope.schema_name, envelope.database_table)),
+        primary_key=envelope.primary_key is not None,
+        position=envelope.position is not None,
+        transaction=envelope.transaction is not None,
+        event_time_unit=_unit_of(envelope.event_time, terms),
+        process_time_unit=_unit_of(envelope.process_time, terms),
+        update_before=update is not None and update.before is not None,
+        column_types=meaning.columns.types != "none",
+        kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
+        _mapping=mapping,
+        _reaches={form: reach_of(FORMS[form], judge.context_of(FORMS[form], None)) for form in forms},
+    )
+
+
+@lru_cache(maxsize=1024)
+def reach_of(form: Form, context: Context) -> Reach:
+    """Return what a form keeps of a time, found by writing one with ever fewer digits.
+
+    A fraction that is accepted with a note is not documented and does not count, unless nothing else is read.
+    """
+    probe = _PROBES.get(form.kind)
+    if probe is None:
+        return _NOTHING
+    whole, _, fraction = probe.removesuffix("Z").partition(".")
+    for suffix in ("Z", "") if form.kind == "timestamp" else ("",):
+        for flags in ({Flag.OK}, {Flag.OK, Flag.NOTED}):
+            for digits in range(_MOST_DIGITS, -1, -1):
+                tail = f".{fraction[:digits]}" if digits else ""
+                if _reads_back(form, whole + tail + suffix, context) in flags:
+                    return Reach(digits, instants=suffix == "Z")
+    return _NOTHING
+
+
+def fit_text(text: str, form: Form, reach: Reach) -> str:
+    """Return what a form keeps of canonical text: a time loses the digits and the zone it has no place for."""
+    if reach.digits is None:
+        return text
+    parts = _TIME_TEXT.match(text)
+    if parts is None:
+        return text
+    whole, fraction, zone = parts.groups()
+    fraction = (fraction or "")[: reach.digits].rstrip("0")
+    if form.kind == "time" and not (whole + fraction).strip("-0:"):
+        whole = whole.lstrip("-")
+    return f"{whole}{'.' if fraction else ''}{fraction}{zone if reach.instants else ''}"
+
+
+def _reads_back(form: Form, text: str, context: Context) -> Flag | None:
+    try:
+        return form.read(form.write(text, context), context).flag
+    except BrokenValue:
+        return None
+
+
+def _told_ops(meaning: Meaning) -> dict[str, ToldOp]:
+    codes: dict[str, str] = {}
+    for code, op in meaning.ops.items():
+        if code not in meaning.tolerated_ops:
+            codes.setdefault(op, code)
+    told = {op: ToldOp(op, code, None) for op, code in codes.items()}
+    for flag in meaning.envelope.op.flags:
+        known = next((codes[op] for op in flag.of or () if op in codes), None)
+        if flag.of is None or known is not None:
+            told.setdefault(flag.means, ToldOp(flag.means, known or codes.get(flag.means), flag))
+    joined = meaning.images.of("update-after")
+    if "update" not in told and "update-after" in told and joined and joined.before and joined.after:
+        told["update"] = told["update-after"]
+    for op in ("insert", "update"):
+        if op not in told and "upsert" in told:
+            told[op] = told["upsert"]
+    stand_in = {"as-insert": "insert", "as-upsert": "upsert"}.get(meaning.full_load, "")
+    if "snapshot" not in told and stand_in in told:
+        told["snapshot"] = told[stand_in]
+    return told
+
+
+def _names_schema(place: Place) -> bool:
+    return place.split in (None, "schema.table", "object-name-escaped")
+
+
+def _unit_of(place: Place | None, terms: Terms) -> int | None:
+    if place is None:
+        return None
+    form = place.form or "epoch-millis"
+    return None if form in _ZONED_TIMES and terms.zone("time_zone") is None else _UNITS[form]

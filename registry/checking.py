@@ -1,0 +1,64 @@
+"""Checking messages in this process: findings as they are met, and the report of an audit at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from cdc_contracts.registry.files import FilePlan
+from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.kernel.counting import count
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.kernel.observations import findings_by_record
+from cdc_contracts.registry.report import Span, build_report
+from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.tally import Source, Tally
+
+
+def check_batches(
+    batches: Iterable[pa.RecordBatch],
+    scope: Scope,
+    *,
+    plan: FilePlan | None,
+    paths: Sequence[str],
+    fail_on: str,
+    tell: Callable[[str], None] | None,
+) -> dict[str, Any]:
+    """Judge every record and return the report; `tell` gets a line for each finding of each message.
+
+    A line is `FILE:LINE class path expected observed`, lines counted from 1; where records have coordinates of their
+    own it is `TOPIC/PARTITION@OFFSET` instead.
+    """
+    kernel, tally = Kernel(scope), Tally()
+    lines = plan.line_partitions if plan is not None else None
+    for records in batches:
+        for batch, bench in kernel.benches(records):
+            tally.merge(count(bench, batch))
+            for number, findings in findings_by_record(bench) if tell else ():
+                source = Source(*batch.sources[int(batch.source_of[number])])
+                offset = int(batch.offsets[number])
+                of_a_line = lines is None or source in lines
+                where = f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
+                for finding in findings:
+                    if tell is not None:
+                        tell(_line(where, finding))
+    spans = {source: Span(*window) for source, window in plan.limits.items()} if plan is not None else {}
+    blank = sum(
+        spans[source].end - spans[source].start - (tally.partitions[source].read if source in tally.partitions else 0)
+        for source in lines or ()
+    )
+    return build_report(
+        tally,
+        catalogue=scope.catalogue,
+        contract=scope.declared,
+        source={"kind": "file", "paths": list(paths), "blank_lines": blank},
+        spans=spans,
+        fail_on=fail_on,
+    )
+
+
+def _line(where: str, finding: Finding) -> str:
+    path = finding.path or "(message)"
+    return f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"

@@ -1,0 +1,51 @@
+"""What can go wrong for a person, as one tree.
+
+CdcContractsError            what happened, where, how to mend it
+├── UsageError               the call is wrong: exit 2
+│   └── ContractError        a contract document is wrong
+├── UnavailableError         it could not run, or data is gone: exit 3
+└── LedgerError              the counts do not add up, a bug here: exit 5
+
+A message that drifted is a finding, never an exception.
+"""
+
+from __future__ import annotations
+
+
+class CdcContractsError(Exception):
+    """A failure that a person has to see: what, where, how to mend it."""
+
+    exit_code = 3
+
+    def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.mend = mend
+
+    def __str__(self) -> str:
+        at = f" ({self.where})" if self.where else ""
+        hint = f"\n  {self.mend}" if self.mend else ""
+        return f"{self.what}{at}{hint}"
+
+
+class UsageError(CdcContractsError):
+    """The call itself cannot be carried out: a bad option, an unknown name."""
+
+    exit_code = 2
+
+
+class ContractError(UsageError):
+    """A contract, mapping or table contract cannot be read or does not hold together."""
+
+
+class UnavailableError(CdcContractsError):
+    """Something outside did not answer, or the data asked for is not there."""
+
+    exit_code = 3
+
+
+class LedgerError(CdcContractsError):
+    """The counts do not add up. This is a bug in cdc-contracts."""
+
+    exit_code = 5

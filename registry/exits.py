@@ -1,0 +1,17 @@
+"""The verdicts of a run, and the exit codes that scripts read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+PASS: Final = "pass"
+DRIFT: Final = "drift"
+INCONCLUSIVE: Final = "inconclusive"
+
+EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType({PASS: 0, DRIFT: 1, INCONCLUSIVE: 4})
+USAGE: Final = 2
+COULD_NOT_RUN: Final = 3
+INTERRUPTED: Final = 130
+TERMINATED: Final = 143

@@ -1,0 +1,280 @@
+"""The table of value forms: one row per form, by kind.
+
+A row says what a form is called, what it holds, what JSON it takes and in which lane the fast path brings it;
+then how one value may look, in words and as JSON Schema; then its reference, its encoder and its fast path.
+The forms of Avro images are not here: their values are records, not JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.forms import (
+    binary,
+    bits,
+    dates,
+    datetime_columns,
+    datetimes,
+    decimals,
+    floats,
+    integers,
+    intervals,
+    plain,
+    times,
+    timestamps,
+)
+from cdc_contracts.registry.forms.civil import FIRST_DAY
+from cdc_contracts.registry.forms.columns import leave_all
+from cdc_contracts.registry.forms.form import Form
+
+TEXT: Final = frozenset({"text"})
+NUMBER: Final = frozenset({"number"})
+BOOLEAN: Final = frozenset({"boolean"})
+EITHER: Final = TEXT | NUMBER
+
+INTEGER: Final = "-?(?:0|[1-9][0-9]*)"
+JSON_NUMBER: Final = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+PART: Final = r"(?:\.[0-9]{1,9})?"
+CLOCK: Final = "[0-9]{2}:[0-9]{2}:[0-9]{2}" + PART
+CLOCK_MINUTES: Final = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}" + PART + ")?"
+SIGN: Final = "-?[1-9]?"
+"""What may stand before two digits of hours."""
+
+
+def any_of(kind: str) -> Mapping[str, Any]:
+    """Take any value of a JSON kind."""
+    return {"type": [kind, "null"]}
+
+
+def at_least(minimum: int, kind: str = "integer") -> Mapping[str, Any]:
+    """Take a number from a minimum on."""
+    return {"type": [kind, "null"], "minimum": minimum}
+
+
+def text_like(pattern: str) -> Mapping[str, Any]:
+    """Take text of a pattern, from its beginning to its end."""
+    return {"type": ["string", "null"], "pattern": f"^(?:{pattern})$"}
+
+
+def text_or(kind: str, pattern: str, **more: int) -> Mapping[str, Any]:
+    """Take a number, or text of a pattern."""
+    return {"type": [kind, "string", "null"], "pattern": f"^(?:{pattern})$", **more}
+
+
+_ROWS: Final = (
+    # integers
+    Form(
+        "integer-number", "integer", NUMBER, "int", any_of("integer"),
+        "A whole number of any size, without fraction or exponent.",
+        integers.read_integer, integers.write_number, integers.settle_integers,
+    ),
+    Form(
+        "integer-text", "integer", TEXT, "text", text_like(INTEGER),
+        "The digits of a whole number of any size as text, without leading zeros or a plus sign.",
+        integers.read_integer, integers.write_text, integers.settle_integer_texts,
+    ),
+    Form(
+        "integer-or-text", "integer", EITHER, "text-or-int", text_or("integer", INTEGER),
+        "A whole number of any size, or its digits as text.",
+        integers.read_integer, integers.write_number, integers.settle_integer_texts,
+    ),
+    Form(
+        "year-number", "year", NUMBER, "int", at_least(0),
+        "A year as a number: 0, or 1901 to 2155.",
+        integers.read_year, integers.write_year_number,
+    ),
+    Form(
+        "year-text", "year", TEXT, "text", text_like(integers.YEAR.pattern),
+        "A year as text: 0 or 0000, or 1901 to 2155.",
+        integers.read_year, integers.write_text,
+    ),
+    # decimals and numbers, exact
+    Form(
+        "decimal-number", "decimal", NUMBER, "raw", any_of("number"),
+        "An exact decimal as a number, with or without an exponent; trailing zeros count.",
+        decimals.read_decimal, integers.write_number, decimals.settle_decimal_tokens,
+    ),
+    Form(
+        "decimal-text", "decimal", TEXT, "text", text_like(JSON_NUMBER),
+        "An exact decimal as the text of a JSON number; trailing zeros count.",
+        decimals.read_decimal, integers.write_text, decimals.settle_decimal_texts,
+    ),
+    Form(
+        "json-number", "number", NUMBER, "raw", any_of("number"),
+        "Any number, kept exactly, of a column whose type is not known.",
+        decimals.read_decimal, integers.write_number, decimals.settle_decimal_tokens,
+    ),
+    Form(
+        "json-number-or-text", "number", EITHER, "raw", text_or("number", JSON_NUMBER),
+        "Any number, or the text of one, kept exactly.",
+        decimals.read_decimal, integers.write_number, decimals.settle_decimal_texts,
+    ),
+    # floats
+    Form(
+        "float32-number", "float", NUMBER, "float", any_of("number"),
+        "A floating point number in the range of 32 bits.",
+        floats.read_float32, integers.write_number, floats.settle_float32,
+    ),
+    Form(
+        "float64-number", "float", NUMBER, "float", any_of("number"),
+        "A floating point number in the range of 64 bits.",
+        floats.read_float64, integers.write_number, floats.settle_float64,
+    ),
+    Form(
+        "float32-text", "float", TEXT, "text", text_like(JSON_NUMBER),
+        "A floating point number in the range of 32 bits, as the text of a JSON number.",
+        floats.read_float32, integers.write_text, floats.settle_float32_texts,
+    ),
+    Form(
+        "float64-text", "float", TEXT, "text", text_like(JSON_NUMBER),
+        "A floating point number in the range of 64 bits, as the text of a JSON number.",
+        floats.read_float64, integers.write_text, floats.settle_float64_texts,
+    ),
+    # booleans
+    Form(
+        "bool-0-1", "boolean", NUMBER, "int", {"enum": [0, 1, None]},
+        "False and true as the numbers 0 and 1.",
+        plain.read_boolean_digit, plain.write_boolean_digit, plain.settle_boolean_digits,
+    ),
+    Form(
+        "bool-json", "boolean", BOOLEAN, "bool", any_of("boolean"),
+        "The JSON values true and false.",
+        plain.read_text, plain.write_boolean, plain.settle_booleans,
+    ),
+    # texts
+    Form(
+        "text", "text", TEXT, "text", any_of("string"),
+        "Any text, as it is; the empty text is not null.",
+        plain.read_text, integers.write_text, leave_all,
+    ),
+    Form(
+        "json-text", "json", TEXT, "text", any_of("string"),
+        "A JSON document as text, as it is.",
+        plain.read_text, integers.write_text, leave_all,
+    ),
+    Form(
+        "opaque-text", "opaque", TEXT, "text", any_of("string"),
+        "Text whose meaning no document gives, as it is.",
+        plain.read_text, integers.write_text, leave_all,
+    ),
+    # bytes and bits
+    Form(
+        "base64", "bytes", TEXT, "text", text_like(binary.BASE64.pattern),
+        "Bytes in Base64 (RFC 4648, section 4), padded.",
+        binary.read_base64, integers.write_text, binary.settle_base64,
+    ),
+    Form(
+        "hex-upper", "bytes", TEXT, "text", text_like(binary.HEX.pattern),
+        "Bytes as pairs of upper-case hex digits.",
+        binary.read_hex, binary.write_hex, binary.settle_hex,
+    ),
+    Form(
+        "byte-list", "bytes", TEXT, "text", text_like(binary.BYTE_LIST.pattern),
+        "Bytes as a list such as `[106, -1]`: -128 to 255, a comma and one space between them.",
+        binary.read_byte_list, binary.write_byte_list, binary.settle_byte_lists,
+    ),
+    Form(
+        "bit-number", "bit", NUMBER, "int", at_least(0),
+        "A bit field as an unsigned number.",
+        integers.read_unsigned, integers.write_number, integers.settle_unsigned,
+    ),
+    Form(
+        "bit-base64", "bit", TEXT, "text", text_like(binary.BASE64.pattern),
+        "A bit field as Base64 of its bytes, the most significant first; leading zero bytes may be missing.",
+        bits.read_bit_base64, bits.write_bit_base64, bits.settle_bit_base64,
+    ),
+    Form(
+        "bit-hex", "bit", TEXT, "text", text_like(binary.HEX.pattern),
+        "A bit field as upper-case hex of its bytes, the most significant first; leading zero bytes may be missing.",
+        bits.read_bit_hex, bits.write_bit_hex, bits.settle_bit_hex,
+    ),
+    # dates and times
+    Form(
+        "sql-date", "date", TEXT, "text", text_like(DATE),
+        "A date, `YYYY-MM-DD`.",
+        dates.read_date, integers.write_text, dates.settle_dates,
+    ),
+    Form(
+        "days-since-epoch", "date", NUMBER, "int", at_least(FIRST_DAY),
+        "A date as days since 1970-01-01.",
+        dates.read_days, dates.write_days, dates.settle_days,
+    ),
+    Form(
+        "sql-time", "time", TEXT, "text", text_like(SIGN + CLOCK),
+        "A signed duration, `HH:mm:ss` with up to nine digits of a second, to 838 hours.",
+        times.read_time, integers.write_text, times.settle_times,
+    ),
+    Form(
+        "iso-time-minutes", "time", TEXT, "text", text_like(SIGN + CLOCK_MINUTES),
+        "A signed duration, `HH:mm` or `HH:mm:ss`, to 838 hours; a fraction of a second is noted.",
+        times.read_time_minutes, integers.write_text, times.settle_times_minutes,
+    ),
+    Form(
+        "micros-of-day", "time", NUMBER, "int", at_least(-times.MOST_MICROS),
+        "A signed duration in microseconds, to 838 hours.",
+        times.read_micros, times.write_micros, times.settle_micros,
+    ),
+    Form(
+        "sql-datetime", "datetime", TEXT, "text", text_like(f"{DATE} {CLOCK}"),
+        "A wall-clock time, `YYYY-MM-DD HH:mm:ss` with up to nine digits of a second.",
+        datetimes.read_sql, datetimes.write_sql, datetime_columns.settle_sql,
+    ),
+    Form(
+        "sql-datetime-zone", "datetime", TEXT, "text", text_like(f"{DATE} {CLOCK}(?: (?:{datetimes.ZONE}))?"),
+        "A wall-clock time, `YYYY-MM-DD HH:mm:ss` with up to nine digits of a second, and perhaps a zone id.",
+        datetimes.read_sql_zone, datetimes.write_sql_zone, datetime_columns.settle_sql_zones,
+    ),
+    Form(
+        "iso-datetime-minutes", "datetime", TEXT, "text", text_like(f"{DATE}(?: {CLOCK}|T{CLOCK_MINUTES})"),
+        "A wall-clock time, `YYYY-MM-DDTHH:mm` or `…:ss`; a fraction of a second is noted.",
+        datetimes.read_iso_minutes, integers.write_text, datetime_columns.settle_iso_minutes,
+    ),
+    Form(
+        "millis-wallclock", "datetime", NUMBER, "int", at_least(timestamps.FIRST_MILLI),
+        "A wall-clock time as milliseconds since 1970-01-01T00:00:00 of the same clock.",
+        timestamps.read_millis_wallclock, timestamps.write_millis, timestamps.settle_millis_wallclock,
+    ),
+    # instants
+    Form(
+        "epoch-seconds-integer", "timestamp", EITHER, "text-or-int", text_or("integer", "[0-9]{1,12}", minimum=0),
+        "An instant as whole seconds since 1970-01-01T00:00:00Z: a number, or up to twelve digits as text.",
+        timestamps.read_seconds, timestamps.write_seconds, timestamps.settle_seconds,
+    ),
+    Form(
+        "epoch-seconds.fraction", "timestamp", TEXT, "text", text_like("[0-9]{1,12}" + PART),
+        "An instant as text: seconds since 1970-01-01T00:00:00Z with up to nine digits of a second.",
+        timestamps.read_seconds_fraction, timestamps.write_seconds_fraction, timestamps.settle_seconds_fraction,
+    ),
+    Form(
+        "sql-datetime-instant", "timestamp", TEXT, "text", text_like(f"{DATE} {CLOCK}"),
+        "`YYYY-MM-DD HH:mm:ss` in the zone given by `timestamp_zone`: an instant, or a wall-clock time without it.",
+        datetimes.read_sql_instant, datetimes.write_sql_instant, datetime_columns.settle_sql_instants,
+    ),
+    Form(
+        "iso-instant", "timestamp", TEXT, "text", text_like(f"{DATE}T{CLOCK}Z"),
+        "An instant, `YYYY-MM-DDTHH:mm:ssZ` with up to nine digits of a second.",
+        datetimes.read_iso_instant, integers.write_text, datetime_columns.settle_iso_instants,
+    ),
+    Form(
+        "epoch-millis-instant", "timestamp", NUMBER, "int", at_least(timestamps.FIRST_MILLI),
+        "An instant as milliseconds since 1970-01-01T00:00:00Z.",
+        timestamps.read_millis_instant, timestamps.write_millis, timestamps.settle_millis_instant,
+    ),
+    Form(
+        "epoch-millis.fraction-number", "timestamp", NUMBER, "raw", at_least(10**12, "number"),
+        "An instant as thirteen digits of milliseconds and a fraction that is not read; always noted.",
+        timestamps.read_millis_fraction, timestamps.write_millis, timestamps.settle_millis_fraction,
+    ),
+    # intervals
+    Form(
+        "interval-literal", "interval", TEXT, "text", text_like(intervals.LITERAL),
+        "An Oracle literal: `INTERVAL '3' DAY`, `… DAY TO SECOND`, `… YEAR` or `… YEAR TO MONTH`.",
+        intervals.read_interval, intervals.write_interval,
+    ),
+)  # fmt: skip
+
+FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in _ROWS})
+"""Every JSON value form by its name."""

@@ -1,0 +1,93 @@
+"""One batch of records as a source hands them over: values with their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.changes import HEADERS_TYPE
+
+MOST_RECORDS: Final = 8192
+MOST_BYTES: Final = 8 * 1024 * 1024
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Records with the columns of the Kafka source: `key`, `value`, `topic`, `partition`, `offset`, `timestamp`,
+    `timestampType` and perhaps `headers`. Timestamps are microseconds since 1970 UTC.
+    """
+
+    records: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return int(self.records.num_rows)
+
+    @cached_property
+    def values(self) -> list[bytes | None]:
+        return self.records.column("value").to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        return self.records.column("offset").to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
+
+    @cached_property
+    def timestamps(self) -> NDArray[np.int64]:
+        """Microseconds per record; the least integer where there is none."""
+        column = self.column("timestamp", _INSTANT).cast(pa.int64())
+        return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+    @cached_property
+    def sources(self) -> list[tuple[str, int]]:
+        """The (topic, partition) pairs of the batch; `source_of` has the place here of each record."""
+        return self._sources[0]
+
+    @property
+    def source_of(self) -> NDArray[np.int64]:
+        return self._sources[1]
+
+    def column(self, name: str, kind: pa.DataType) -> pa.Array:
+        """Return a column in the type wanted; nulls where the source does not have it."""
+        if name not in self.records.schema.names:
+            return pa.nulls(len(self), kind)
+        column = self.records.column(name)
+        return column if column.type == kind else column.cast(kind)
+
+    @cached_property
+    def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:
+        topics = pc.dictionary_encode(self.records.column("topic").cast(pa.string()))
+        names = topics.dictionary.to_pylist()
+        codes = topics.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        partitions = self.records.column("partition").to_numpy(zero_copy_only=False).astype(np.int64)
+        pairs, places = np.unique(np.stack([codes, partitions]), axis=1, return_inverse=True)
+        return [(names[code], int(partition)) for code, partition in pairs.T], places.reshape(-1)
+
+
+NO_TIMESTAMP: Final = -(2**63)
+
+
+def cut(records: pa.RecordBatch) -> Iterator[Batch]:
+    """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
+    total, start = records.num_rows, 0
+    lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
+    reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
+    while start < total:
+        before = int(reach[start - 1]) if start else 0
+        stop = int(np.searchsorted(reach, before + MOST_BYTES, side="right"))
+        stop = max(start + 1, min(stop, start + MOST_RECORDS, total))
+        yield Batch(records.slice(start, stop - start))
+        start = stop
+
+
+def headers_of(batch: Batch) -> pa.Array:
+    """Return the headers of a batch, or nulls where the source has none."""
+    if "headers" not in batch.records.schema.names:
+        return pa.nulls(len(batch), HEADERS_TYPE)
+    return batch.records.column("headers").cast(HEADERS_TYPE)

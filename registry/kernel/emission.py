@@ -1,0 +1,385 @@
+"""Emission: what a judged batch writes, as record batches of `changes/`, `control/` and `quarantine/`.
+
+Everything is collected over the whole batch first and turned into Arrow once, so that a topic of many tables costs
+no more than one of a single table. Rows come out in the order of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.changes import (
+    CHANGES_SCHEMA,
+    CONTROL_SCHEMA,
+    FINDING_TYPE,
+    QUARANTINE_SCHEMA,
+    Change,
+    Control,
+)
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.kernel.batches import Batch, headers_of
+from cdc_contracts.registry.kernel.images import SideTexts, sent_columns
+from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
+from cdc_contracts.registry.kernel.observations import observed_shapes
+from cdc_contracts.registry.model import Place
+from cdc_contracts.registry.reading import Reading, as_sent
+from cdc_contracts.registry.reference import control_of, update_part
+from cdc_contracts.registry.times import EventTime, read_time
+from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, QUARANTINED, Verdict
+from cdc_contracts.registry.zones import Zone
+
+Places = NDArray[np.int64]
+
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+_PER_RULING: Final = (
+    "contract", "undecided", "op", "tenant", "database", "schema", "table", "primary_key", "column_types",
+    "types_from", "update_part",
+)  # fmt: skip
+_PER_ROW: Final = (
+    "before_complete", "after_complete", "changed", "invalid", "event_time", "event_time_text", "process_time",
+    "position", "transaction", "pair_id",
+)  # fmt: skip
+
+
+def write_changes(bench: Bench, batch: Batch) -> pa.RecordBatch:
+    """Return the row changes of a judged batch (`CHANGES_SCHEMA`), in order of record and row."""
+    rows = _ChangeRows()
+    for ruling in bench.rulings:
+        if ruling.verdict.outcome == CONFORMING:
+            _add_ruling(rows, ruling)
+    for number, judged in bench.alone:
+        for index, change in enumerate(judged.changes):
+            rows.add_change(number, index, change, judged.verdict)
+    return rows.as_batch(bench.texts, batch)
+
+
+def write_control(bench: Bench, batch: Batch) -> pa.RecordBatch:
+    """Return the messages of a judged batch that hold no row (`CONTROL_SCHEMA`), in order of record."""
+    found: list[tuple[int, str, Control]] = []
+    for ruling in bench.rulings:
+        if ruling.verdict.outcome == CONTROL and ruling.verdict.version is not None:
+            reference = ruling.verdict.version.reference
+            index = _place_of(ruling)
+            for number, reading in ruling.alike.reread(index, batch.values):
+                found.append((number, reference, control_of(reading)))
+    for number, judged in bench.alone:
+        if judged.control is not None and judged.verdict.version is not None:
+            found.append((number, judged.verdict.version.reference, judged.control))
+    found.sort(key=lambda entry: entry[0])
+    numbers = pa.array([number for number, _, _ in found], pa.int64())
+    columns: dict[str, Any] = {"contract": [reference for _, reference, _ in found]}
+    for name in Control.__slots__:
+        columns[name] = [getattr(control, name) for _, _, control in found]
+    return _finish(columns, CONTROL_SCHEMA, batch, numbers, {})
+
+
+def write_quarantine(bench: Bench, batch: Batch) -> pa.RecordBatch:
+    """Return the records of a judged batch that do not conform, whole (`QUARANTINE_SCHEMA`), in order of record."""
+    found: list[tuple[int, Verdict, list[dict[str, str]]]] = []
+    for ruling in bench.rulings:
+        verdict = ruling.verdict
+        if verdict.outcome in QUARANTINED:
+            shapes = [observed_shapes(ruling.alike, finding) for finding in verdict.findings]
+            plain = [_finding_document(finding) for finding in verdict.findings]
+            for at, number in enumerate(ruling.alike.numbers.tolist()):
+                documents = [
+                    one if shape is None else {**one, "observed": shape[at]}
+                    for one, shape in zip(plain, shapes, strict=True)
+                ]
+                found.append((number, verdict, documents))
+    for number, judged in bench.alone:
+        if judged.verdict.outcome in QUARANTINED:
+            documents = [_finding_document(finding) for finding in judged.verdict.findings]
+            found.append((number, judged.verdict, documents))
+    found.sort(key=lambda entry: entry[0])
+    numbers = pa.array([number for number, _, _ in found], pa.int64())
+    columns = {
+        "outcome": [verdict.outcome for _, verdict, _ in found],
+        "contract": [verdict.version.reference if verdict.version else None for _, verdict, _ in found],
+        "findings": pa.array([documents for _, _, documents in found], pa.list_(FINDING_TYPE)),
+    }
+    whole = {
+        "key": batch.column("key", pa.binary()),
+        "value": batch.column("value", pa.binary()),
+        "headers": headers_of(batch),
+        "kafka_timestamp": batch.column("timestamp", _INSTANT),
+        "timestamp_type": batch.column("timestampType", pa.int32()),
+    }
+    return _finish(columns, QUARANTINE_SCHEMA, batch, numbers, whole)
+
+
+@dataclass
+class _Images:
+    """The images of one side over all rows so far: where each text is, under which name, how many to a row."""
+
+    places: list[Places] = field(default_factory=list)
+    names: list[Places] = field(default_factory=list)
+    counts: list[Places] = field(default_factory=list)
+    known: dict[str, int] = field(default_factory=dict)
+    spelled: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def add(self, side: SideTexts | None, rows: int) -> None:
+        if side is None:
+            self.counts.append(np.full(rows, -1, np.int64))
+            return
+        ids = np.array([self._name(name) for name in side.names], np.int64)
+        if side.present.all():
+            self.places.append(side.places.ravel())
+            self.names.append(np.tile(ids, rows))
+            self.counts.append(np.full(rows, len(ids), np.int64))
+        else:
+            self.places.append(side.places[side.present])
+            self.names.append(np.broadcast_to(ids, side.present.shape)[side.present])
+            self.counts.append(side.present.sum(axis=1))
+
+    def add_one(self, image: dict[str, str | None] | None, texts: list[str | None], base: int) -> None:
+        if image is None:
+            self.counts.append(np.array([-1]))
+            return
+        self.places.append(np.arange(len(image)) + base + len(texts))
+        self.names.append(np.array([self._name(name) for name in image], np.int64))
+        self.counts.append(np.array([len(image)]))
+        texts.extend(image.values())
+
+    def as_array(self, texts: pa.Array) -> pa.Array:
+        counts = _joined(self.counts)
+        offsets = np.concatenate([[0], np.cumsum(np.maximum(counts, 0))]).astype(np.int32)
+        missing = np.append(counts < 0, False)  # noqa: FBT003  the closing offset is always there
+        names = pa.array(list(self.known), pa.string()).take(pa.array(_joined(self.names)))
+        items = texts.take(pa.array(_joined(self.places)))
+        return pa.MapArray.from_arrays(pa.array(offsets, mask=missing), names, items)
+
+    def _name(self, name: str) -> int:
+        return self.known.setdefault(name, len(self.known))
+
+
+@dataclass
+class _ChangeRows:
+    """Row changes of a batch, collected column by column."""
+
+    numbers: list[Places] = field(default_factory=list)
+    within: list[Places] = field(default_factory=list)
+    rulings: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_RULING})
+    sizes: list[int] = field(default_factory=list)
+    rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _PER_ROW})
+    before: _Images = field(default_factory=_Images)
+    after: _Images = field(default_factory=_Images)
+    own_texts: list[str | None] = field(default_factory=list)
+    own: list[tuple[_Images, dict[str, str | None] | None]] = field(default_factory=list)
+
+    def add_change(self, number: int, index: int, change: Change, verdict: Verdict) -> None:
+        """Add one row that the reference decoded."""
+        self.numbers.append(np.array([number]))
+        self.within.append(np.array([index]))
+        self.sizes.append(1)
+        reference = verdict.version.reference if verdict.version else ""
+        for name in _PER_RULING:
+            value = {"contract": reference, "undecided": verdict.undecided}.get(name, getattr(change, name, None))
+            self.rulings[name].append(value)
+        for name in _PER_ROW:
+            self.rows[name].append(getattr(change, name))
+        self.own += [(self.before, change.before), (self.after, change.after)]
+
+    def as_batch(self, texts: pa.Array, batch: Batch) -> pa.RecordBatch:
+        """Return the rows as Arrow, in order of record and row."""
+        for images, image in self.own:
+            images.add_one(image, self.own_texts, len(texts))
+        if self.own_texts:
+            texts = pa.concat_arrays([texts, pa.array(self.own_texts, pa.string())])
+        numbers, within = _joined(self.numbers), _joined(self.within)
+        spread = pa.array(np.repeat(np.arange(len(self.sizes)), self.sizes))
+        columns: dict[str, Any] = {
+            name: pa.array(values, CHANGES_SCHEMA.field(name).type).take(spread)
+            for name, values in self.rulings.items()
+        }
+        for name, values in self.rows.items():
+            columns[name] = pa.array(values, CHANGES_SCHEMA.field(name).type)
+        columns["before"] = self.before.as_array(texts)
+        columns["after"] = self.after.as_array(texts)
+        columns["row_index"] = pa.array(within, pa.int32())
+        taken = {
+            "kafka_timestamp": batch.column("timestamp", _INSTANT),
+            "kafka_key": batch.column("key", pa.binary()),
+        }
+        order = np.lexsort((within, numbers))
+        rows = _finish(columns, CHANGES_SCHEMA, batch, pa.array(numbers), taken)
+        return rows if (order == np.arange(len(order))).all() else rows.take(pa.array(order))
+
+
+def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:
+    """Add the rows of records that are decoded alike."""
+    alike, version = ruling.alike, ruling.verdict.version
+    if version is None:
+        return
+    index = _place_of(ruling)
+    reading = alike.precedent.readings[index]
+    sides = alike.texts(index).sides(reading, alike.positions)
+    before, after = sides
+    shown = before or after
+    if shown is None:
+        return
+    total = len(shown.records)
+    op, part = update_part(reading.op or "", before is not None, after is not None)
+    origin, types = alike.types(index)
+    names = reading.names
+    told = {
+        "contract": version.reference, "undecided": ruling.verdict.undecided, "op": op, "tenant": names.tenant,
+        "database": names.database, "schema": names.schema, "table": names.table, "primary_key": reading.primary_key,
+        "column_types": types, "types_from": origin, "update_part": part,
+    }  # fmt: skip
+    for name, value in told.items():
+        rows.rulings[name].append(value)
+    rows.sizes.append(total)
+    rows.numbers.append(alike.numbers[shown.records])
+    rows.within.append(shown.within)
+    rows.before.add(before, total)
+    rows.after.add(after, total)
+    rows.rows["before_complete"] += _complete(before, types, total)
+    rows.rows["after_complete"] += _complete(after, types, total)
+    rows.rows["invalid"] += _invalid(before, after, total)
+    sent = sent_columns(sides)
+    rows.rows["changed"] += [None] * total if sent is None else _changed(shown.names, sent[1], sent[2])
+    record = shown.records
+    envelope, zone = reading.meaning.envelope, reading.terms.zone("time_zone")
+    for name, place in (("event_time", envelope.event_time), ("process_time", envelope.process_time)):
+        times = _times(alike, place, zone)
+        rows.rows[name] += _spread([time.micros for time in times], record)
+        if name == "event_time":
+            rows.rows["event_time_text"] += _spread([time.text for time in times], record)
+    for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
+        rows.rows[name] += _spread(_sent(alike, place), record)
+    rows.rows["pair_id"] += _spread(_pair_ids(alike, reading), record)
+
+
+def _complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
+    if side is None:
+        return [None] * rows
+    if types is None:
+        return [True] * rows
+    if not types.keys() <= set(side.names):
+        return [False] * rows
+    typed = [index for index, name in enumerate(side.names) if name in types]
+    return side.present[:, typed].all(axis=1).tolist()  # type: ignore[no-any-return]
+
+
+def _invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> list[list[str]]:
+    found: list[list[str]] = [[] for _ in range(rows)]
+    for side in (before, after):
+        if side is not None and side.invalid.any():
+            for row, column in zip(*np.nonzero(side.invalid), strict=True):
+                if side.names[column] not in found[row]:
+                    found[row].append(side.names[column])
+    return [sorted(names) if names else names for names in found]
+
+
+def _changed(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]) -> list[list[str] | None]:
+    order = sorted(range(len(names)), key=names.__getitem__)
+    named = [names[index] for index in order]
+    known: dict[bytes, list[str]] = {}
+    bits = np.packbits(sent[:, order], axis=1)
+    changed: list[list[str] | None] = []
+    for row, is_partial in enumerate(partial.tolist()):
+        if not is_partial:
+            changed.append(None)
+            continue
+        key = bits[row].tobytes()
+        if key not in known:
+            known[key] = [name for name, held in zip(named, sent[row, order].tolist(), strict=True) if held]
+        changed.append(known[key])
+    return changed
+
+
+def _times(alike: Alike, place: Place | None, zone: Zone | None) -> list[EventTime]:
+    if place is None:
+        return [_NO_TIME] * len(alike.positions)
+    known: dict[Any, EventTime] = {}
+    times = []
+    for value in alike.member(place.at):
+        time = known.get(value)
+        if time is None:
+            time = known[value] = read_time(_as_parsed(value), place, zone)
+        times.append(time)
+    return times
+
+
+def _sent(alike: Alike, place: Place | None) -> list[str | None]:
+    if place is None:
+        return [None] * len(alike.positions)
+    return [value if value is None else as_sent(_as_parsed(value), place) for value in alike.member(place.at)]
+
+
+def _pair_ids(alike: Alike, reading: Reading) -> list[str | None]:
+    halves = reading.meaning.halves
+    if halves is None:
+        return [None] * len(alike.positions)
+    envelope = reading.meaning.envelope
+    parts: list[Iterable[str | None]] = []
+    for key in halves.pair_by:
+        if key == "table":
+            parts.append([reading.names.table] * len(alike.positions))
+        else:
+            place = {"position": envelope.position, "transaction": envelope.transaction}.get(key) or Place(at=key)
+            parts.append(_sent(alike, place))
+    joined = ["\u0001".join(text for text in texts if text is not None) for texts in zip(*parts, strict=True)]
+    return [text or None for text in joined]
+
+
+def _as_parsed(value: Any) -> Any:
+    return Number(str(value)) if type(value) is int else value
+
+
+def _spread(values: Sequence[Any], records: Places) -> list[Any]:
+    """From one value per record to one per row."""
+    if len(values) == len(records) and (not len(records) or records[-1] == len(values) - 1):
+        return list(values)
+    return [values[record] for record in records]
+
+
+def _place_of(ruling: Ruling) -> int:
+    opinions = ruling.alike.precedent.opinions
+    return next(index for index, opinion in enumerate(opinions) if opinion.version is ruling.verdict.version)
+
+
+def _finding_document(finding: Any) -> dict[str, str]:
+    return {
+        "rule": finding.rule,
+        "class": finding.name,
+        "severity": finding.severity,
+        "path": finding.path,
+        "expected": finding.expected,
+        "observed": finding.observed,
+    }
+
+
+def _joined(parts: list[Places]) -> Places:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _finish(
+    columns: dict[str, Any], schema: pa.Schema, batch: Batch, numbers: pa.Array, taken: dict[str, pa.Array]
+) -> pa.RecordBatch:
+    """Add the coordinates of the records, and what is taken from them as it is; order the columns by the schema."""
+    coordinates: dict[str, Callable[[], pa.Array]] = {
+        "topic": lambda: batch.column("topic", pa.string()),
+        "partition": lambda: batch.column("partition", pa.int32()),
+        "offset": lambda: batch.column("offset", pa.int64()),
+    }
+    arrays = []
+    for wanted in schema:
+        if wanted.name in columns:
+            column = columns[wanted.name]
+            arrays.append(column if isinstance(column, pa.Array) else pa.array(column, wanted.type))
+        elif wanted.name in taken:
+            arrays.append(taken[wanted.name].take(numbers))
+        else:
+            arrays.append(coordinates[wanted.name]().take(numbers))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+_NO_TIME: Final = EventTime(None, None)

@@ -1,0 +1,228 @@
+"""Frames: everything discrete that a verdict may depend on, and the marks of what is unusual in the values.
+
+Two records of one shape with the same frame and the same marks get the same verdict: the rules look at nothing else.
+So the reference judges the first of them, and its verdict is the precedent for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.forms import Flag, Number
+from cdc_contracts.registry.kernel.lanes import Odd
+from cdc_contracts.registry.kernel.layouts import FormUse, Plan
+from cdc_contracts.registry.kernel.pools import KIND_NAMES, ColumnValues
+from cdc_contracts.registry.kernel.sheets import Rows, Sheet
+from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.reading import read_names
+from cdc_contracts.registry.schemas import compile_pattern
+
+Mark = tuple[Any, ...]
+Mask = NDArray[np.bool_]
+
+_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG)
+_MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Records of a sheet with one frame and the same marks; `positions` are in the sheet, rising."""
+
+    frame: tuple[Any, ...]
+    marks: tuple[Mark, ...]
+    positions: NDArray[np.int64]
+
+
+def group_records(sheet: Sheet, plan: Plan, marks: Sequence[tuple[Mark, Mask]]) -> list[Group]:
+    """Return the records of a sheet by frame and marks, leaving out those only the reference may judge."""
+    codes, frames = _frames(sheet, plan)
+    keep = np.ones(len(sheet), np.bool_)
+    if sheet.unfit:
+        keep[list(sheet.unfit)] = False
+    used = [(mark, mask) for mark, mask in marks if mask.any()]
+    if not used:
+        keys: Sequence[Any] = codes.tolist()
+    else:
+        bits = np.packbits(np.stack([mask for _, mask in used]), axis=0).T
+        keys = list(zip(codes.tolist(), map(bytes, np.ascontiguousarray(bits)), strict=True))
+    members: dict[Any, list[int]] = {}
+    if len(frames) == 1 and not used:
+        members[0] = list(range(len(sheet)))
+    else:
+        for position, key in enumerate(keys):
+            found = members.get(key)
+            if found is None:
+                members[key] = [position]
+            else:
+                found.append(position)
+    groups = []
+    for positions in members.values():
+        chosen = np.asarray(positions, np.int64)
+        first = positions[0]
+        if sheet.unfit:
+            chosen = chosen[keep[chosen]]
+        if len(chosen):
+            held = tuple(mark for mark, mask in used if mask[first])
+            groups.append(Group(frames[codes[first]], held, chosen))
+    return groups
+
+
+def member_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
+    """Mark the records whose envelope members break a constraint on their value, or that hold unknown members."""
+    marks: list[tuple[Mark, Mask]] = []
+    for pointer, constraints in plan.constraints.items():
+        values = sheet.members.get(pointer)
+        if values is None:
+            continue
+        for keyword, wanted in constraints:
+            broken = [_breaks(keyword, wanted, value) for value in values] if _suspect(keyword, wanted, values) else []
+            if any(broken):
+                marks.append((("member", pointer, keyword, wanted), np.asarray(broken, np.bool_)))
+    if plan.whole_seconds_at is not None:
+        values = sheet.members.get(plan.whole_seconds_at, ())
+        uneven = [type(value) is int and value % 1000 != 0 for value in values]
+        if any(uneven):
+            marks.append((("uneven", plan.whole_seconds_at), np.asarray(uneven, np.bool_)))
+    return marks
+
+
+def column_marks(
+    sheet: Sheet, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
+) -> list[tuple[Mark, Mask]]:
+    """Mark the records in which a column is absent, or its value does not have one of the forms it may have."""
+    column, pointer = rows.image.columns[index], rows.image.pointer
+    marks: list[tuple[Mark, Mask]] = []
+    sheet.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
+    if values.present is not None and not rows.image.partial:
+        marks.append((("absent", pointer, column.name), _records(sheet, rows, ~values.present)))
+    if not (column.typed or column.by_kind):
+        there = np.ones(rows.total, np.bool_) if values.present is None else values.present
+        marks.append((("untyped", pointer, column.name), _records(sheet, rows, there)))
+    for use in uses:
+        flags = values.chunks[use].flags
+        if flags is None:
+            continue
+        for flag in _UNUSUAL if column.by_kind else _MARKED:
+            flagged = flags == flag
+            if flagged.any():
+                mark = ("value", pointer, column.name, use.form.name, int(flag))
+                marks.append((mark, _records(sheet, rows, flagged)))
+    return marks
+
+
+def presence_marks(sheet: Sheet, rows: Rows, index: int, values: ColumnValues) -> list[tuple[Mark, Mask]]:
+    """Mark where a partial image has a column; asked for only where the image below is not full."""
+    there = np.ones(rows.total, np.bool_) if values.present is None else values.present
+    return [(("present", rows.image.pointer, rows.image.columns[index].name), _records(sheet, rows, there))]
+
+
+def key_marks(sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning) -> list[tuple[Mark, Mask]]:
+    """Mark per image the records whose key columns have, or have not, the values that the message joins for them."""
+    key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
+    if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
+        return []
+    keys = sheet.members.get(key_place.at, ())
+    joined = sheet.members.get(value_place.at, ())
+    names = {key: read_names(key, key_place) for key in set(keys) if isinstance(key, str)}
+    marks: list[tuple[Mark, Mask]] = []
+    for pointer, rows in sheet.rows.items():
+        if not rows.total:
+            continue
+        places = {column.name: index for index, column in enumerate(rows.image.columns)}
+        found = np.zeros((2, len(sheet)), np.bool_)
+        for row, record in enumerate(rows.record_of_row.tolist()):
+            wanted = names.get(keys[record]) if isinstance(keys[record], str) else None
+            if not wanted or not isinstance(joined[record], str):
+                continue
+            texts = [_wire_text(columns, pointer, places.get(name), row) for name in wanted]
+            if None not in texts:
+                found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
+        marks += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
+    return marks
+
+
+def _wire_text(columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int) -> str | None:
+    """Return the wire text of a value, or None where the row lacks the column."""
+    values = columns.get((pointer, index)) if index is not None else None
+    if values is None or (values.present is not None and not values.present[row]):
+        return None
+    value = values.tokens[row]
+    if isinstance(value, Number):
+        return value.token
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
+
+
+def _records(sheet: Sheet, rows: Rows, flagged: Mask) -> Mask:
+    """From rows to the records that hold them."""
+    if rows.total == len(sheet) and (rows.count == 1).all():
+        return flagged
+    marked = np.zeros(len(sheet), np.bool_)
+    marked[rows.record_of_row[flagged]] = True
+    return marked
+
+
+def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
+    parts = [_discrete(pointer, values, plan) for pointer, values in sheet.members.items()]
+    parts += list(sheet.states.values())
+    parts += [rows.state.tolist() for rows in sheet.rows.values()]
+    constant: list[Any] = []
+    varying: list[tuple[int, Sequence[Any]]] = []
+    for place, part in enumerate(parts):
+        distinct = set(part)
+        constant.append(next(iter(distinct)) if len(distinct) == 1 else None)
+        if len(distinct) > 1:
+            varying.append((place, part))
+    if not varying:
+        return np.zeros(len(sheet), np.int64), [(*sheet.members, sheet.columns, tuple(constant))]
+    keys = list(zip(*(part for _, part in varying), strict=True))
+    distinct_keys = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    codes = np.fromiter((distinct_keys[key] for key in keys), np.int64, len(keys))
+    frames = []
+    for key in distinct_keys:
+        whole = list(constant)
+        for (place, _), value in zip(varying, key, strict=True):
+            whole[place] = value
+        frames.append((*sheet.members, sheet.columns, tuple(whole)))
+    return codes, frames
+
+
+def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> Sequence[Any]:
+    """What of a member belongs to the frame: its value, or only of which kind it is."""
+    if pointer in plan.discrete:
+        return values
+    if pointer == plan.ddl_text_at:
+        return [bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values]
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and Odd not in kinds:
+        return (next(iter(kinds)),) * len(values)
+    return [value if type(value) is Odd else type(value) for value in values]
+
+
+def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
+    """Say quickly whether some value of a member may break a constraint."""
+    if keyword == "minimum":
+        numbers = [value for value in values if type(value) is int]
+        return bool(numbers) and min(numbers) < wanted or len(numbers) < len(values)
+    return True
+
+
+def _breaks(keyword: str, wanted: Any, value: Any) -> bool:
+    if keyword == "pattern":
+        return type(value) is str and not compile_pattern(wanted).search(value)
+    return not isinstance(value, str | bool | bytes | Odd | type(None)) and value is not ... and _below(value, wanted)
+
+
+def _below(value: Any, wanted: Any) -> bool:
+    try:
+        return bool(value < wanted)
+    except TypeError:
+        return False

@@ -1,0 +1,370 @@
+"""The fast judge of a subject: a batch of values in, groups of records with one verdict out.
+
+It finds which records are alike in everything a verdict may depend on, has the reference judge the first of each
+kind, and gives the rest the same verdict. It settles nothing that it did not read: what the layouts refuse and what
+holds arrays or objects for values is judged by the reference, one by one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.forms import FORMS
+from cdc_contracts.registry.kernel import lanes
+from cdc_contracts.registry.kernel.frames import (
+    Group,
+    Mark,
+    Mask,
+    column_marks,
+    group_records,
+    key_marks,
+    member_marks,
+    presence_marks,
+)
+from cdc_contracts.registry.kernel.images import ColumnTable, ImageTexts, differing
+from cdc_contracts.registry.kernel.layouts import Column, FormUse, Plan, Shape, make_plan
+from cdc_contracts.registry.kernel.parsing import Parser
+from cdc_contracts.registry.kernel.pools import Pools
+from cdc_contracts.registry.kernel.sheets import Sheet, column_of, lay_out
+from cdc_contracts.registry.messages import Unreadable, kind_of, parse_message
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.tables import TableContract
+from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
+
+Differences = frozenset[tuple[Version, Version]]
+
+_MOST_PRECEDENTS: Final = 20_000
+_KIND_LANES: Final = {"text": lanes.TEXT, "number": lanes.RAW, "boolean": lanes.BOOL}
+
+
+@dataclass(frozen=True)
+class Precedent:
+    """What the reference said of the first record of its kind: enough to decide every other one.
+
+    `claims` tells per version whether its discriminators hold, `facts` what it reads besides the images.
+    """
+
+    opinions: tuple[Opinion, ...]
+    claims: tuple[bool, ...]
+    readings: tuple[Reading, ...]
+    columns: tuple[TypedColumns, ...]
+    facts: tuple[Any, ...]
+
+    @property
+    def ours(self) -> bool:
+        return any(self.claims)
+
+    @property
+    def welcome(self) -> bool:
+        """Whether some version whose marks are there finds no error, so that the subject may claim the message."""
+        return any(
+            claims and not opinion.errors and reading.meaning.claim is None
+            for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
+        )
+
+    def fitting(self) -> tuple[Version, ...]:
+        return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Records of a sheet that share a precedent; `positions` are in the sheet, rising."""
+
+    sheet: Sheet
+    columns: ColumnTable
+    positions: NDArray[np.int64]
+    precedent: Precedent
+    _texts: dict[int, ImageTexts]
+
+    def texts(self, version: int) -> ImageTexts:
+        """The images of the sheet as the version of that place reads them."""
+        if version not in self._texts:
+            self._texts[version] = ImageTexts(self.sheet, self.columns, version)
+        return self._texts[version]
+
+    def member(self, pointer: str | None) -> list[Any] | None:
+        """Return a member of the envelope per record as the parser made it, None for absent; None where unknown."""
+        values = self.sheet.members.get(pointer or "")
+        if values is None:
+            return None
+        return [None if values[position] is UNSET else values[position] for position in self.positions.tolist()]
+
+    def types(self, version: int) -> tuple[str, dict[str, str] | None]:
+        """Return where the source types of the columns come from, and the types by column."""
+        columns = self.precedent.columns[version]
+        return columns.origin, columns.types
+
+    def reread(self, version: int, values: Sequence[bytes | None]) -> Iterator[tuple[int, Reading]]:
+        """Yield each record's number with its message read by the version of that place."""
+        precedent = self.precedent.readings[version]
+        for number in self.numbers.tolist():
+            message = parse_message(values[number] or b"", max_bytes=precedent.terms.max_bytes)
+            yield number, Reading(precedent.meaning, message, precedent.terms)
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """Their numbers in the batch."""
+        return self.sheet.numbers[self.positions]
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """Records with one verdict."""
+
+    verdict: Verdict
+    alike: Alike
+
+
+@dataclass
+class Bench:
+    """Everything a batch came to: rulings over many records, records judged one by one, and tombstones."""
+
+    texts: pa.Array
+    rulings: list[Ruling] = field(default_factory=list)
+    alone: list[tuple[int, Judged]] = field(default_factory=list)
+    tombstones: list[int] = field(default_factory=list)
+
+
+class FastJudge:
+    """Judges batches within a scope. Holds what it has learnt; one per task, not shared between threads."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._judges = scope.judges
+        meanings = [judge.meaning for judge in self._judges]
+        self._plan: Plan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
+        self._precedents: OrderedDict[Any, Precedent | None] = OrderedDict()
+        self._parser = (
+            Parser(self._plan, scope.terms, self._make_columns, self._make_column) if self._plan is not None else None
+        )
+
+    def judge(self, values: Sequence[bytes | None], *, texts: bool) -> Bench:
+        """Return what each value of a batch comes to. With `texts`, canonical texts are ready to be taken.
+
+        Without, it is not looked into whether versions that fit a record would read it differently.
+        """
+        alike, alone, tombstones, found = self._examine(values, texts=texts)
+        bench = Bench(found, tombstones=tombstones)
+        for one in alike:
+            for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
+                for claimed, claimed_by in self._split_by_claim(part, values):
+                    bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
+        bench.alone = [(number, self.scope.judge(values[number])) for number in sorted(alone)]
+        return bench
+
+    def welcomes(self, values: Sequence[bytes | None]) -> NDArray[np.bool_]:
+        """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
+        alike, alone, _, _ = self._examine(values, texts=False)
+        fits = np.zeros(len(values), np.bool_)
+        for one in alike:
+            if one.precedent.welcome:
+                fits[one.numbers] = True
+        for number in alone:
+            fits[number] = self.scope.welcomes(values[number])
+        return fits
+
+    def _examine(
+        self, values: Sequence[bytes | None], *, texts: bool
+    ) -> tuple[list[Alike], list[int], list[int], pa.Array]:
+        """Sort the values into records that share a precedent, records to be judged alone, and tombstones."""
+        pools = Pools()
+        if self._parser is None or self._plan is None:
+            nulls = [number for number, value in enumerate(values) if value is None]
+            return [], [number for number, value in enumerate(values) if value is not None], nulls, pools.texts
+        parsed = self._parser.sort(values)
+        sheets = [lay_out(shape, layout, *found) for layout, (shape, *found) in parsed.groups.items()]
+        tables = [self._pool_columns(sheet, pools) for sheet in sheets]
+        pools.settle(texts=texts)
+        found: list[Alike] = []
+        alone = list(parsed.solo)
+        for sheet, columns in zip(sheets, tables, strict=True):
+            marks = self._marks(sheet, columns, self._plan)
+            texts_of: dict[int, ImageTexts] = {}
+            alone += sheet.numbers[sorted(sheet.unfit)].tolist()
+            for group in group_records(sheet, self._plan, marks):
+                precedent = self._precedent(sheet, group, values)
+                if precedent is None:
+                    alone += sheet.numbers[group.positions].tolist()
+                else:
+                    found.append(Alike(sheet, columns, group.positions, precedent, texts_of))
+        return found, alone, parsed.tombstones, pools.texts
+
+    # --- columns
+
+    def _make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[Column]:
+        if types is None:
+            table = self._table_of(names)
+            types = table.types if table is not None and self._untyped else {}
+        return [self._typed_column(name, source_type, names) for name, source_type in types.items()]
+
+    def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...]) -> Column:
+        uses = tuple(self._use(judge, source_type, names) for judge in self._judges)
+        wanted = [lanes.lane_of_form(use.form) for use in uses if use is not None]
+        lane = lanes.join_lanes(wanted) if len(wanted) == len(uses) else lanes.WIDE
+        if lane == lanes.FLOAT and self._compares_wire_text:
+            lane = lanes.RAW
+        return Column(name, lane, uses)
+
+    def _make_column(self, shape: Shape, name: str, value: Any) -> Column:
+        """Return a column that the shape's types do not name, as its first value shows it."""
+        if not self._untyped:
+            return Column(name, lanes.WIDE, (), typed=False)
+        kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
+        uses = tuple(self._kind_use(kind) for kind in _KIND_LANES)
+        lane = _KIND_LANES[kind] if kind_of(value) not in ("array", "object") else lanes.WIDE
+        return Column(name, lane, uses, typed=False, by_kind=True, sure=value is not None)
+
+    def _use(self, judge: ReferenceJudge, source_type: str, names: tuple[Any, ...]) -> FormUse | None:
+        name = judge.mapping.form_of(source_type)
+        if name is None:
+            return None
+        form = FORMS[name]
+        return FormUse(form, judge.context_of(form, self._table_of(names)), judge.lenient(form))
+
+    def _kind_use(self, kind: str) -> FormUse:
+        judge = self._judges[-1]
+        form = FORMS[judge.mapping.form_of_kind(kind)]
+        return FormUse(form, judge.context_of(form, None), lenient=False)
+
+    def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
+        if self._plan is None or not self.scope.terms.tables:
+            return None
+        message: dict[str, Any] = {}
+        for pointer, name in zip(self._plan.names_at, names, strict=True):
+            if name is None or isinstance(name, str):
+                place = message
+                *above, last = pointer[1:].split("/")
+                for part in above:
+                    place = place.setdefault(part, {})
+                place[last] = name
+        told = Reading(self._judges[-1].meaning, message, self.scope.terms).names
+        return self.scope.terms.tables.of(told.database, told.schema, told.table)
+
+    @cached_property
+    def _untyped(self) -> bool:
+        return self._judges[-1].meaning.columns.types == "none"
+
+    @cached_property
+    def _compares_wire_text(self) -> bool:
+        return any("primary-key-values-agree" in judge.meaning.rules for judge in self._judges)
+
+    def _pool_columns(self, sheet: Sheet, pools: Pools) -> ColumnTable:
+        columns: ColumnTable = {}
+        for pointer, rows in sheet.rows.items():
+            for index, column, values in column_of(rows):
+                uses = tuple(dict.fromkeys(use for use in column.uses if use is not None))
+                columns[pointer, index] = pools.add(values, column.lane, uses)
+        return columns
+
+    # --- marks
+
+    def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
+        marks = member_marks(sheet, plan)
+        for (pointer, index), values in columns.items():
+            rows = sheet.rows[pointer]
+            uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
+            marks += column_marks(sheet, rows, index, values, uses)
+        if any(mark[0] == "absent" for mark, _ in marks):
+            for (pointer, index), values in columns.items():
+                if sheet.rows[pointer].image.partial:
+                    marks += presence_marks(sheet, sheet.rows[pointer], index, values)
+        if self._compares_wire_text:
+            marks += key_marks(sheet, columns, self._judges[-1].meaning)
+        return marks
+
+    # --- verdicts
+
+    def _precedent(self, sheet: Sheet, group: Group, values: Sequence[bytes | None]) -> Precedent | None:
+        key = (sheet.shape.serial, group.frame, group.marks)
+        if key in self._precedents:
+            return self._precedents[key]
+        terms = self.scope.terms
+        try:
+            value = values[sheet.numbers[group.positions[0]]] or b""
+            message = parse_message(value, max_bytes=terms.max_bytes, strict=terms.strict_json)
+        except Unreadable:
+            return None
+        judgements = self.scope.judgements(message)
+        readings = tuple(Reading(judge.meaning, message, terms) for judge in self._judges)
+        found = self._precedents[key] = Precedent(
+            opinions=tuple(judgement.opinion for judgement in judgements),
+            claims=tuple(judge.claims(message) for judge in self._judges),
+            readings=readings,
+            columns=tuple(judge.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)),
+            facts=tuple(_facts(judgement) for judgement in judgements),
+        )
+        if len(self._precedents) > _MOST_PRECEDENTS:
+            self._precedents.popitem(last=False)
+        return found
+
+    def _case(self, alike: Alike, differs: Differences, claimed_by: str | None) -> Case:
+        message = alike.precedent.readings[0].message
+        return self.scope.case(
+            message,
+            alike.precedent.opinions,
+            same=lambda versions: not any({left, right} <= set(versions) for left, right in differs),
+            claimed_by=claimed_by,
+        )
+
+    def _split_by_reading(self, alike: Alike, texts: pa.Array) -> list[tuple[Alike, Differences]]:
+        """Part the records by which of the versions that fit read them differently."""
+        precedent, positions = alike.precedent, alike.positions
+        fitting = [index for index, opinion in enumerate(precedent.opinions) if not opinion.errors]
+        if len(fitting) < 2 or not precedent.opinions[-1].holds_rows:  # noqa: PLR2004
+            return [(alike, frozenset())]
+        sides = {index: alike.texts(index).sides(precedent.readings[index], positions) for index in fitting}
+        pairs: list[tuple[tuple[Version, Version], Mask]] = []
+        for left, right in combinations(fitting, 2):
+            mask = np.ones(len(positions), np.bool_)
+            if precedent.facts[left] == precedent.facts[right]:
+                mask = differing(sides[left], sides[right], texts, len(positions))
+            pairs.append(((precedent.opinions[left].version, precedent.opinions[right].version), mask))
+        bits = np.packbits(np.stack([mask for _, mask in pairs]), axis=0).T
+        _, parts = np.unique(bits, axis=0, return_inverse=True)
+        parts = parts.reshape(-1)
+        split = []
+        for part in range(int(parts.max()) + 1):
+            chosen = np.flatnonzero(parts == part)
+            differs = frozenset(pair for pair, mask in pairs if mask[chosen[0]])
+            split.append((replace(alike, positions=positions[chosen]), differs))
+        return split
+
+    def _split_by_claim(self, alike: Alike, values: Sequence[bytes | None]) -> list[tuple[Alike, str | None]]:
+        """Part the records by the other subject that claims them; none can where our own marks are there."""
+        if alike.precedent.ours:
+            return [(alike, None)]
+        claims: list[tuple[Alike, str | None]] = []
+        rest = alike
+        for rival in self._rivals:
+            taken = rival.welcomes([values[number] for number in rest.numbers])
+            if taken.any():
+                claims.append((replace(rest, positions=rest.positions[taken]), rival.scope.subject))
+                rest = replace(rest, positions=rest.positions[~taken])
+            if not len(rest.positions):
+                return claims
+        return [*claims, (rest, None)]
+
+    @cached_property
+    def _rivals(self) -> list[FastJudge]:
+        return [FastJudge(scope) for scope in self.scope.others]
+
+
+def _facts(judgement: Judgement) -> Any:
+    """What a version reads from a message besides the images of its rows."""
+    if not judgement.changes:
+        return (len(judgement.changes), judgement.control)
+    images = {"before": None, "after": None, "changed": None, "invalid": [], "before_complete": None, "after_complete": None}
+    return len(judgement.changes), replace(judgement.changes[0], **images)

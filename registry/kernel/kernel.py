@@ -1,0 +1,100 @@
+"""The kernel: record batches of the Kafka source in, tallies and rows of the outputs out. One pass, no Spark."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cdc_contracts.registry.kernel.batches import Batch, cut
+from cdc_contracts.registry.kernel.counting import count
+from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
+from cdc_contracts.registry.kernel.judging import Bench, FastJudge
+from cdc_contracts.registry.messages import EXPECTED
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.verdicts import unreadable
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one part of a batch came to: its tally, and the rows of the outputs."""
+
+    tally: Tally
+    changes: pa.RecordBatch
+    control: pa.RecordBatch
+    quarantine: pa.RecordBatch
+
+
+class Kernel:
+    """Judges record batches within a scope; keeps what it has learnt from batch to batch.
+
+    A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and where there are
+    any `key`, `timestamp`, `timestampType`, `headers`.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._judge = FastJudge(scope)
+        self._several = len(scope.judged) > 1
+
+    def audit(self, records: pa.RecordBatch) -> Tally:
+        """Return what the records came to, in numbers."""
+        total = Tally()
+        with _no_collection():
+            for batch in cut(records):
+                for part, bench in self._benches(batch, texts=self._several):
+                    total.merge(count(bench, part))
+        return total
+
+    def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
+        """Yield what the records came to, in numbers and rows, in parts of bounded size."""
+        for batch in cut(records):
+            with _no_collection():
+                parts = [
+                    Written(
+                        count(bench, part),
+                        write_changes(bench, part),
+                        write_control(bench, part),
+                        write_quarantine(bench, part),
+                    )
+                    for part, bench in self._benches(batch, texts=True)
+                ]
+            yield from parts
+
+    def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
+        """Yield the parts of a record batch with everything that was judged of them."""
+        for batch in cut(records):
+            yield from self._benches(batch, texts=True)
+
+    def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
+        """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
+
+        No message may stop a run: the record is quarantined whole, and the finding names what failed.
+        """
+        try:
+            bench = self._judge.judge(batch.values, texts=texts)
+        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._benches(Batch(batch.records.slice(0, middle)), texts=texts)
+                yield from self._benches(Batch(batch.records.slice(middle)), texts=texts)
+                return
+            verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
+            bench = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))])
+        yield batch, bench
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Put off the garbage collector: a batch makes many objects and no circles, and walking them takes half the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

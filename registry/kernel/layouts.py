@@ -1,0 +1,326 @@
+"""Layouts: a contract compiled to msgspec structs, for messages whose rows have the same columns.
+
+A shape is what a message says of its columns (its type map, or its table where it has none). The envelope comes from
+`message.schema.json`, the columns from the shape, their lanes from the value forms of all versions of the subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from cdc_contracts.registry.discriminators import pointers_of
+from cdc_contracts.registry.forms import Context, Form
+from cdc_contracts.registry.kernel import lanes
+from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.pointers import join_pointer, split_pointer
+
+_LANES_OF_TYPES: Final = {
+    frozenset({"string"}): lanes.TEXT,
+    frozenset({"integer"}): lanes.INT,
+    frozenset({"boolean"}): lanes.BOOL,
+    frozenset({"string", "integer"}): lanes.TEXT_OR_INT,
+}
+
+
+@dataclass(frozen=True)
+class FormUse:
+    """A form as one version uses it; a lenient use keeps broken text as it was sent."""
+
+    form: Form
+    context: Context
+    lenient: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a shape: its lane, and how each version reads its values (None: the version does not know the type).
+
+    `typed` is False for a column that the message has no type for, `by_kind` True where that is how the dialect is:
+    each value is then read by its JSON kind, and `by_kind` columns have the uses for text, number and boolean.
+    `sure` is False while only nulls were seen in a column that is read by kind.
+    """
+
+    name: str
+    lane: str
+    uses: tuple[FormUse | None, ...]
+    typed: bool = True
+    by_kind: bool = False
+    sure: bool = True
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A member of the envelope that is not taken apart."""
+
+    pointer: str
+    lane: str
+
+
+@dataclass(frozen=True)
+class Image:
+    """A member that holds rows."""
+
+    pointer: str
+    columns: tuple[Column, ...]
+    partial: bool
+
+
+@dataclass(frozen=True)
+class Nested:
+    """An object of the envelope with members of its own."""
+
+    pointer: str
+    parts: tuple[Part, ...]
+
+
+Part = Leaf | Image | Nested
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`."""
+
+    parts: tuple[Part, ...]
+    decode: Any
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield from _walk(self.parts, Leaf)
+
+    def images(self) -> Iterator[Image]:
+        yield from _walk(self.parts, Image)
+
+
+@dataclass
+class Shape:
+    """Messages whose rows have the same columns: what they say of them, and the layouts that decode them.
+
+    `strict` demands every column in images that are full; `loose` takes any subset and has learnt what the
+    strict one refused.
+    """
+
+    key: tuple[Any, ...]
+    serial: int
+    columns: list[Column]
+    strict: Layout | None = None
+    loose: Layout | None = None
+    built_for: int = -1
+    refusals: int = 0
+    by_name: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.by_name = {column.name: index for index, column in enumerate(self.columns)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the versions of a subject have in common of the envelope, as far as parsing needs it."""
+
+    properties: Mapping[str, Any]
+    images: tuple[str, ...]
+    partial: frozenset[str]
+    container: str
+    types_at: str | None
+    types_close: bytes
+    type_members: tuple[str | None, str | None]
+    names_at: tuple[str, ...]
+    discrete: frozenset[str]
+    constraints: Mapping[str, tuple[tuple[str, Any], ...]]
+    ddl_text_at: str | None
+    whole_seconds_at: str | None
+
+    def build(self, shape: Shape, extras: Sequence[str], widened: frozenset[str], *, loose: bool) -> Layout:
+        """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
+        parts, struct = self._struct("", self.properties, shape, extras, widened, loose=loose)
+        return Layout(parts, msgspec.json.Decoder(struct).decode)
+
+    def _struct(
+        self, at: str, properties: Mapping[str, Any], shape: Shape, extras: Sequence[str], widened: frozenset[str],
+        *, loose: bool,
+    ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
+        parts: list[Part] = []
+        fields: list[tuple[str, Any, Any]] = []
+        names: list[str] = []
+        own_extras = [pointer for pointer in extras if pointer.rpartition("/")[0] == at]
+        for name, schema in [*properties.items(), *((split_pointer(extra)[-1], None) for extra in own_extras)]:
+            pointer = at + join_pointer(name)
+            names.append(name)
+            if pointer in self.images:
+                columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
+                full = not loose and pointer not in self.partial
+                row = _row_struct(columns, required=full)
+                kind = (row if self.container == "object" else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
+                parts.append(Image(pointer, columns, pointer in self.partial))
+            elif schema is not None and "properties" in schema and pointer not in widened:
+                below, struct = self._struct(pointer, schema["properties"], shape, extras, widened, loose=loose)
+                kind = struct | msgspec.UnsetType | None
+                parts.append(Nested(pointer, below))
+            else:
+                lane = lanes.WIDE if schema is None or pointer in widened else lane_of_schema(schema)
+                kind = lanes.TYPES[lane]
+                parts.append(Leaf(pointer, lane))
+            fields.append((f"f{len(fields)}", kind, UNSET))
+        struct = msgspec.defstruct(
+            "Message", fields, rename=_renamer(names), forbid_unknown_fields=True, gc=False
+        )
+        return tuple(parts), struct
+
+
+def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> Plan | None:
+    """Return what parsing needs of the versions of a subject, or None where they place their rows too differently."""
+    first = meanings[-1]
+    alike = {(meaning.images.container, meaning.columns.model_dump_json(include={"types"})) for meaning in meanings}
+    if len(alike) > 1 or first.images.container == "positional" or first.transport != "json":
+        return None
+    types = first.columns.types
+    if types != "none" and (types.at is None or types.reading == "name-to-object"):
+        return None
+    images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
+    if "" in images:
+        return None
+    properties: dict[str, Any] = {}
+    for schema in schemas:
+        properties = _unite(properties, schema.get("properties", {}))
+    discrete = {at for meaning in meanings for at in _discrete(meaning)}
+    constraints: dict[str, dict[tuple[str, Any], None]] = {}
+    for schema in schemas:
+        for pointer, keyword, value in _constraints(schema, ""):
+            if keyword in ("enum", "const"):
+                discrete.add(pointer)
+            else:
+                constraints.setdefault(pointer, {})[keyword, value] = None
+    ddl = first.ddl
+    return Plan(
+        properties=properties,
+        images=images,
+        partial=_partial(first),
+        container=first.images.container,
+        types_at=None if types == "none" else types.at,
+        types_close=b"]" if types != "none" and types.reading == "list-of-objects" else b"}",
+        type_members=(None, None) if types == "none" else (types.name, types.type),
+        names_at=_names_at(first),
+        discrete=frozenset(discrete),
+        constraints={pointer: tuple(found) for pointer, found in constraints.items()},
+        ddl_text_at=ddl.text.at if ddl and ddl.text else None,
+        whole_seconds_at=_whole_seconds_at(meanings),
+    )
+
+
+def can_be_field(name: str) -> bool:
+    """Say whether the parser can look for a member of that name; records with others are for the reference."""
+    return not any(character in '\\"' or character < " " for character in name)
+
+
+def _row_struct(columns: Sequence[Column], *, required: bool) -> Any:
+    fields: list[Any] = []
+    for index, column in enumerate(columns):
+        kind = lanes.TYPES[column.lane]
+        fields.append((f"c{index}", kind) if required else (f"c{index}", kind, UNSET))
+    return msgspec.defstruct(
+        "Row", fields, rename=_renamer([column.name for column in columns]), forbid_unknown_fields=True, gc=False
+    )
+
+
+def _renamer(names: Sequence[str]) -> Any:
+    by_field = {f"{letter}{index}": name for index, name in enumerate(names) for letter in "cf"}
+    return by_field.__getitem__
+
+
+def lane_of_schema(schema: Mapping[str, Any]) -> str:
+    """Return the lane of an envelope member."""
+    kinds = schema.get("type", [])
+    wanted = frozenset([kinds] if isinstance(kinds, str) else kinds) - {"null"}
+    return _LANES_OF_TYPES.get(wanted, lanes.RAW)
+
+
+def _unite(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Two versions' properties as one: a member that both have takes the kinds of both."""
+    united = dict(left)
+    for name, schema in right.items():
+        if name not in united:
+            united[name] = schema
+            continue
+        mine = united[name]
+        kinds = {kind for one in (mine, schema) for kind in ([one["type"]] if isinstance(one.get("type"), str) else one.get("type", []))}
+        merged = {**mine, **schema, "type": sorted(kinds)}
+        if "properties" in mine or "properties" in schema:
+            merged["properties"] = _unite(mine.get("properties", {}), schema.get("properties", {}))
+        united[name] = merged
+    return united
+
+
+def _partial(meaning: Meaning) -> frozenset[str]:
+    """Images that may hold the changed columns only."""
+    partial = set()
+    for op in ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after"):
+        sides = meaning.images.of(op)
+        for side in (sides.before, sides.after) if sides else ():
+            if side is not None and side.over is not None:
+                partial.add(side.at)
+    return frozenset(partial)
+
+
+def _whole_seconds_at(meanings: Sequence[Meaning]) -> str | None:
+    for meaning in meanings:
+        time = meaning.envelope.event_time
+        if time is not None and "event-time-whole-seconds" in meaning.notes:
+            return time.at
+    return None
+
+
+def _names_at(meaning: Meaning) -> tuple[str, ...]:
+    envelope = meaning.envelope
+    places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
+    return tuple(place.at for place in places if place is not None and place.at is not None)
+
+
+def _discrete(meaning: Meaning) -> Iterator[str]:
+    """Members whose very value a verdict may depend on."""
+    envelope, columns = meaning.envelope, meaning.columns
+    yield envelope.op.at
+    yield from (flag.at for flag in envelope.op.flags)
+    yield from _names_at(meaning)
+    if envelope.primary_key and envelope.primary_key.at:
+        yield envelope.primary_key.at
+    if columns.codes:
+        yield columns.codes.at
+    if columns.types != "none" and columns.types.at:
+        yield columns.types.at
+    if not isinstance(meaning.values.mapping, str) and meaning.values.mapping.by:
+        yield meaning.values.mapping.by
+    for test in meaning.discriminators:
+        for one in (test, *(test.any or ())):
+            valued = one.equals or one.within or one.outside or one.prefix_of or one.not_prefix_of
+            if valued:
+                yield from pointers_of([one])
+    if "ddl-flag-agrees" in meaning.rules:
+        yield "/isDdl"
+
+
+def _constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
+    """Every constraint on a member that looks at its value, wherever it stands: `(pointer, keyword, value)`."""
+    if not isinstance(schema, dict):
+        return
+    for keyword in ("pattern", "minimum"):
+        if keyword in schema:
+            yield at, keyword, schema[keyword]
+    for keyword in ("enum", "const"):
+        if keyword in schema:
+            yield at, keyword, None
+    for name, below in schema.get("properties", {}).items():
+        yield from _constraints(below, at + join_pointer(name))
+    for branch in schema.get("allOf", ()):
+        yield from _constraints(branch.get("if"), at)
+        yield from _constraints(branch.get("then"), at)
+
+
+def _walk(parts: tuple[Part, ...], kind: Any) -> Iterator[Any]:
+    for part in parts:
+        if isinstance(part, kind):
+            yield part
+        elif isinstance(part, Nested):
+            yield from _walk(part.parts, kind)

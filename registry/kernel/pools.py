@@ -1,0 +1,227 @@
+"""Pools: the values of a batch by value form, whatever table or column they come from.
+
+A form is checked once per batch over all its values, so that a topic of a thousand tables costs as much as one of a
+single table. Each column gets back its slice: flags per value and, where texts are wanted, the place of its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import UNSET, Raw
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.forms import BrokenValue, Flag, Number
+from cdc_contracts.registry.kernel import lanes
+from cdc_contracts.registry.kernel.lanes import Odd, Unfit
+from cdc_contracts.registry.kernel.layouts import FormUse
+
+KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
+KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
+NOTHING: Final = 0
+
+_KIND_OF_TYPE: Final = {str: "text", int: "number", float: "number", bytes: "number", bool: "boolean"}
+_NULL, _MINUS, _ZERO, _NINE = b"n-09"
+
+
+@dataclass(eq=False)
+class _Pool:
+    use: FormUse
+    values: list[Any] = field(default_factory=list)
+    flags: NDArray[np.uint8] | None = None
+    base: int = 0
+
+
+@dataclass(eq=False)
+class Chunk:
+    """The values of one column in one form: flags per row, and where its texts begin among the batch's texts."""
+
+    pool: _Pool
+    offset: int
+    length: int
+    kinds: NDArray[np.uint8] | None = None
+
+    @property
+    def flags(self) -> NDArray[np.uint8] | None:
+        """Flag per row (`Flag`, or a kind the form does not take); None where all is well."""
+        own = self.pool.flags
+        part = None if own is None else own[self.offset : self.offset + self.length]
+        if part is not None and not part.any():
+            part = None
+        if self.kinds is None:
+            return part
+        return self.kinds if part is None else np.where(self.kinds > 0, self.kinds, part)
+
+    @property
+    def base(self) -> int:
+        return self.pool.base + self.offset
+
+
+@dataclass(eq=False)
+class ColumnValues:
+    """One column of a sheet: which rows have it, and its chunk in each form that some version wants."""
+
+    present: NDArray[np.bool_] | None
+    chunks: dict[FormUse, Chunk]
+    tokens: Sequence[Any]
+    unfit_rows: list[int]
+
+
+class Pools:
+    """The values of one batch, by form."""
+
+    def __init__(self) -> None:
+        self._pools: dict[FormUse, _Pool] = {}
+        self.texts: pa.Array = pa.array([None], pa.string())
+
+    def add(self, values: Sequence[Any], lane: str, uses: Sequence[FormUse]) -> ColumnValues:
+        """Take the values of one column, one per row, for every form in `uses`."""
+        present: NDArray[np.bool_] | None = None
+        if lane in (lanes.RAW, lanes.WIDE):
+            values = [bytes(value) if type(value) is Raw else value for value in values]
+        if UNSET in values:
+            present = np.fromiter((value is not UNSET for value in values), np.bool_, len(values))
+            values = [None if value is UNSET else value for value in values]
+        unfit: list[int] = []
+        if lane == lanes.RAW:
+            values, plain = _open_numbers(values)
+            if not plain:
+                lane = lanes.WIDE
+        if lane == lanes.WIDE:
+            values, unfit = _open_wide(values)
+        kinds = {_KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)}
+        chunks = {use: self._chunk(values, use, kinds, wide=lane == lanes.WIDE) for use in uses}
+        return ColumnValues(present, chunks, values, unfit)
+
+    def settle(self, *, texts: bool) -> None:
+        """Judge every pool; with `texts`, write canonical texts as well."""
+        columns = [pa.array([None], pa.string())]
+        size = 1
+        for pool in self._pools.values():
+            array = _as_array(pool.values, pool.use.form.lane)
+            if not texts:
+                pool.flags = pool.use.form.check(array, pool.use.context)
+                continue
+            column = pool.use.form.column(array, pool.use.context)
+            pool.flags = column.flags
+            text = column.text
+            if pool.use.lenient and column.flags is not None:
+                text = pc.if_else(pa.array(column.flags == Flag.BROKEN), array.cast(pa.string()), text)
+            pool.base = size
+            size += len(text)
+            columns.append(text)
+        if texts:
+            self.texts = pa.concat_arrays(columns)
+
+    def _chunk(self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool) -> Chunk:
+        foreign = kinds - use.form.wire
+        flags = None
+        if foreign:
+            flags = np.fromiter(
+                (_kind_flag(value) if _kind_of(value) in foreign else NOTHING for value in values), np.uint8, len(values)
+            )
+            values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
+        if wide:
+            values, broken = _as_lane(values, use)
+            if broken is not None:
+                flags = broken if flags is None else np.maximum(flags, broken)
+        pool = self._pools.get(use)
+        if pool is None:
+            pool = self._pools[use] = _Pool(use)
+        chunk = Chunk(pool, len(pool.values), len(values), flags)
+        pool.values += values
+        return chunk
+
+
+def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
+    """Raw tokens with the null tokens as None; False where some token is neither number nor null."""
+    firsts = {value[0] for value in values if value is not None}
+    if not all(first in (_MINUS, _NULL) or _ZERO <= first <= _NINE for first in firsts):
+        return values, False
+    if _NULL in firsts:
+        values = [None if value == b"null" else value for value in values]
+    return values, True
+
+
+def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    opened: list[Any] = []
+    unfit: list[int] = []
+    for row, value in enumerate(values):
+        if type(value) is not bytes:
+            opened.append(value)
+            continue
+        try:
+            found = lanes.open_token(value)
+        except Unfit:
+            found = Odd("object", value)
+        if isinstance(found, Odd):
+            unfit.append(row)
+            found = None
+        opened.append(found)
+    return opened, unfit
+
+
+def _as_lane(values: Sequence[Any], use: FormUse) -> tuple[list[Any], NDArray[np.uint8] | None]:
+    """Values of a wide column as the form's lane takes them; what it could not take is judged here and left out."""
+    fit: list[Any] = []
+    flags = np.zeros(len(values), np.uint8)
+    for row, value in enumerate(values):
+        taken = _fit_value(value, use.form.lane)
+        if taken is Ellipsis:
+            try:
+                flags[row] = use.form.read(value, use.context).flag
+            except BrokenValue as error:
+                flags[row] = error.flag
+            taken = None
+        fit.append(taken)
+    return fit, flags if flags.any() else None
+
+
+def _fit_value(value: Any, lane: str) -> Any:
+    if not isinstance(value, Number):
+        return value
+    if lane == "raw":
+        return value.token.encode()
+    if lane == "float":
+        return float(value.token) if lanes.lane_takes(lanes.FLOAT, value) else ...
+    if lanes.lane_takes(lanes.INT, value):
+        return int(value.token)
+    return ...
+
+
+def _as_array(values: list[Any], lane: str) -> pa.Array:
+    match lane:
+        case "int":
+            try:
+                return pa.array(values, pa.int64())
+            except (OverflowError, pa.ArrowInvalid):
+                return pa.array([None if value is None else str(value) for value in values], pa.string())
+        case "float":
+            if any(type(value) is bytes for value in values):
+                tokens = [value if value is None else value.decode() if type(value) is bytes else repr(value) for value in values]
+                return pa.array(tokens, pa.string())
+            return pa.array(values, pa.float64())
+        case "bool":
+            return pa.array(values, pa.bool_())
+        case "raw":
+            return pa.array([value.encode() if type(value) is str else value for value in values], pa.binary()).cast(pa.string())
+        case "text-or-int":
+            if any(type(value) is int for value in values):
+                values = [str(value) if type(value) is int else value for value in values]
+            return pa.array(values, pa.string())
+        case _:
+            return pa.array(values, pa.string())
+
+
+def _kind_of(value: Any) -> str | None:
+    return None if value is None else "number" if isinstance(value, Number) else _KIND_OF_TYPE[type(value)]
+
+
+def _kind_flag(value: Any) -> int:
+    kind = _kind_of(value)
+    return NOTHING if kind is None else KIND_FLAGS[kind]

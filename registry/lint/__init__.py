@@ -1,0 +1,38 @@
+"""Lint: whether contracts hold together, by themselves and with each other. `rules.py` lists what is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.rule import LintReport
+
+
+def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = ()) -> LintReport:
+    """Return every place where the contracts and table contracts that `paths` name break a lint rule.
+
+    They are looked at together with the shipped contracts and those of the folders `beside`, which are not reported.
+    Without a path, `./contracts` is linted where it holds contracts, else the shipped catalogue.
+    Raises UsageError where a path names nothing to lint.
+    """
+    from cdc_contracts.registry.catalogue import CANONICAL
+    from cdc_contracts.registry.lint.draft import Draft
+    from cdc_contracts.registry.lint.rule import LintReport, report_fault
+    from cdc_contracts.registry.lint.rules import LINT_RULES
+    from cdc_contracts.registry.lint.targets import find_targets
+
+    draft = Draft(find_targets(paths), beside)
+    found = dict.fromkeys(report_fault(rule, fault) for rule in LINT_RULES for fault in rule.check(draft))
+    own = [version for version in draft.versions if version.subject != CANONICAL]
+    return LintReport(
+        findings=tuple(sorted(found, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
+        judged=not draft.unsound,
+        checked={
+            "contracts": len(own),
+            "samples": sum(1 for version in own for _ in draft.samples[version.reference]),
+            "mappings": len(draft.mapping_files),
+            "tables": len(draft.targets.tables),
+        },
+    )

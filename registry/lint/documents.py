@@ -1,0 +1,239 @@
+"""Lint of the documents by themselves: can they be read, do they keep to the vocabulary, do names and places agree?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry import documents, errata
+from cdc_contracts.registry.catalogue import RESERVED, Version
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.lint.rule import Fault
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.draft import Draft
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
+_OWN_FILES: Final = ("contract.yaml", "message.schema.json", "message.avsc")
+_SAMPLE_FOLDERS: Final = ("drift", "tables")
+_LONGEST: Final = 60
+
+
+def documents_can_be_read(draft: Draft) -> Iterator[Fault]:
+    """Every YAML and JSON file is one document in UTF-8 that names no key twice."""
+    for version in draft.versions:
+        for name in _OWN_FILES:
+            file = version.folder.joinpath(name)
+            if file.is_file():
+                yield from _unreadable(file)
+        samples = draft.samples[version.reference]
+        for sample in samples:
+            yield from _unreadable(sample.expectation)
+    for file in (*draft.mapping_files, *draft.errata_files):
+        yield from _unreadable(file, is_list=file.name == errata.FILE)
+
+
+def contracts_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:
+    """Every key, value and named reading of a resolved contract is one of the vocabulary, and is carried out."""
+    from cdc_contracts.registry.rules import NOTES, RULES
+
+    for version in draft.versions:
+        file = version.folder.joinpath("contract.yaml")
+        for parts, problem, found in draft.model_faults.get(version.reference, []):
+            if not _is_inherited(draft, version, parts):
+                yield Fault(file, _lower(problem), _shown(found), parts)
+        meaning = draft.meanings.get(version.reference)
+        if meaning is None:
+            continue
+        for key, names, known in (("rules", meaning.rules, RULES), ("notes", meaning.notes, NOTES)):
+            for index, name in enumerate(names):
+                if name not in known:
+                    yield Fault(file, "a rule that this release carries out", name, (key, str(index)))
+
+
+def mappings_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:
+    """Every mapping resolves, names known value forms, and gives one form to a type, spelled as it is looked up."""
+    from cdc_contracts.registry.forms import FORMS
+
+    for file in draft.mapping_files:
+        name = file.name.removesuffix(".yaml")
+        mapping = draft.mappings.get(name)
+        if mapping is None:
+            yield from _broken_mapping(draft, file, name)
+            continue
+        document = mapping.document
+        named = [("default", document.default), *[(f"untyped/{kind}", form) for kind, form in document.untyped.items()]]
+        for form in (*document.forms, *document.invalid):
+            section = "forms" if form in document.forms else "invalid"
+            if form not in FORMS:
+                yield Fault(file, "a value form", form, (section, form))
+        for at, chosen in named:
+            if chosen is not None and chosen not in FORMS:
+                yield Fault(file, "a value form", chosen, tuple(at.split("/")))
+        seen: dict[str, str] = {}
+        for form, types in document.forms.items():
+            for source_type in types:
+                if mapping.normalise(source_type) != source_type:
+                    expected = f"{mapping.normalise(source_type)}, as types are looked up"
+                    yield Fault(file, expected, source_type, ("forms", form))
+                elif source_type in seen:
+                    yield Fault(file, f"{source_type} under one form", f"also under {seen[source_type]}", ("forms", form))
+                seen[source_type] = form
+        for alias, source_type in document.aliases.items():
+            if source_type not in seen and document.default is None:
+                yield Fault(file, "a type that has a form", source_type, ("aliases", alias))
+
+
+def names_match_folders(draft: Draft) -> Iterator[Fault]:
+    """A contract, mapping, JSON Schema and Avro schema is called what its folder says."""
+    for version in draft.versions:
+        contract = version.folder.joinpath("contract.yaml")
+        named = draft.own.get(version.reference, {}).get("contract")
+        if version.reference in draft.own and named != version.reference:
+            yield Fault(contract, version.reference, _shown(named), ("contract",))
+        schema = version.folder.joinpath("message.schema.json")
+        expected = f"urn:cdc-contracts:{version.subject.replace('/', ':')}:v{version.number}"
+        found = draft.schemas.get(version.reference, {}).get("$id", expected)
+        if schema.is_file() and found != expected and str(found).startswith("urn:cdc-contracts:"):
+            yield Fault(schema, expected, _shown(found), ("$id",))
+        avro = version.folder.joinpath("message.avsc")
+        expected = f"cdc_contracts.{version.subject.replace('/', '.').replace('-', '_')}"
+        record = draft.avro_schemas.get(version.reference)
+        found = record.get("namespace", expected) if isinstance(record, dict) else expected
+        if avro.is_file() and found != expected and str(found).startswith("cdc_contracts."):
+            yield Fault(avro, expected, _shown(found), ("namespace",))
+    for file in draft.mapping_files:
+        stem = file.name.removesuffix(".yaml")
+        mapping = draft.mappings.get(stem)
+        if mapping is not None and mapping.name != stem:
+            yield Fault(file, stem, mapping.name, ("mapping",))
+        if str(draft.catalogue.mapping_file(stem)) != str(file):
+            yield Fault(file, "a name that no other mapping has", str(draft.catalogue.mapping_file(stem)))
+
+
+def folders_are_complete(draft: Draft) -> Iterator[Fault]:
+    """Folders are SYSTEM/DIALECT/vN with versions 1 to n, and hold the documents of a contract and nothing else."""
+    from cdc_contracts.registry.lint.draft import folders
+
+    for target in draft.targets.contracts:
+        for system in folders(target.root):
+            for dialect in folders(system):
+                for folder in [] if dialect.name == RESERVED else folders(dialect):
+                    if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
+                        yield Fault(folder, "vN, a version number from 1", folder.name)
+                if target.covers(system.name, dialect.name):
+                    for folder in (system, dialect):
+                        if not _NAME.match(folder.name):
+                            yield Fault(folder, "lower-case letters, digits and -", folder.name)
+    for version in draft.versions:
+        if version.number > 1 and version.number - 1 not in {one.number for one in draft.catalogue.versions(version.subject)}:
+            yield Fault(version.folder, f"v{version.number - 1} before it", "no such version")
+        yield from _incomplete(draft, version)
+        yield from _strays(version.folder)
+
+
+def errata_are_complete(draft: Draft) -> Iterator[Fault]:
+    """Every erratum says which document, what it says, what it shows, the decision and why, under an id of its own."""
+    for file in draft.errata_files:
+        if not any(True for _ in _unreadable(file, is_list=True)):
+            try:
+                errata.read_errata_file(file)
+            except ContractError as error:
+                yield Fault(file, error.mend or "an erratum with every member", error.what)
+
+
+def table_contracts_hold_together(draft: Draft) -> Iterator[Fault]:
+    """Every table contract names a table, types its columns, and takes its key from them."""
+    from cdc_contracts.registry.tables import parse_table_contract
+
+    found: list[Traversable] = [*draft.targets.tables]
+    for version in draft.versions:
+        found += draft.samples[version.reference].table_files
+    tables: dict[tuple[str, str], Traversable] = {}
+    for file in found:
+        try:
+            contract = parse_table_contract(_read_yaml(file), str(file))
+        except ContractError as error:
+            yield Fault(file, "a table contract", error.what, tuple(error.what.partition(": ")[0].split(".")))
+            continue
+        folder = str(Path(str(file)).parent)
+        if (folder, contract.table) in tables:
+            yield Fault(file, f"one contract for {contract.table}", f"another in {tables[folder, contract.table].name}")
+        tables[folder, contract.table] = file
+
+
+def _unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[Fault]:
+    from cdc_contracts.registry.lint.draft import read_json
+
+    try:
+        if file.name.endswith(".yaml"):
+            _read_yaml(file, is_list=is_list)
+        else:
+            read_json(file)
+    except UnicodeDecodeError:
+        yield Fault(file, "text in UTF-8", "other bytes")
+    except ValueError as error:
+        yield Fault(file, "one JSON document", str(error))
+    except ContractError as error:
+        yield Fault(file, "one YAML document", error.what.replace("\n", " "))
+
+
+def _read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ContractError(f"cannot be read: {error}", where=str(file)) from error
+    return documents.parse_document(f"list:\n{text}" if is_list else text, str(file))
+
+
+def _broken_mapping(draft: Draft, file: Traversable, name: str) -> Iterator[Fault]:
+    if any(True for _ in _unreadable(file)):
+        return
+    try:
+        draft.catalogue.mapping(name)
+    except ContractError as error:
+        parts = tuple(error.what.partition(": ")[0].split(".")) if ": " in error.what else ()
+        yield Fault(file, "a value mapping", error.what, parts)
+    except (TypeError, ValueError, AttributeError):
+        yield Fault(file, "a value mapping", "values of another kind")
+
+
+def _incomplete(draft: Draft, version: Version) -> Iterator[Fault]:
+    if not version.folder.joinpath("contract.yaml").is_file():
+        yield Fault(version.folder, "a contract.yaml", "none")
+    elif version.reference in draft.resolved:
+        for name in ("message.schema.json", "message.avsc"):
+            if version.file(name) is None:
+                yield Fault(version.folder, f"a {name}, its own or of what it is based on", "none")
+
+
+def _strays(folder: Traversable) -> Iterator[Fault]:
+    for entry in folder.iterdir():
+        known = entry.name == "samples" if entry.is_dir() else entry.name in _OWN_FILES or entry.name.endswith(".md")
+        if not known and not entry.name.startswith("."):
+            yield Fault(entry, "a document of a contract, or samples/", entry.name)
+    samples = folder.joinpath("samples")
+    for entry in samples.iterdir() if samples.is_dir() else ():
+        if entry.is_dir() and entry.name not in _SAMPLE_FOLDERS:
+            yield Fault(entry, "drift/ or tables/", entry.name)
+
+
+def _is_inherited(draft: Draft, version: Version, parts: tuple[str, ...]) -> bool:
+    """Say whether the same fault stands in what a version is based on, and is reported there."""
+    base = version.base
+    if base is None or not draft.is_under_lint(base):
+        return False
+    return any(parts == other for other, _, _ in draft.model_faults.get(base.reference, []))
+
+
+def _shown(value: Any) -> str:
+    shown = "nothing" if value is None else str(value)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

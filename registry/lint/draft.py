@@ -1,0 +1,291 @@
+"""What is under lint, read once: documents, meanings, schemas, samples and what judging the samples gives.
+
+Nothing here raises for a contract that is wrong: what cannot be had is missing from these mappings, and the rule that
+is about it says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from cdc_contracts.registry import errata
+from cdc_contracts.registry.avro import AvroError, Codec
+from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue
+from cdc_contracts.registry.discriminators import all_hold
+from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.lint.targets import Targets
+from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.messages import Unreadable, parse_message
+from cdc_contracts.registry.model import CanonicalMeaning, Meaning
+from cdc_contracts.registry.rules import NOTES, RULES
+from cdc_contracts.registry.samples import Sample, Samples, find_samples
+from cdc_contracts.registry.schemas import unsupported_keywords
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.terms import Terms
+
+SCHEMA: Final = "message.schema.json"
+AVRO: Final = "message.avsc"
+CONTRACT: Final = "contract.yaml"
+_WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
+"""What reading a document of the wrong build may raise."""
+
+
+class Draft:
+    """Contracts under lint, among all contracts they may refer to."""
+
+    def __init__(self, targets: Targets, beside: Sequence[Path] = ()) -> None:
+        self.targets = targets
+        own = list(dict.fromkeys(target.root for target in targets.contracts))
+        shipped = [root for root in shipped_catalogue().roots if not any(_is_same(root, one) for one in own)]
+        self.catalogue = Catalogue([*shipped, *beside, *own])
+
+    @cached_property
+    def everything(self) -> tuple[Version, ...]:
+        """Every version there is, the canonical change last."""
+        return (*self.catalogue.all_versions(), *self.catalogue.versions(CANONICAL))
+
+    @cached_property
+    def versions(self) -> tuple[Version, ...]:
+        """The versions under lint."""
+        return tuple(
+            version
+            for version in self.everything
+            if any(target.covers_version(version) for target in self.targets.contracts)
+        )
+
+    def is_under_lint(self, version: Version) -> bool:
+        return version in self.versions
+
+    @cached_property
+    def mapping_files(self) -> tuple[Traversable, ...]:
+        """The files of value mappings under lint."""
+        found = []
+        for target in self.targets.contracts:
+            for system in folders(target.root):
+                for types in folders(system):
+                    if types.name == "types":
+                        found += [file for file in files(types) if target.covers(system.name, types.name, file.name)]
+        return tuple(found)
+
+    @cached_property
+    def errata_files(self) -> tuple[Traversable, ...]:
+        """The errata files under lint."""
+        found = [target.root.joinpath(errata.FILE) for target in self.targets.contracts if target.covers(errata.FILE)]
+        return tuple(file for file in found if file.is_file())
+
+    # --- documents
+
+    @cached_property
+    def own(self) -> dict[str, dict[str, Any]]:
+        """The contract.yaml of each version as it stands."""
+        return self._each(lambda version: self.catalogue.read(version.folder, CONTRACT))
+
+    @cached_property
+    def resolved(self) -> dict[str, dict[str, Any]]:
+        return self._each(lambda version: version.resolved if version.reference in self.own else None)
+
+    @cached_property
+    def model_faults(self) -> dict[str, list[tuple[tuple[str, ...], str, Any]]]:
+        """What of a resolved contract breaks the vocabulary: where, what is wrong, and what stands there."""
+        return {reference: faults for reference, (_, faults) in self._validated.items() if faults}
+
+    @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        """The meaning of every version, the canonical change apart, that keeps to the vocabulary."""
+        return {reference: meaning for reference, (meaning, _) in self._validated.items() if isinstance(meaning, Meaning)}
+
+    @cached_property
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schema of each version, own or inherited."""
+        return self._each(lambda version: version.schema if isinstance(version.schema, dict) else None)
+
+    @cached_property
+    def schema_faults(self) -> dict[str, list[tuple[str, str]]]:
+        """What is wrong with the own schema of a version: pointer and problem."""
+        return {
+            version.reference: found
+            for version in self.everything
+            if version.reference in self.schemas
+            and version.folder.joinpath(SCHEMA).is_file()
+            and (found := list(_schema_faults(self.schemas[version.reference])))
+        }
+
+    @cached_property
+    def avro_schemas(self) -> dict[str, Any]:
+        """The Avro schema of each version, own or inherited."""
+        return self._each(lambda version: version.avro_schema)
+
+    @cached_property
+    def codecs(self) -> dict[str, Codec]:
+        """The codec of each version under lint whose messages are JSON."""
+        found = {}
+        for version in self.versions:
+            meaning = self.meanings.get(version.reference)
+            if meaning is not None and meaning.transport == "json" and version.reference in self.avro_schemas:
+                try:
+                    found[version.reference] = Codec(self.avro_schemas[version.reference])
+                except AvroError:
+                    continue
+        return found
+
+    @cached_property
+    def mappings(self) -> dict[str, ValueMapping]:
+        """The value mappings that hold together, by name."""
+        found = {}
+        for name in self.catalogue.mapping_names():
+            try:
+                found[name] = self.catalogue.mapping(name)
+            except _WRONG:
+                continue
+        return found
+
+    @cached_property
+    def errata(self) -> set[str]:
+        """The ids of the errata there are."""
+        known: set[str] = set()
+        for root in self.catalogue.roots:
+            try:
+                known |= {entry.id for entry in errata.read_errata_file(root.joinpath(errata.FILE))}
+            except CdcContractsError:
+                continue
+        return known
+
+    # --- samples
+
+    @cached_property
+    def samples(self) -> dict[str, Samples]:
+        return {version.reference: find_samples(version) for version in self.everything}
+
+    @cached_property
+    def messages(self) -> dict[str, list[tuple[Sample, dict[str, Any]]]]:
+        """The samples of each version that conform by their place, parsed; an unreadable one is left out."""
+        return {reference: list(_parsed(samples.messages)) for reference, samples in self.samples.items()}
+
+    @cached_property
+    def unsound(self) -> list[str]:
+        """The references of the contracts that do not hold together."""
+        return [version.reference for version in self.catalogue.all_versions() if not self._is_sound(version)]
+
+    @cached_property
+    def judged(self) -> dict[str, list[tuple[Sample, Judged]]]:
+        """What judging the samples under lint gives; nothing as long as some contract does not hold together."""
+        if self.unsound:
+            return {}
+        plain = Terms()
+        found = {}
+        for version in self.versions:
+            if version.subject == CANONICAL:
+                continue
+            terms = plain
+            if self.samples[version.reference].table_files:
+                try:
+                    terms = Terms(tables=self.samples[version.reference].tables())
+                except _WRONG:
+                    continue
+            scope = Scope(self.catalogue, (version,), terms, version.reference)
+            judged = ((sample, scope.judge(sample.value)) for sample in self.samples[version.reference])
+            found[version.reference] = list(judged)
+        return found
+
+    def claims(self, version: Version, message: dict[str, Any]) -> bool:
+        """Say whether the discriminators of a version hold for a message."""
+        meaning = self.meanings.get(version.reference)
+        return meaning is not None and all_hold(meaning.discriminators, message)
+
+    # --- details
+
+    @cached_property
+    def _validated(self) -> dict[str, tuple[Any, list[tuple[tuple[str, ...], str, Any]]]]:
+        found: dict[str, tuple[Any, list[tuple[tuple[str, ...], str, Any]]]] = {}
+        for version in self.everything:
+            document = self.resolved.get(version.reference)
+            if document is None:
+                continue
+            kind = CanonicalMeaning if version.subject == CANONICAL else Meaning
+            try:
+                found[version.reference] = (kind.model_validate(document), [])
+            except ValidationError as error:
+                faults = [(tuple(map(str, one["loc"])), one["msg"], one["input"]) for one in error.errors()]
+                found[version.reference] = (None, faults)
+        return found
+
+    def _is_sound(self, version: Version) -> bool:
+        meaning = self.meanings.get(version.reference)
+        if meaning is None or version.reference not in self.schemas or version.reference in self.schema_faults:
+            return False
+        if any(name not in RULES for name in meaning.rules) or any(name not in NOTES for name in meaning.notes):
+            return False
+        base = version
+        while base.base is not None:
+            base = base.base
+            if base.reference in self.schema_faults:
+                return False
+        return all(name in self.mappings for name in version.mapping_names())
+
+    def _each(self, read: Callable[[Version], Any]) -> dict[str, Any]:
+        """Return what can be read of every version, by its reference."""
+        found = {}
+        for version in self.everything:
+            try:
+                value = read(version)
+            except _WRONG:
+                continue
+            if value is not None:
+                found[version.reference] = value
+        return found
+
+
+def folders(folder: Traversable) -> list[Traversable]:
+    """Return the folders below one, by name; hidden ones and those of Python are left out."""
+    found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def files(folder: Traversable) -> list[Traversable]:
+    """Return the files in a folder, by name; hidden ones are left out."""
+    found = [entry for entry in folder.iterdir() if entry.is_file() and entry.name[:1] != "."]
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object. Raises ValueError where a name stands twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` stands twice")
+    return members
+
+
+def read_json(file: Traversable) -> Any:
+    """Return what a JSON file holds. Raises ValueError where it is no JSON or names a member twice."""
+    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=refuse_twice)
+
+
+def _parsed(samples: Sequence[Sample]) -> Iterator[tuple[Sample, dict[str, Any]]]:
+    for sample in samples:
+        try:
+            yield sample, parse_message(sample.value)
+        except Unreadable:
+            continue
+
+
+def _schema_faults(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    from jsonschema import Draft202012Validator
+
+    broken = list(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema))
+    for error in broken:
+        yield "/".join(["", *map(str, error.absolute_path)]), error.message
+    for told in [] if broken else unsupported_keywords(schema):
+        pointer, _, problem = told.rpartition(": ")
+        yield pointer, problem
+
+
+def _is_same(left: Traversable, right: Traversable) -> bool:
+    return Path(str(left)).resolve() == Path(str(right)).resolve()

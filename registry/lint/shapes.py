@@ -1,0 +1,220 @@
+"""Lint of the two schemas of a message: each by itself, and that both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.catalogue import CANONICAL, Version
+from cdc_contracts.registry.lint.links import resolve_reference
+from cdc_contracts.registry.lint.rule import Fault
+from cdc_contracts.registry.pointers import join_pointer, split_pointer
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from cdc_contracts.registry.lint.draft import Draft
+
+_KINDS: Final[Mapping[str, frozenset[str]]] = {
+    "null": frozenset({"null"}),
+    "boolean": frozenset({"boolean"}),
+    "string": frozenset({"string"}),
+    "enum": frozenset({"string"}),
+    "bytes": frozenset({"string"}),
+    "int": frozenset({"integer"}),
+    "long": frozenset({"integer"}),
+    "float": frozenset({"number"}),
+    "double": frozenset({"number"}),
+    "array": frozenset({"array"}),
+    "map": frozenset({"object"}),
+    "record": frozenset({"object"}),
+}
+_ABSENT: Final = "Absent"
+_NUMBER_TEXT: Final = "NumberText"
+
+
+def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
+    """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
+    for version in draft.versions:
+        file = version.folder.joinpath("message.schema.json")
+        if not file.is_file() or version.reference not in draft.schemas:
+            continue
+        for pointer, problem in draft.schema_faults.get(version.reference, []):
+            yield Fault(file, "a schema in the closed list of keywords", problem, split_pointer(pointer))
+        schema = draft.schemas[version.reference]
+        if version.reference not in draft.schema_faults:
+            yield from _open_objects(file, schema, ())
+            yield from _dangling(file, schema, schema, ())
+
+
+def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
+    """An Avro schema is valid, and every type in it can hold what JSON holds."""
+    import fastavro
+
+    from cdc_contracts.registry.avro import AvroError, Codec
+
+    for version in draft.versions:
+        file = version.folder.joinpath("message.avsc")
+        if not file.is_file() or version.reference not in draft.avro_schemas:
+            continue
+        schema, meaning = draft.avro_schemas[version.reference], draft.meanings.get(version.reference)
+        try:
+            if meaning is not None and meaning.transport == "json":
+                Codec(schema)
+            else:
+                fastavro.parse_schema(schema)
+        except AvroError as error:
+            yield Fault(file, "an Avro schema of JSON values", str(error))
+        except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds
+            yield Fault(file, "an Avro schema", str(error))
+
+
+def schemas_agree(draft: Draft) -> Iterator[Fault]:
+    """JSON Schema and Avro schema have the same members, nesting, nullability and optional members."""
+    for version in draft.versions:
+        if version.reference not in draft.schemas or version.reference not in draft.avro_schemas:
+            continue
+        meaning = draft.meanings.get(version.reference)
+        if meaning is None and version.subject != CANONICAL:
+            continue
+        file = _own_file(version)
+        if file is not None and version.reference not in draft.schema_faults:
+            schema = draft.schemas[version.reference]
+            yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
+
+
+class _Comparison:
+    """One walk through both schemas at once."""
+
+    def __init__(self, file: Traversable, schema: dict[str, Any]) -> None:
+        self._file = file
+        self._whole = schema
+        self._named: dict[str, Any] = {}
+
+    def compare(self, schema: Any, avro: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
+        """Yield every place where the two say different things of the same member."""
+        while isinstance(schema, dict) and "$ref" in schema:
+            schema = resolve_reference(self._whole, schema["$ref"])
+        if not isinstance(schema, dict):
+            return
+        branches = [branch for branch in self._branches(avro) if _last(branch) != _ABSENT]
+        expected = frozenset(_kinds_of(schema))
+        found = frozenset().union(*(self._kinds(branch) for branch in branches))
+        if "number" in expected:
+            expected, found = expected | {"number"}, _widen(found)
+        if expected and expected != found:
+            yield self._fault(parts, " or ".join(sorted(expected)), " or ".join(sorted(found)) or "nothing")
+            return
+        for branch in branches:
+            if isinstance(branch, dict):
+                yield from self._compare_inside(schema, branch, parts)
+
+    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: tuple[str, ...]) -> Iterator[Fault]:
+        match branch["type"]:
+            case "record" if _last(branch) != _NUMBER_TEXT:
+                yield from self._compare_members(schema, branch, parts)
+            case "array":
+                yield from self.compare(schema.get("items", {}), branch["items"], (*parts, "0"))
+            case "map":
+                if schema.get("properties"):
+                    yield self._fault(parts, "a record, for members with names", "a map")
+                yield from self.compare(schema.get("additionalProperties", {}), branch["values"], (*parts, "*"))
+
+    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: tuple[str, ...]) -> Iterator[Fault]:
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        fields = {field["name"]: field["type"] for field in record["fields"]}
+        for name in properties:
+            if name not in fields:
+                yield self._fault((*parts, name), "a field in the Avro schema", "none")
+        for name, avro in fields.items():
+            here = (*parts, name)
+            if name not in properties:
+                yield self._fault(here, "no field in the Avro schema", "a field")
+                continue
+            yield from self.compare(properties[name], avro, here)
+            may_be_absent = any(_last(branch) == _ABSENT for branch in self._branches(avro))
+            if may_be_absent == (name in required):
+                told = ("required", "optional") if may_be_absent else ("optional", "required")
+                yield self._fault(here, f"{told[0]} in the Avro schema too", told[1])
+
+    def _branches(self, avro: Any) -> list[Any]:
+        found = []
+        for branch in avro if isinstance(avro, list) else [avro]:
+            known = self._named.get(branch, branch) if isinstance(branch, str) else branch
+            if isinstance(known, dict) and isinstance(known.get("type"), (dict, list)):
+                found += self._branches(known["type"])
+                continue
+            if isinstance(known, dict) and "name" in known:
+                self._named[str(known["name"]).rpartition(".")[2]] = known
+            found.append(known)
+        return found
+
+    def _kinds(self, branch: Any) -> frozenset[str]:
+        if _last(branch) == _NUMBER_TEXT:
+            return frozenset({"number"})
+        kind = branch["type"] if isinstance(branch, dict) else branch
+        if isinstance(branch, dict) and str(branch.get("logicalType", "")).startswith("timestamp"):
+            return frozenset({"string"})
+        return _KINDS.get(kind, frozenset({str(kind)}))
+
+    def _fault(self, parts: tuple[str, ...], expected: str, observed: str) -> Fault:
+        at = join_pointer(*parts) or "the message"
+        lines = tuple(step for part in parts for step in (("items",) if part == "0" else ("properties", part)))
+        lines = lines if self._file.name.endswith(".json") else ()
+        return Fault(self._file, f"{at}: {expected}", observed, lines)
+
+
+def _open_objects(file: Traversable, schema: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
+    """Yield the objects with named members that take any other member as well."""
+    if not isinstance(schema, dict):
+        return
+    if "properties" in schema and "additionalProperties" not in schema:
+        yield Fault(file, "additionalProperties", "none, so that any member is taken", (*parts, "properties"))
+    for name, below in (*schema.get("properties", {}).items(), *schema.get("$defs", {}).items()):
+        section = "properties" if name in schema.get("properties", {}) else "$defs"
+        yield from _open_objects(file, below, (*parts, section, name))
+    for section in ("items", "additionalProperties"):
+        yield from _open_objects(file, schema.get(section), (*parts, section))
+
+
+def _dangling(file: Traversable, whole: dict[str, Any], value: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
+    """Yield the references that lead nowhere."""
+    if isinstance(value, dict):
+        reference = value.get("$ref")
+        if isinstance(reference, str) and resolve_reference(whole, reference) is False:
+            yield Fault(file, "a definition of this file", reference, (*parts, "$ref"))
+        for key, below in value.items():
+            yield from _dangling(file, whole, below, (*parts, key))
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _dangling(file, whole, below, (*parts, str(index)))
+
+
+def _kinds_of(schema: dict[str, Any]) -> list[str]:
+    """Return the JSON kinds that a schema takes; none where it does not say."""
+    if "type" in schema:
+        kinds = schema["type"]
+        return [kinds] if isinstance(kinds, str) else list(kinds)
+    if "enum" in schema or "const" in schema:
+        codes = schema.get("enum", [schema.get("const")])
+        return list({"null" if code is None else "boolean" if isinstance(code, bool) else
+                     "string" if isinstance(code, str) else "integer" for code in codes})  # fmt: skip
+    return []
+
+
+def _widen(kinds: frozenset[str]) -> frozenset[str]:
+    return kinds - {"integer"} if "number" in kinds else kinds
+
+
+def _last(branch: Any) -> str:
+    name = branch.get("name", branch.get("type", "")) if isinstance(branch, dict) else branch
+    return str(name).rpartition(".")[2]
+
+
+def _own_file(version: Version) -> Traversable | None:
+    """Return the schema file that a version brings itself, the Avro one first; None where both are inherited."""
+    for name in ("message.avsc", "message.schema.json"):
+        file = version.folder.joinpath(name)
+        if file.is_file():
+            return file
+    return None

@@ -1,0 +1,123 @@
+"""The bytes of one message, read strictly: one parser decides what is a JSON message."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from cdc_contracts.registry.forms import Number
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_DEPTH: Final = 128
+EXPECTED: Final = "one JSON object"
+
+_BLANK = b" \t\r\n"
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
+
+
+class Unreadable(Exception):
+    """The bytes hold no message: `cause` names the rule, `observed` says what is there instead."""
+
+    def __init__(self, cause: str, observed: str) -> None:
+        super().__init__(observed)
+        self.cause = cause
+        self.observed = observed
+
+
+def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = False) -> dict[str, Any]:
+    """Return the object a message holds; every number keeps its token (`Number`).
+
+    Of members with one name the last wins; `strict` refuses them.
+    Raises Unreadable where the value is not exactly one RFC 8259 object in UTF-8, with its cause.
+    """
+    if len(value) > max_bytes:
+        raise Unreadable("too-long", f"more than {max_bytes} bytes")
+    if not value.strip(_BLANK):
+        raise Unreadable("empty", "an empty value")
+    if value.startswith(b"\xef\xbb\xbf"):
+        raise Unreadable("bom", "a byte order mark")
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable("utf8", "bytes that are not UTF-8") from None
+    if depth_exceeds(value, MAX_DEPTH):
+        raise Unreadable("depth", f"nesting deeper than {MAX_DEPTH}")
+    try:
+        message = json.loads(
+            text,
+            parse_int=Number,
+            parse_float=Number,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_members if strict else None,
+        )
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, _DuplicateMember):
+            raise Unreadable("duplicate-member", "a member name twice") from None
+        raise Unreadable("json", "not one JSON text") from None
+    if _ESCAPED_SURROGATE.search(text) and _holds_lone_surrogate(message):
+        raise Unreadable("surrogate", "a lone surrogate")
+    if not isinstance(message, dict):
+        raise Unreadable("not-object", kind_of(message))
+    return message
+
+
+def kind_of(value: Any) -> str:
+    """Return the JSON kind of a parsed value: null, boolean, number, string, array or object."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, Number):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def depth_exceeds(value: bytes, limit: int) -> bool:
+    """Say whether arrays and objects in a JSON text nest deeper than `limit`."""
+    if value.count(b"[") + value.count(b"{") <= limit:
+        return False
+    depth = 0
+    for byte in _STRING.sub(b"", value):
+        if byte in b"[{":
+            depth += 1
+            if depth > limit:
+                return True
+        elif byte in b"]}":
+            depth -= 1
+    return False
+
+
+def has_duplicates(value: bytes) -> bool:
+    """Say whether some object of a JSON text names a member twice, or the text is not readable."""
+    try:
+        json.loads(value, object_pairs_hook=_unique_members)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+class _DuplicateMember(ValueError):
+    pass
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _DuplicateMember
+    return members
+
+
+def _refuse_constant(token: str) -> None:
+    raise ValueError(token)
+
+
+def _holds_lone_surrogate(value: Any) -> bool:
+    if isinstance(value, str):
+        return any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, dict):
+        return any(_holds_lone_surrogate(key) or _holds_lone_surrogate(item) for key, item in value.items())
+    return isinstance(value, list) and any(_holds_lone_surrogate(item) for item in value)

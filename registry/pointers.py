@@ -1,0 +1,46 @@
+"""JSON Pointers (RFC 6901): where a member sits in a message."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NewType
+
+Pointer = NewType("Pointer", str)
+
+
+class _Absent:
+    """What a pointer leads to where no member is: not the same as null."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final = _Absent()
+
+
+def split_pointer(pointer: str) -> tuple[str, ...]:
+    """Return the member names on the way; `""` is the whole message.
+
+    Raises ValueError where the text is no JSON Pointer.
+    """
+    if not pointer:
+        return ()
+    if not pointer.startswith("/"):
+        raise ValueError(f"not a JSON Pointer (it has to start with /): {pointer}")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
+
+
+def join_pointer(*parts: str) -> str:
+    """Return the pointer that leads along these member names."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def follow(value: Any, parts: tuple[str, ...]) -> Any:
+    """Return what lies at the end of `parts`, or ABSENT where the way ends early."""
+    for part in parts:
+        if not isinstance(value, dict) or part not in value:
+            return ABSENT
+        value = value[part]
+    return value

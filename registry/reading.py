@@ -1,0 +1,230 @@
+"""Reading a parsed message by the envelope of its contract: op, names, times, keys, images, types.
+
+Each named reading of the vocabulary is one small function here. Reading never fails: what is not as the
+contract says reads as absent, and judging says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.model import ROW_OPS, Meaning, Place, Side
+from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.times import NO_TIME, EventTime, read_time
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Where a row lives; a part the dialect does not have is None."""
+
+    tenant: str | None
+    database: str | None
+    schema: str | None
+    table: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One message as its contract places things."""
+
+    meaning: Meaning
+    message: dict[str, Any]
+    terms: Terms
+    _rows: dict[str, list[Row] | None] = field(default_factory=dict)
+
+    def at(self, pointer: str) -> Any:
+        """Return the member at a pointer, or ABSENT."""
+        return follow(self.message, split_pointer(pointer))
+
+    def place(self, place: Place | None) -> Any:
+        """Return the member a place of the envelope names, or ABSENT."""
+        return ABSENT if place is None or place.at is None else self.at(place.at)
+
+    @cached_property
+    def code(self) -> str | None:
+        """The op code as sent, or None where there is no text."""
+        value = self.at(self.meaning.envelope.op.at)
+        return value if isinstance(value, str) else None
+
+    @cached_property
+    def op(self) -> str | None:
+        """The canonical op: a flag that holds decides first, then the op map; None where neither knows."""
+        mapped = self.meaning.ops.get(self.code) if self.code is not None else None
+        for flag in self.meaning.envelope.op.flags:
+            if (flag.of is None or mapped in flag.of) and _same(self.at(flag.at), flag.equals):
+                return flag.means
+        return mapped
+
+    @property
+    def holds_rows(self) -> bool:
+        return self.op in ROW_OPS
+
+    @cached_property
+    def names(self) -> Names:
+        envelope = self.meaning.envelope
+        return split_names(
+            envelope.database,
+            _text(self.place(envelope.database)),
+            _text(self.place(envelope.schema_name)),
+            _text(self.place(envelope.table)),
+            envelope.database_table,
+            _text(self.place(envelope.database_table)),
+        )
+
+    @cached_property
+    def event_time(self) -> EventTime:
+        return self._time(self.meaning.envelope.event_time)
+
+    @cached_property
+    def process_time(self) -> EventTime:
+        return self._time(self.meaning.envelope.process_time)
+
+    @cached_property
+    def position(self) -> str | None:
+        return as_sent(self.place(self.meaning.envelope.position), self.meaning.envelope.position)
+
+    @cached_property
+    def transaction(self) -> str | None:
+        return as_sent(self.place(self.meaning.envelope.transaction), self.meaning.envelope.transaction)
+
+    @cached_property
+    def primary_key(self) -> list[str] | None:
+        """The names of the key columns; None = not said, empty = said to have none."""
+        place = self.meaning.envelope.primary_key
+        return read_names(self.place(place), place)
+
+    @cached_property
+    def ddl_text(self) -> str | None:
+        ddl = self.meaning.ddl
+        return _text(self.place(ddl.text)) if ddl else None
+
+    @cached_property
+    def ddl_type(self) -> str | None:
+        ddl = self.meaning.ddl
+        return _text(self.place(ddl.type)) if ddl else None
+
+    def rows(self, pointer: str) -> list[Row] | None:
+        """Return the rows of an image, or None where it holds none or is no image."""
+        if pointer not in self._rows:
+            self._rows[pointer] = image_rows(self.at(pointer), self.meaning.images.container)
+        return self._rows[pointer]
+
+    def source(self, side: Side) -> str | None:
+        """Return the pointer from which a side takes its rows, or None where it holds none."""
+        if self.rows(side.at) is not None:
+            return side.at
+        return side.either if side.either is not None and self.rows(side.either) is not None else None
+
+    @cached_property
+    def types(self) -> dict[str, str] | None:
+        """Source types by column as the message says them; None where it says none."""
+        types = self.meaning.columns.types
+        if types == "none" or types.at is None:
+            return None
+        return read_types(self.at(types.at), types.name, types.type)
+
+    def _time(self, place: Place | None) -> EventTime:
+        value = self.place(place)
+        return NO_TIME if place is None else read_time(value, place, self.terms.zone("time_zone"))
+
+
+def column_path(reading: Reading, pointer: str | None, name: str) -> str:
+    """Return the path of a column of an image; array positions of rows are written 0."""
+    row = "" if reading.meaning.images.container == "object" else "/0"
+    return f"{pointer}{row}{join_pointer(name)}"
+
+
+def image_rows(value: Any, container: str) -> list[Row] | None:
+    """Return the rows an image member holds, or None. An empty list or object holds no row."""
+    if container == "object":
+        return [value] if isinstance(value, dict) and value else None
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return value
+    return None
+
+
+def may_hold_rows(reading: Reading, pointer: str) -> bool:
+    """Say whether an image member is absent, null or of the kind that holds rows."""
+    value = reading.at(pointer)
+    if value is ABSENT or value is None:
+        return True
+    if reading.meaning.images.container == "object":
+        return isinstance(value, dict)
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def split_names(
+    database_place: Place | None,
+    database: str | None,
+    schema: str | None,
+    table: str | None,
+    joined_place: Place | None,
+    joined: str | None,
+) -> Names:
+    """Return the names of tenant, database, schema and table, split as the contract says."""
+    tenant = None
+    if database_place and database_place.split == "tenant.database" and database and database.count(".") == 1:
+        tenant, database = database.split(".")
+    if joined_place and joined is not None:
+        head, dot, tail = joined.partition(".")
+        match joined_place.split:
+            case "database.table":
+                database, table = (head, tail) if dot else (None, joined)
+            case "schema.table":
+                schema, table = (head, tail) if dot else (None, joined)
+            case "object-name-escaped":
+                parts = [part.replace("\\u002E", ".") for part in joined.split(".", 2)]
+                database, schema, table = ([None] * (3 - len(parts)) + parts) if len(parts) != 2 else (  # noqa: PLR2004
+                    parts[0], None, parts[1])  # fmt: skip
+    return Names(tenant, database, schema, table)
+
+
+def read_names(value: Any, place: Place | None) -> list[str] | None:
+    """Return the key column names of a member; null reads as none said to be there, absent as not said."""
+    if place is None or value is ABSENT:
+        return None
+    if value is None:
+        return []
+    if place.reading == "joined-u0001":
+        return (value.split("\u0001") if value else []) if isinstance(value, str) else None
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return value
+    return None
+
+
+def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:
+    """Return types by column from an object of texts, or from a list of objects with `name` and `type_` members."""
+    if isinstance(value, dict):
+        return value if all(isinstance(item, str) for item in value.values()) else None
+    if isinstance(value, list) and name and type_:
+        pairs = [(item.get(name), item.get(type_)) for item in value if isinstance(item, dict)]
+        if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):
+            return dict(pairs)  # type: ignore[arg-type]
+    return None
+
+
+def as_sent(value: Any, place: Place | None) -> str | None:
+    """Return a member's text as sent: a text, or the token of a number; null and what means none are None."""
+    if isinstance(value, Number):
+        return None if place and place.absent_value is not None and value == place.absent_value else value.token
+    if isinstance(value, str):
+        return None if place and place.null_text == value else value
+    return None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _same(value: Any, wanted: bool | int | str) -> bool:
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return value is wanted
+    if isinstance(wanted, int):
+        return isinstance(value, Number) and value == wanted
+    return bool(isinstance(value, str) and value == wanted)

@@ -1,0 +1,370 @@
+"""The reference: judges one parsed message under one version, slowly and with every finding.
+
+`jsonschema` judges the shape of the message and, with a row schema built for its columns, the kinds of the values;
+the rules and the value forms judge the rest. The fast path (`frames`, `columns`) has to agree with it on every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.changes import Change, Control, Image
+from cdc_contracts.registry.discriminators import all_hold
+from cdc_contracts.registry.findings import ERROR, INFO, WARNING, Finding, rule_id
+from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number, describe_shape
+from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.messages import kind_of
+from cdc_contracts.registry.model import Side
+from cdc_contracts.registry.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.reading import Reading, Row, column_path
+from cdc_contracts.registry.rules import NOTES, RULES, Breach, RuleView, complete_rows
+from cdc_contracts.registry.schemas import SchemaJudge, Violation, show_code
+from cdc_contracts.registry.tables import TableContract
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import Opinion
+
+_JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
+_WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
+_CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type-change", "enum": "unknown-enum"}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one version says of one message."""
+
+    version: Version
+    opinion: Opinion
+    changes: tuple[Change, ...]
+    control: Control | None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.opinion.findings
+
+    @property
+    def fits(self) -> bool:
+        return not self.opinion.errors
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """The columns of one message: their source types, where those come from, and the zone of zone-less timestamps."""
+
+    types: dict[str, str] | None
+    origin: str
+    table: TableContract | None
+
+
+class ReferenceJudge:
+    """Judges messages under one version and the terms of a run."""
+
+    def __init__(self, version: Version, terms: Terms) -> None:
+        self.version = version
+        self.meaning = version.meaning
+        self.terms = terms
+        self._schema = SchemaJudge(version.schema)
+        self._row_schema = lru_cache(256)(self._build_row_schema)
+
+    @cached_property
+    def mapping(self) -> ValueMapping:
+        return self.version.catalogue.mapping(self.version.mapping_names()[0])
+
+    def claims(self, message: dict[str, Any]) -> bool:
+        """Say whether the subject's discriminators all hold."""
+        return all_hold(self.meaning.discriminators, message)
+
+    def judge(self, message: dict[str, Any]) -> Judgement:
+        """Return the findings of a message under this version, and what it says where none is an error."""
+        reading = Reading(self.meaning, message, self.terms)
+        view = RuleView(reading, self.mapping)
+        columns = self.columns_of(reading)
+        breaches: list[Finding] = []
+        if reading.op is None:
+            breaches += self._unknown_op(reading)
+        else:
+            rules = self.meaning.rules if reading.holds_rows else self._rules_without_rows()
+            for name in rules:
+                breaches += (self._cross_field(name, breach) for breach in RULES[name](view))
+            for name in self.meaning.notes:
+                breaches += (self._cross_field(name, breach) for breach in NOTES[name](view))
+            if reading.holds_rows:
+                breaches += self._judge_values(reading, columns)
+        misplaced = {finding.path for finding in breaches if finding.rule == "D09.image-present-for-op"}
+        shape = [
+            self._shape_finding(violation)
+            for violation in self._schema.violations(message)
+            if violation.path not in misplaced
+        ]
+        findings = {(finding.rule, finding.path): finding for finding in [*shape, *breaches]}
+        opinion = Opinion(
+            version=self.version,
+            findings=tuple(sorted(findings.values(), key=lambda finding: finding.order)),
+            holds_rows=reading.holds_rows,
+            placed_at=self._placed_at(reading),
+            forms=self._forms(reading, columns),
+        )
+        if opinion.errors:
+            return Judgement(self.version, opinion, (), None)
+        if reading.holds_rows:
+            return Judgement(self.version, opinion, tuple(self._changes(reading, columns)), None)
+        return Judgement(self.version, opinion, (), control_of(reading))
+
+    def columns_of(self, reading: Reading) -> TypedColumns:
+        """Return the source types of a message's columns: from the message, else from its table contract."""
+        names = reading.names
+        table = self.terms.tables.of(names.database, names.schema, names.table)
+        if self.meaning.columns.types != "none":
+            return TypedColumns(reading.types, "message", table)
+        return TypedColumns(table.types, "table", table) if table else TypedColumns(None, "none", None)
+
+    def form_of(self, columns: TypedColumns, name: str, value: Any) -> Form | None:
+        """Return the form that a column's value has to have; None where its source type is not in the mapping.
+
+        A column without a type is read by the JSON kind of the value.
+        """
+        source_type = columns.types.get(name) if columns.types is not None else None
+        if source_type is None:
+            kind = _WIRE_KINDS.get(kind_of(value))
+            return None if kind is None else FORMS[self.mapping.form_of_kind(kind)]
+        form = self.mapping.form_of(source_type)
+        return None if form is None else FORMS[form]
+
+    def context_of(self, form: Form, table: TableContract | None) -> Context:
+        """Return what a form has to know besides the value; a table's own zone wins over the parameter."""
+        zone = table.zone if table and table.zone else self.terms.zone("timestamp_zone")
+        return Context(zone, self.mapping.keeps_invalid(form.name), self.mapping.invalid_literal(form.name))
+
+    def lenient(self, form: Form) -> bool:
+        """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
+        undocumented = self.meaning.undocumented
+        return "value-forms" in undocumented or (
+            "value-forms-except-integer-and-text" in undocumented and form.kind not in ("integer", "text")
+        )
+
+    # --- findings
+
+    def _judge_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+        if columns.origin == "message" and columns.types is None:
+            return
+        sources = {}
+        for side in self._sides(reading):
+            for pointer in (reading.source(side), side.over):
+                if pointer is not None:
+                    sources[pointer] = side.not_columns
+        seen: set[tuple[str, str]] = set()
+        for pointer, hidden in sources.items():
+            for row in reading.rows(pointer) or ():
+                shown = {name: value for name, value in row.items() if name not in hidden}
+                for finding in self._judge_row(reading, pointer, shown, columns):
+                    if (finding.rule, finding.path) not in seen:
+                        seen.add((finding.rule, finding.path))
+                        yield finding
+        yield from self._unknown_types(columns)
+
+    def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
+        typed = {name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})}
+        forms = {name: self.form_of(columns, name, value) for name, value in typed.items()}
+        key = tuple((name, form, self.context_of(form, columns.table)) for name, form in forms.items() if form)
+        broken = {violation.parts[0] for violation in self._row_schema(key).violations(typed)}
+        for name, value in typed.items():
+            form = forms[name]
+            if form is None or value is None:
+                continue
+            path, kind = column_path(reading, pointer, name), kind_of(value)
+            if kind not in {_JSON_KINDS[wire] for wire in form.wire}:
+                expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
+                yield self._finding("type-change", None, path, expected, kind)
+            else:
+                yield from self._judge_value(form, value, path, columns, refused=name in broken)
+
+    def _judge_value(
+        self, form: Form, value: Any, path: str, columns: TypedColumns, *, refused: bool
+    ) -> Iterator[Finding]:
+        try:
+            flag = form.read(value, self.context_of(form, columns.table)).flag
+        except BrokenValue as error:
+            flag = error.flag
+        if flag == Flag.TOO_LONG:
+            yield self._finding("precision", "digits", path, "at most 4096 characters", "more")
+        elif flag == Flag.BROKEN or (refused and flag not in (Flag.INVALID, Flag.NOTED)):
+            own = WARNING if self.lenient(form) else None
+            yield self._finding("value-form", form.name, path, form.name, describe_shape(value), own)
+        elif flag == Flag.NOTED:
+            yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
+
+    def _unknown_types(self, columns: TypedColumns) -> Iterator[Finding]:
+        place = self.meaning.columns.types
+        parts = split_pointer(place.at) if place != "none" and place.at else ()
+        for name, source_type in (columns.types or {}).items():
+            if self.mapping.form_of(source_type) is None:
+                expected = f"a type of {self.mapping.name}"
+                path = join_pointer(*parts, name)
+                yield self._finding("unknown-enum", "source-type", path, expected, show_code(source_type))
+
+    def _unknown_op(self, reading: Reading) -> Iterator[Finding]:
+        if reading.code is not None:
+            at = self.meaning.envelope.op.at
+            yield self._finding("unknown-enum", "op", at, self._ops(), show_code(reading.code))
+
+    def _shape_finding(self, violation: Violation) -> Finding:
+        name = _CAUSES.get(violation.cause, "value-form")
+        if name == "unknown-enum" and violation.path == self.meaning.envelope.op.at:
+            return self._finding(name, "op", violation.path, self._ops(), violation.observed)
+        cause = {"unknown-enum": "enum", "value-form": violation.cause}.get(name)
+        return self._finding(name, cause, violation.path, violation.expected, violation.observed)
+
+    def _cross_field(self, rule: str, breach: Breach) -> Finding:
+        return self._finding("cross-field", rule, breach.path, breach.expected, breach.observed, breach.severity)
+
+    def _finding(
+        self, name: str, cause: str | None, path: str, expected: str, observed: str, own: str | None = None
+    ) -> Finding:
+        severity = self.terms.severities.of(name, own)
+        return Finding(rule_id(name, cause), name, severity, path, expected, observed)
+
+    def _ops(self) -> str:
+        return "one of " + ", ".join(self.meaning.ops)
+
+    def _rules_without_rows(self) -> tuple[str, ...]:
+        return tuple(name for name in self.meaning.rules if name.startswith("ddl-") or name == "image-present-for-op")
+
+    def _build_row_schema(self, columns: tuple[tuple[str, Form, Context], ...]) -> SchemaJudge:
+        properties = {name: dict(form.schema_in(context)) for name, form, context in columns}
+        return SchemaJudge({"type": "object", "properties": properties})
+
+    def _placed_at(self, reading: Reading) -> str:
+        images = self.meaning.images.of(reading.op or "")
+        for side in (images.after, images.before) if images else ():
+            source = reading.source(side) if side else None
+            if source is not None:
+                return source
+        return ""
+
+    def _forms(self, reading: Reading, columns: TypedColumns) -> dict[str, str]:
+        forms = {}
+        for side in self._sides(reading):
+            for pointer in (reading.source(side), side.over):
+                for row in (reading.rows(pointer) or ()) if pointer else ():
+                    for name, value in row.items():
+                        form = self.form_of(columns, name, value)
+                        if form is not None:
+                            forms[column_path(reading, pointer, name)] = form.name
+        return forms
+
+    # --- changes
+
+    def _sides(self, reading: Reading) -> list[Side]:
+        images = self.meaning.images.of(reading.op or "")
+        return [side for side in (images.before, images.after) if side] if images else []
+
+    def _changes(self, reading: Reading, columns: TypedColumns) -> Iterator[Change]:
+        images = self.meaning.images.of(reading.op or "")
+        if images is None:
+            return
+        before = complete_rows(reading, images.before) if images.before else None
+        after = complete_rows(reading, images.after) if images.after else None
+        op, part = update_part(reading.op or "", before is not None, after is not None)
+        names, event, process = reading.names, reading.event_time, reading.process_time
+        for index in range(len(before or after or ())):
+            images_of_row = [self._image(rows[index] if rows else None, columns) for rows in (before, after)]
+            (old, old_invalid), (new, new_invalid) = images_of_row
+            yield Change(
+                op=op,
+                tenant=names.tenant,
+                database=names.database,
+                schema=names.schema,
+                table=names.table,
+                primary_key=reading.primary_key,
+                before=old,
+                after=new,
+                before_complete=_complete(old, columns.types),
+                after_complete=_complete(new, columns.types),
+                changed=self._changed(reading, index),
+                column_types=columns.types,
+                types_from=columns.origin,
+                invalid=sorted(old_invalid | new_invalid),
+                event_time=event.micros,
+                process_time=process.micros,
+                event_time_text=event.text,
+                position=reading.position,
+                transaction=reading.transaction,
+                update_part=part,
+                pair_id=self._pair_id(reading),
+            )
+
+    def _image(self, row: Row | None, columns: TypedColumns) -> tuple[Image | None, set[str]]:
+        if row is None:
+            return None, set()
+        image: Image = {}
+        invalid: set[str] = set()
+        for name, value in row.items():
+            form = self.form_of(columns, name, value)
+            if value is None or form is None:
+                image[name] = None
+                continue
+            try:
+                read = form.read(value, self.context_of(form, columns.table))
+                image[name], flag = read.text, read.flag
+            except BrokenValue:
+                image[name], flag = value.token if isinstance(value, Number) else str(value), Flag.INVALID
+            if flag == Flag.INVALID:
+                invalid.add(name)
+        return image, invalid
+
+    def _changed(self, reading: Reading, index: int) -> list[str] | None:
+        for side in self._sides(reading):
+            if side.over is None or reading.source(side) != side.at:
+                continue
+            own, below = (reading.rows(side.at) or []), (reading.rows(side.over) or [])
+            if index < len(below) and not below[index].keys() <= own[index].keys():
+                return sorted(own[index])
+        return None
+
+    def _pair_id(self, reading: Reading) -> str | None:
+        halves = self.meaning.halves
+        if halves is None:
+            return None
+        facts = {"position": reading.position, "transaction": reading.transaction, "table": reading.names.table}
+        parts = [facts[key] if key in facts else reading.at(key) for key in halves.pair_by]
+        return "\u0001".join(part for part in parts if isinstance(part, str)) or None
+
+
+def control_of(reading: Reading) -> Control:
+    """Return what a message says that holds no row."""
+    names = reading.names
+    return Control(
+        kind=reading.op or "",
+        tenant=names.tenant,
+        database=names.database,
+        schema=names.schema,
+        table=names.table,
+        ddl_text=reading.ddl_text,
+        ddl_type=reading.ddl_type,
+        event_time=reading.event_time.micros,
+        process_time=reading.process_time.micros,
+        position=reading.position,
+        transaction=reading.transaction,
+    )
+
+
+def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
+    if image is None:
+        return None
+    return types is None or types.keys() <= image.keys()
+
+
+def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  # noqa: FBT001
+    """Return the canonical op of a row and which part of an update its message holds."""
+    match op:
+        case "update":
+            return "update", "joined"
+        case "update-before":
+            return "update", "before"
+        case "update-after":
+            return "update", "joined" if before and after else "after"
+        case _:
+            return op, None

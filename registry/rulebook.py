@@ -1,0 +1,128 @@
+"""The rule book: every rule that a finding may name, by its stable id."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.findings import CLASSES, INFO, WARNING
+from cdc_contracts.registry.lint.rules import LINT_RULES
+
+DRIFT: Final = "drift"
+CROSS_FIELD: Final = "cross-field"
+LINT: Final = "lint"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """One rule: what it says, how heavy a breach weighs, what to do about it, and an example of each kind."""
+
+    id: str
+    name: str
+    family: str
+    severity: str
+    says: str
+    action: str
+    good: str
+    bad: str
+
+
+def rules() -> tuple[RuleEntry, ...]:
+    """Return every rule: the drift classes, the rules across fields, and the rules of lint."""
+    drift = [
+        RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
+        for one in CLASSES.values()
+    ]
+    lint = [
+        RuleEntry(one.id, one.name, LINT, one.severity, one.says, "Mend the file that the finding names.", one.good, one.bad)
+        for one in LINT_RULES
+    ]
+    return (*drift, *_CROSS_FIELD_RULES, *lint)
+
+
+def find_rule(text: str) -> RuleEntry:
+    """Return the rule of an id (`D07`, `L03`, `D09.columns-typed`), a name, or a rule id of a finding (`D07.base64`).
+
+    Raises UsageError where there is none, naming the nearest.
+    """
+    known = {one.id.lower(): one for one in rules()} | {one.name: one for one in reversed(rules())}
+    wanted = (text.split() or [""])[0].lower()
+    found = known.get(wanted)
+    if found is None and "." in wanted and not wanted.startswith("d09."):
+        found = known.get(wanted.split(".")[0])
+    if found is None:
+        near = difflib.get_close_matches(wanted, known, 1)
+        mend = f"did you mean {known[near[0]].id} {known[near[0]].name}?" if near else "`cdc-contracts rules` lists all"
+        raise UsageError(f"there is no rule `{text}`", mend=mend)
+    return found
+
+
+def _across(name: str, severity: str, says: str, action: str, good: str, bad: str) -> RuleEntry:
+    return RuleEntry(f"{CLASSES['cross-field'].id}.{name}", name, CROSS_FIELD, severity, says, action, good, bad)
+
+
+_CROSS_FIELD_RULES: Final = (
+    _across(
+        "image-present-for-op", CLASSES["cross-field"].severity,
+        "The images that an op needs hold rows, as many in each; the others are null or absent.",
+        "Look for a filter between product and topic, or another version of the product: the row may sit elsewhere.",
+        'an UPDATE with a row in "data" and in "old"', 'an UPDATE with "old": null',
+    ),
+    _across(
+        "columns-typed", CLASSES["cross-field"].severity,
+        "Every column of an image has a type in the message, and a full image has every typed column (a warning).",
+        "A column without a type cannot be read: look for a transformation that adds columns.",
+        '"data": [{"id": "1"}] with "mysqlType": {"id": "int"}', '"data": [{"id": "1", "at": "2"}] with the same types',
+    ),
+    _across(
+        "codes-match-types", CLASSES["cross-field"].severity,
+        "The numeric type code of a column fits its type name. The code is checked, never used to decode.",
+        "Compare both type maps with the table: one of them comes from somewhere else.",
+        '"sqlType": {"id": 4} with "mysqlType": {"id": "int"}', '"sqlType": {"id": 91} with "mysqlType": {"id": "int"}',
+    ),
+    _across(
+        "primary-key-in-image", WARNING,
+        "The columns named as primary key are columns of the completed image.",
+        "Look whether the key columns were renamed or filtered; the row is read all the same.",
+        '"pkNames": ["id"] with "data": [{"id": "1"}]', '"pkNames": ["key"] with "data": [{"id": "1"}]',
+    ),
+    _across(
+        "primary-key-values-agree", WARNING,
+        "The joined values of the primary key are the values of its columns in an image.",
+        "Look whether the image was changed on its way; the row is read as the image says.",
+        'key value "17" with "id": 17', 'key value "18" with "id": 17',
+    ),
+    _across(
+        "old-keys-in-data", WARNING,
+        "An image of changed columns has no column that the full image lacks.",
+        "Look for a filter of columns that takes only one of the images.",
+        '"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
+        '"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
+    ),
+    _across(
+        "data-keys-in-key", WARNING,
+        "The changed columns of a row are columns of the image they are put over.",
+        "Look for a filter of columns that takes only one of the images.",
+        'changed columns that "key" has too', 'a changed column that "key" lacks',
+    ),
+    _across(
+        "ddl-flag-agrees", CLASSES["cross-field"].severity,
+        "The DDL flag is true exactly where the op code is the one of DDL.",
+        "Trust neither: look at the message with `why`, and whether the producer was upgraded.",
+        '"type": "DDL" with "isDdl": true', '"type": "INSERT" with "isDdl": true',
+    ),
+    _across(
+        "ddl-text-only-if-ddl", WARNING,
+        "A DDL statement stands only in a DDL message.",
+        "Look whether the producer was upgraded; the row is read all the same.",
+        '"isDdl": false with "sql": ""', '"isDdl": false with "sql": "ALTER TABLE …"',
+    ),
+    _across(
+        "event-time-whole-seconds", INFO,
+        "The event time counts whole seconds, although it is written in milliseconds.",
+        "Nothing: newer producers write milliseconds.",
+        '"es": 1609344671000', '"es": 1609344671123',
+    ),
+)  # fmt: skip

@@ -1,0 +1,224 @@
+"""Rules across fields: what one member of a message says about another. One function each, by the vocabulary's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.findings import INFO, WARNING
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.model import Side
+from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows
+from cdc_contracts.registry.schemas import is_integer
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that one message breaks; `severity` is None where the class decides."""
+
+    path: str
+    expected: str
+    observed: str
+    severity: str | None = None
+
+
+@dataclass(frozen=True)
+class RuleView:
+    """What a rule may look at: the message as read, its sides, and the mapping of its types."""
+
+    reading: Reading
+    mapping: ValueMapping
+
+    def sides(self) -> Iterator[Side]:
+        """Yield the sides that the message's op names, before first."""
+        images = self.reading.meaning.images.of(self.reading.op or "")
+        if images:
+            yield from (side for side in (images.before, images.after) if side)
+
+    def full_rows(self) -> Iterator[tuple[Row, ...]]:
+        """Yield the rows of each side, completed."""
+        for side in self.sides():
+            yield tuple(complete_rows(self.reading, side) or ())
+
+
+Rule = Callable[[RuleView], Iterator[Breach]]
+
+
+def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
+    """Return the rows of a side, each with the columns present put over the row it completes; None where none."""
+    source = reading.source(side)
+    if source is None:
+        return None
+    rows = reading.rows(source) or []
+    if side.over is not None and source == side.at:
+        below = reading.rows(side.over) or []
+        rows = [(below[index] if index < len(below) else {}) | row for index, row in enumerate(rows)]
+    if side.not_columns:
+        rows = [{name: value for name, value in row.items() if name not in side.not_columns} for row in rows]
+    return rows
+
+
+def image_present_for_op(view: RuleView) -> Iterator[Breach]:
+    """Sides named for the op hold rows, as many on each; the other images are null or absent.
+
+    A member of another JSON kind is not judged here: its kind is the finding.
+    """
+    reading, named, counts = view.reading, set[str](), dict[str, int]()
+    for side in view.sides():
+        named |= {at for at in (side.at, side.over, side.either) if at is not None}
+        source = reading.source(side)
+        if source is not None:
+            counts[source] = len(reading.rows(source) or ())
+            if side.either is not None and source == side.at and reading.rows(side.either) is not None:
+                yield Breach(side.either, "no row", "a row")
+        elif not side.optional and may_hold_rows(reading, side.at):
+            yield Breach(side.at, "a row", "no row")
+    if len(set(counts.values())) > 1:
+        yield Breach(next(iter(counts)), "as many rows in each image", "another number of rows")
+    ddl = reading.meaning.ddl
+    statement = ddl.text.at if ddl and ddl.text and ddl.text.at and reading.op == "ddl" else ""
+    for pointer in reading.meaning.images.pointers():
+        if pointer not in named and not statement.startswith(pointer + "/") and reading.rows(pointer) is not None:
+            yield Breach(pointer, "no row", "a row")
+
+
+def columns_typed(view: RuleView) -> Iterator[Breach]:
+    """Every column of an image has a type, and a full image has every typed column (E85: a warning)."""
+    reading, types = view.reading, view.reading.types
+    if types is None:
+        return
+    place = reading.meaning.columns.types
+    where = place.at if place != "none" else ""
+    for side in view.sides():
+        source = reading.source(side)
+        rows = reading.rows(source) if source else None
+        for row in rows or ():
+            for name in row:
+                if name not in types:
+                    yield Breach(column_path(reading, source, name), f"a type in {where}", "untyped")
+            if side.over is None:
+                for name in types:
+                    if name not in row:
+                        yield Breach(column_path(reading, source, name), "present", "absent", WARNING)
+
+
+def codes_match_types(view: RuleView) -> Iterator[Breach]:
+    """The numeric code of a column fits its type name."""
+    reading, codes = view.reading, view.reading.meaning.columns.codes
+    if codes is None or codes.table == "any" or reading.types is None:
+        return
+    found = reading.at(codes.at)
+    for name, code in found.items() if isinstance(found, dict) else ():
+        known = _JDBC_CODES.get(view.mapping.normalise(reading.types.get(name, "")))
+        if known is None or not is_integer(code):
+            continue
+        if code.token not in known and not (codes.table == "drs-codes" and code.token == _DRS_DATETIME):
+            of = view.mapping.normalise(reading.types[name])
+            yield Breach(join_pointer(*codes.at[1:].split("/"), name), f"a code of {of}", code.token)
+
+
+def primary_key_in_image(view: RuleView) -> Iterator[Breach]:
+    """Key names are columns of the completed image (a warning: the row can be read without)."""
+    key = view.reading.primary_key
+    place = view.reading.meaning.envelope.primary_key
+    if key and place and place.at:
+        absent = any(name not in row for rows in view.full_rows() for row in rows for name in key)
+        if absent:
+            yield Breach(place.at, "columns of the image", "absent column", WARNING)
+
+
+def primary_key_values_agree(view: RuleView) -> Iterator[Breach]:
+    """The joined key values are the wire text of the key columns of an image (a warning)."""
+    reading, key = view.reading, view.reading.primary_key
+    place = reading.meaning.envelope.primary_key_values
+    joined = reading.place(place)
+    if not key or place is None or place.at is None or not isinstance(joined, str):
+        return
+    rows = [row for rows in view.full_rows() for row in rows if all(name in row for name in key)]
+    if rows and all("\u0001".join(_wire_text(row[name]) for name in key) != joined for row in rows):
+        yield Breach(place.at, "the values of the key columns", "other values", WARNING)
+
+
+def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
+    """A changed-columns image has no column that the image it is put over lacks (a warning)."""
+    reading = view.reading
+    for side in view.sides():
+        below = reading.rows(side.over) if side.over else None
+        for index, row in enumerate(reading.rows(side.at) or ()) if below else ():
+            full = below[index] if below and index < len(below) else {}
+            for name in row:
+                if name not in full:
+                    yield Breach(column_path(reading, side.at, name), f"a column of {side.over}", "absent", WARNING)
+
+
+def ddl_flag_agrees(view: RuleView) -> Iterator[Breach]:
+    """`isDdl` is true exactly where the op code is the one of DDL."""
+    flag = view.reading.at("/isDdl")
+    mapped = view.reading.meaning.ops.get(view.reading.code or "")
+    if isinstance(flag, bool) and mapped is not None and flag != (mapped == "ddl"):
+        yield Breach("/isDdl", str(not flag).lower(), str(flag).lower())
+
+
+def ddl_text_only_if_ddl(view: RuleView) -> Iterator[Breach]:
+    """A statement stands only in a DDL message (a warning)."""
+    ddl = view.reading.meaning.ddl
+    if ddl and ddl.text and ddl.text.at and view.reading.op != "ddl" and view.reading.ddl_text:
+        yield Breach(ddl.text.at, "empty", "text", WARNING)
+
+
+def event_time_whole_seconds(view: RuleView) -> Iterator[Breach]:
+    """The event time counts whole seconds (a note, E94)."""
+    place = view.reading.meaning.envelope.event_time
+    value = view.reading.place(place)
+    if place and place.at and is_integer(value) and value.token[-3:].strip("-0"):
+        yield Breach(place.at, "whole seconds", "milliseconds", INFO)
+
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType({
+    "image-present-for-op": image_present_for_op,
+    "columns-typed": columns_typed,
+    "codes-match-types": codes_match_types,
+    "primary-key-in-image": primary_key_in_image,
+    "primary-key-values-agree": primary_key_values_agree,
+    "old-keys-in-data": partial_keys_in_full,
+    "data-keys-in-key": partial_keys_in_full,
+    "ddl-flag-agrees": ddl_flag_agrees,
+    "ddl-text-only-if-ddl": ddl_text_only_if_ddl,
+})  # fmt: skip
+NOTES: Final[Mapping[str, Rule]] = MappingProxyType({"event-time-whole-seconds": event_time_whole_seconds})
+
+_DRS_DATETIME: Final = "94"
+_TEXT_CODES: Final = frozenset({"1", "12", "-1", "-9", "-15", "-16", "2005", "2011"})
+_BYTES_CODES: Final = frozenset({"-2", "-3", "-4", "2004"})
+# java.sql.Types, with the neighbours that drivers use for the same MySQL type.
+_JDBC_CODES: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
+    "TINYINT": frozenset({"-6", "-7", "16"}),
+    "SMALLINT": frozenset({"5"}),
+    "MEDIUMINT": frozenset({"4"}),
+    "INT": frozenset({"4", "-5"}),
+    "BIGINT": frozenset({"-5", "3"}),
+    "BOOLEAN": frozenset({"16", "-7", "-6"}),
+    "YEAR": frozenset({"4", "5", "91"}),
+    "DECIMAL": frozenset({"3", "2"}),
+    "FLOAT": frozenset({"6", "7", "8"}),
+    "DOUBLE": frozenset({"8", "6"}),
+    "BIT": frozenset({"-7", "-2", "-3"}),
+    "DATE": frozenset({"91"}),
+    "TIME": frozenset({"92"}),
+    "DATETIME": frozenset({"93"}),
+    "TIMESTAMP": frozenset({"93", "2014"}),
+    **dict.fromkeys(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"), _TEXT_CODES),
+    **dict.fromkeys(("BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"), _BYTES_CODES),
+})  # fmt: skip
+
+
+def _wire_text(value: Any) -> str:
+    if isinstance(value, Number):
+        return "0" if value.token == "-0" else value.token
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)

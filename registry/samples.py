@@ -1,0 +1,131 @@
+"""Samples: messages that belong to a version, each with what judging it has to give.
+
+`samples/NAME.json` (or `.avro`) holds the exact bytes of one message and `NAME.change.json` its row changes, an
+empty list for a message without a row. `samples/drift/NAME.*` holds a value that drifts and `NAME.findings.json`
+its outcome and findings under this very version. `samples/tables/*.yaml` are table contracts that hold for all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from cdc_contracts.registry import documents
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.scope import Judged
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+
+CHANGES: Final = ".change.json"
+FINDINGS: Final = ".findings.json"
+# Streams (`.jsonl`, drift that one message cannot show) are judged by an audit, not here.
+_MESSAGES: Final = (".json", ".avro")
+_VALUES: Final = (".json", ".avro", ".bin")
+_STREAMS: Final = (".jsonl",)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One message of a version and the file that says what it comes to."""
+
+    name: str
+    file: Traversable
+    expectation: Traversable
+    drifts: bool
+
+    @property
+    def value(self) -> bytes:
+        return self.file.read_bytes()
+
+    def expected(self) -> Any:
+        """Return the changes, or the outcome with its findings. Raises ContractError where that is no JSON."""
+        try:
+            return json.loads(self.expectation.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one version, in order of their names; `strays` are files that are neither half of a sample."""
+
+    messages: tuple[Sample, ...]
+    drifts: tuple[Sample, ...]
+    table_files: tuple[Traversable, ...]
+    strays: tuple[Traversable, ...]
+
+    def __iter__(self) -> Iterator[Sample]:
+        yield from self.messages
+        yield from self.drifts
+
+    def tables(self) -> TableContracts:
+        """Return the table contracts that hold for the samples. Raises ContractError where one is wrong."""
+        return TableContracts(
+            parse_table_contract(documents.parse_document(file.read_text(encoding="utf-8"), str(file)), str(file))
+            for file in self.table_files
+        )
+
+
+def find_samples(version: Version) -> Samples:
+    """Return the samples in a version's own folder; those of its base belong to the base."""
+    folder = version.folder.joinpath("samples")
+    drift, tables = folder.joinpath("drift"), folder.joinpath("tables")
+    messages, unpaired = _pair(folder, _MESSAGES, CHANGES, drifts=False)
+    drifts, unpaired_drifts = _pair(drift, _VALUES, FINDINGS, drifts=True)
+    table_files = [file for file in _files(tables) if file.name.endswith(".yaml")]
+    strays = [file for file in _files(tables) if file not in table_files]
+    return Samples(messages, drifts, tuple(table_files), tuple([*unpaired, *unpaired_drifts, *strays]))
+
+
+def told_changes(judged: Judged) -> list[dict[str, Any]]:
+    """Return the row changes of a judged sample as `.change.json` writes them."""
+    return [change.as_document(undecided=judged.verdict.undecided) for change in judged.changes]
+
+
+def told_findings(judged: Judged) -> dict[str, Any]:
+    """Return the outcome and findings of a judged sample as `.findings.json` writes them."""
+    return {
+        "outcome": judged.verdict.outcome,
+        "findings": [
+            {
+                "rule": finding.rule,
+                "class": finding.name,
+                "severity": finding.severity,
+                "path": finding.path,
+                "expected": finding.expected,
+                "observed": finding.observed,
+            }
+            for finding in judged.verdict.findings
+        ],
+    }
+
+
+def _pair(
+    folder: Traversable, endings: tuple[str, ...], expectation: str, *, drifts: bool
+) -> tuple[tuple[Sample, ...], list[Traversable]]:
+    """Return the values of a folder that have an expectation beside them, and the files left over."""
+    left = {file.name: file for file in _files(folder)}
+    pairs = []
+    for name in sorted(left):
+        stem, dot, ending = name.rpartition(".")
+        if name.endswith((CHANGES, FINDINGS)) or dot + ending not in endings or stem + expectation not in left:
+            continue
+        pairs.append(Sample(stem, left[name], left[stem + expectation], drifts))
+    for sample in pairs:
+        left.pop(sample.file.name)
+    for sample in pairs:
+        left.pop(sample.expectation.name, None)
+    for name in [name for name in left if name.endswith(_STREAMS)]:
+        left.pop(name)
+        left.pop(name.rpartition(".")[0] + expectation, None)
+    return tuple(pairs), list(left.values())
+
+
+def _files(folder: Traversable) -> list[Traversable]:
+    if not folder.is_dir():
+        return []
+    found = [entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
+    return sorted(found, key=lambda entry: entry.name)

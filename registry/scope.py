@@ -1,0 +1,140 @@
+"""The scope of a run: which versions of which subject are judged, on which terms; and the slow judge of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.changes import Change, Control
+from cdc_contracts.registry.messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reference import Judgement, ReferenceJudge
+from cdc_contracts.registry.tables import table_name
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, TOMBSTONE, Case, Opinion, Same, Verdict, decide, unreadable
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict of one record, with the changes or the control message where it has them, its table and op code."""
+
+    verdict: Verdict
+    changes: tuple[Change, ...] = ()
+    control: Control | None = None
+    table: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The versions a record may speak (`judged`), among all versions of their subject."""
+
+    catalogue: Catalogue
+    judged: tuple[Version, ...]
+    terms: Terms
+    declared: str
+
+    @property
+    def subject(self) -> str:
+        return self.judged[0].subject
+
+    @cached_property
+    def judges(self) -> tuple[ReferenceJudge, ...]:
+        """One reference judge for each version of the subject, lowest version first."""
+        return tuple(ReferenceJudge(version, self.terms) for version in self.catalogue.versions(self.subject))
+
+    @cached_property
+    def others(self) -> tuple[Scope, ...]:
+        """The scope of every other subject, in catalogue order: who might claim a message."""
+        return tuple(
+            open_scope(self.catalogue, subject, self.terms)
+            for subject in self.catalogue.subjects()
+            if subject != self.subject
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
+        parts = [self.declared, self.terms.identity()]
+        parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
+        parts += [version.fingerprint for scope in self.others for version in scope.judged]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def judge(self, value: bytes | None) -> Judged:
+        """Return the outcome of one record by the reference, with what it decodes to."""
+        if value is None:
+            return Judged(Verdict(TOMBSTONE, None, ()))
+        try:
+            message = parse_message(value, max_bytes=self.terms.max_bytes, strict=self.terms.strict_json)
+        except Unreadable as error:
+            return Judged(unreadable(error.cause, EXPECTED, error.observed))
+        judgements = self.judgements(message)
+        told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+        verdict = decide(
+            self.case(
+                message,
+                [judgement.opinion for judgement in judgements],
+                same=lambda versions: all(told[version] == told[versions[0]] for version in versions),
+                claimed_by=self.claimant(message),
+            )
+        )
+        judge = next((judge for judge in self.judges if judge.version is verdict.version), self.judges[-1])
+        reading = Reading(judge.meaning, message, self.terms)
+        names = reading.names
+        table = table_name(names.database, names.schema, names.table)
+        if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
+            return Judged(verdict, *told[verdict.version], table, reading.code)
+        return Judged(verdict, table=table, code=reading.code)
+
+    def judgements(self, message: dict[str, Any]) -> list[Judgement]:
+        """Return what each version of the subject says of a parsed message."""
+        return [judge.judge(message) for judge in self.judges]
+
+    def case(
+        self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None
+    ) -> Case:
+        """Return what the outcome of a parsed message depends on."""
+        return Case(
+            subject=self.subject,
+            op_pointer=self.judges[0].meaning.envelope.op.at,
+            judged=self.judged,
+            opinions=opinions,
+            same=same,
+            claimed_by=claimed_by,
+            members=list(message),
+            required=self.judged[-1].schema.get("required", []),
+        )
+
+    def claimant(self, message: dict[str, Any]) -> str | None:
+        """Return the other subject that claims a message, if its marks are there, ours are not, and it fits."""
+        if any(judge.claims(message) for judge in self.judges):
+            return None
+        for scope in self.others:
+            if scope.claims(message):
+                return scope.subject
+        return None
+
+    def claims(self, message: dict[str, Any]) -> bool:
+        """Say whether the subject's discriminators hold and the version they belong to finds no error."""
+        return any(
+            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits
+            for judge in self.judges
+        )
+
+    def welcomes(self, value: bytes | None) -> bool:
+        """Say the same of a value that may hold no message."""
+        try:
+            return value is not None and self.claims(
+                parse_message(value, max_bytes=self.terms.max_bytes, strict=self.terms.strict_json)
+            )
+        except Unreadable:
+            return False
+
+
+def open_scope(catalogue: Catalogue, reference: str, terms: Terms) -> Scope:
+    """Return the scope that a reference names. Raises UsageError where there is no such contract."""
+    return Scope(catalogue, tuple(catalogue.resolve(reference)), terms, reference)

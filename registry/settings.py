@@ -1,0 +1,48 @@
+"""`cdc-contracts.yaml`: what a project says once instead of on every command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from cdc_contracts.registry import documents
+from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.model import Document
+
+FILE: Final = "cdc-contracts.yaml"
+
+
+class Settings(Document):
+    """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project."""
+
+    topics: dict[str, str] = {}
+    contracts: tuple[str, ...] = ()
+    tables: str | None = None
+    parameters: dict[str, str] = {}
+
+    def contract_of(self, topics: list[str]) -> str | None:
+        """Return the contract that these topics are bound to, or None where one of them is not bound.
+
+        Raises UsageError where they are bound to different contracts.
+        """
+        bound = {self.topics.get(topic) for topic in topics}
+        if len(bound) > 1 and None not in bound:
+            raise UsageError("the topics are bound to different contracts", where=FILE, mend="audit them one by one")
+        return bound.pop() if len(bound) == 1 else None
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return the settings of a folder; without a file, none.
+
+    Raises ContractError where the file is not as it should be.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return Settings()
+    try:
+        return Settings.model_validate(documents.without_nulls(documents.read_document(path)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ContractError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where=str(path)) from error

@@ -1,0 +1,103 @@
+"""Table contracts: what a user says of one source table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from cdc_contracts.registry import documents
+from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.model import Document
+from cdc_contracts.registry.zones import Zone, parse_zone
+
+
+def _zone(text: str) -> str:
+    parse_zone(text)
+    return text
+
+
+class TableColumn(Document):
+    """One column: its source type as the database names it, and whether it may be NULL."""
+
+    type: str
+    nullable: bool = True
+
+
+class TableContract(Document):
+    """One source table: `database.table`, its columns, primary key and the zone of its zone-less timestamps."""
+
+    table: str
+    columns: dict[str, TableColumn] = Field(min_length=1)
+    primary_key: tuple[str, ...] = ()
+    source_time_zone: Annotated[str, AfterValidator(_zone)] | None = None
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        return {name: column.type for name, column in self.columns.items()}
+
+    @cached_property
+    def zone(self) -> Zone | None:
+        return None if self.source_time_zone is None else parse_zone(self.source_time_zone)
+
+
+class TableContracts:
+    """The table contracts of a run, found by the names in a message."""
+
+    def __init__(self, contracts: Iterable[TableContract] = ()) -> None:
+        self._by_name: dict[str, TableContract] = {}
+        for contract in contracts:
+            if contract.table in self._by_name:
+                raise ContractError(f"two contracts for table {contract.table}")
+            self._by_name[contract.table] = contract
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
+
+    def of(self, database: str | None, schema: str | None, table: str | None) -> TableContract | None:
+        """Return the contract of a table, or None where there is none."""
+        if not self._by_name or table is None:
+            return None
+        return self._by_name.get(table_name(database, schema, table) or "")
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return the contracts as plain data, in order of their names."""
+        return [self._by_name[name].model_dump() for name in sorted(self._by_name)]
+
+
+def table_name(database: str | None, schema: str | None, table: str | None) -> str | None:
+    """Return the name of a table as findings and table contracts write it: the parts that are there, with dots."""
+    if table is None:
+        return None
+    return ".".join(part for part in (database, schema, table) if part)
+
+
+def read_table_contracts(path: Path) -> TableContracts:
+    """Return the table contracts of one file, or of every `.yaml` file below a folder.
+
+    Raises ContractError where a document is wrong, UsageError where there is none.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no file or folder {path}", mend="--tables takes a YAML file or a folder of them")
+    found = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+    if not found:
+        raise UsageError(f"no .yaml file below {path}")
+    return TableContracts(parse_table_contract(documents.read_document(file), str(file)) for file in found)
+
+
+def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
+    """Return a table contract. Raises ContractError where a key or value has no place there."""
+    try:
+        contract = TableContract.model_validate(documents.without_nulls(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ContractError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where=where) from error
+    missing = [name for name in contract.primary_key if name not in contract.columns]
+    if missing:
+        raise ContractError(f"primary_key names `{missing[0]}`, which is no column", where=where)
+    return contract
+
+

@@ -1,0 +1,53 @@
+"""The terms of one run: what the wire does not say and the user does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.findings import Severities
+from cdc_contracts.registry.messages import MAX_BYTES
+from cdc_contracts.registry.tables import TableContracts
+from cdc_contracts.registry.zones import Zone, parse_zone
+
+PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Parameters, table contracts, severities and limits, the same for every record of a run."""
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tables: TableContracts = field(default_factory=TableContracts)
+    severities: Severities = field(default_factory=Severities)
+    max_bytes: int = MAX_BYTES
+    strict_json: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            if name not in PARAMETERS:
+                raise UsageError(f"there is no parameter `{name}`", mend="known: " + ", ".join(PARAMETERS))
+            if name.endswith("_zone"):
+                try:
+                    parse_zone(value)
+                except ValueError as error:
+                    raise UsageError(str(error), where=f"parameter {name}") from error
+
+    def zone(self, parameter: str) -> Zone | None:
+        """Return the zone that a parameter names, or None where the user did not say it."""
+        text = self.parameters.get(parameter)
+        return None if text is None else parse_zone(text)
+
+    def identity(self) -> str:
+        """Return everything here that decides outcomes, as canonical JSON (part of a run's fingerprint)."""
+        parts: dict[str, Any] = {
+            "parameters": dict(sorted(self.parameters.items())),
+            "tables": self.tables.documents(),
+            "severities": self.severities.raised,
+            "max_bytes": self.max_bytes,
+            "strict_json": self.strict_json,
+        }
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"))
