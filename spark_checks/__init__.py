@@ -1,0 +1,1 @@
+"""Spark jobs: topic or file, in batches, to findings and changes."""

@@ -1,0 +1,178 @@
+"""A real Kafka broker on this machine, for the demo and the tests: one node, KRaft, no Docker."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.session import Say, fetch_jars, find_java, java_failure
+
+KAFKA: Final = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-simple:1.7.36")
+# What ZooKeeper, OAuth and the shell tools need, and a KRaft node does not: half of the files, half of the wait.
+UNUSED: Final = (
+    *("netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport"),
+    *("netty-transport-classes-epoll", "netty-transport-native-epoll", "netty-transport-native-unix-common"),
+    *("commons-beanutils", "commons-cli", "commons-collections", "commons-digester", "commons-logging"),
+    *("jackson-dataformat-csv", "jackson-datatype-jdk8", "jackson-module-scala_2.13", "paranamer", "scala-reflect"),
+    *("audience-annotations", "checker-qual", "commons-io", "error_prone_annotations", "jose4j", "zookeeper-jute"),
+)
+JVM_OPTIONS: Final = (
+    # Starts in two thirds of the time; a broker moves bytes and gains little from the second compiler.
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"),
+    *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
+    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
+)
+STARTED: Final = b"Kafka Server started"
+PATIENCE: Final = 60.0
+GRACE: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker that answers."""
+
+    bootstrap: str
+    login_bootstrap: str | None
+    """Where the broker asks for a user and a password, if it was started with one."""
+    pid: int
+    log: Path
+
+    def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
+        """The topic exists and has leaders.
+
+        Raises:
+            UnavailableError: confluent-kafka is missing, or the broker refuses.
+
+        """
+        try:
+            from confluent_kafka import KafkaException
+            from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+        except ImportError as error:
+            mend = "Install it with: pip install 'cdc-contracts[kafka]'"
+            raise UnavailableError("confluent-kafka is not installed", mend=mend) from error
+        topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        try:
+            admin.create_topics([topic])[name].result(timeout=30)
+        except KafkaException as error:
+            what = f"topic {name} was not created: {error.args[0].str()}"
+            raise UnavailableError(what, where=self.bootstrap) from error
+
+
+@contextmanager
+def running_broker(directory: Path, *, say: Say, user: tuple[str, str] | None = None) -> Iterator[Broker]:
+    """A broker answers on free ports of 127.0.0.1 inside the block, and is stopped after it.
+
+    Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password:
+    with them the broker listens at a second address that lets only this user in (SASL/PLAIN).
+
+    Raises:
+        UnavailableError: Java is missing or too old, Kafka cannot be fetched, or the broker does not start.
+
+    """
+    java = find_java()
+    jars = fetch_jars(KAFKA, without=UNUSED, say=say)
+    directory.mkdir(parents=True, exist_ok=True)
+    plain, controller, login = _free_ports(3)
+    settings, log = directory / "server.properties", directory / "broker.log"
+    settings.touch(mode=0o600)
+    settings.write_text(_properties(directory / "data", plain, controller, login, user), encoding="utf-8")
+    program = [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars))]
+    with log.open("w+b") as output:
+        _format(program, directory, output)
+        # In a session of its own: Ctrl-C is for the command, which then stops the broker itself.
+        process = subprocess.Popen(  # noqa: S603
+            [*program, "kafka.Kafka", str(settings)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            _wait(process, java, log)
+            yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{login}" if user else None, process.pid, log)
+        finally:
+            _stop(process)
+
+
+def _properties(data: Path, plain: int, controller: int, login: int, user: tuple[str, str] | None) -> str:
+    listeners = [f"PLAINTEXT://127.0.0.1:{plain}", f"CONTROLLER://127.0.0.1:{controller}"]
+    lines = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "controller.listener.names": "CONTROLLER",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+        "log.dirs": data.absolute().as_posix(),
+        "auto.create.topics.enable": "false",
+        # Samples carry the dates of the documents: by age they would be deleted within a minute.
+        "log.retention.ms": "-1",
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.num.partitions": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    if user:
+        name, password = user
+        if not name.isalnum() or not password.isalnum():
+            raise UsageError("the user and the password of the broker are letters and digits")
+        listeners.append(f"LOGIN://127.0.0.1:{login}")
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        lines["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
+        lines["listener.name.login.plain.sasl.jaas.config"] = f'{module} required user_{name}="{password}";'
+    lines["listeners"] = ",".join(listeners)
+    return "".join(f"{key}={value}\n" for key, value in lines.items())
+
+
+def _format(program: Sequence[str], directory: Path, output: IO[bytes]) -> None:
+    """The directory of the data belongs to a cluster, of an earlier start if there was one."""
+    if (directory / "data" / "meta.properties").exists():
+        return
+    identity = urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+    command = [*program, "kafka.tools.StorageTool", "format", f"--cluster-id={identity}"]
+    command += ["--config", str(directory / "server.properties")]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False)  # noqa: S603
+    if done.returncode != 0:
+        raise java_failure("Kafka could not format its directory", program[0], output)
+
+
+def _wait(process: subprocess.Popen[bytes], java: str, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    with log.open("rb") as output:
+        while STARTED not in log.read_bytes():
+            if process.poll() is not None:
+                raise java_failure(f"Kafka ended with {process.returncode} while it started", java, output)
+            if time.monotonic() > deadline:
+                raise java_failure(f"Kafka did not start within {PATIENCE:.0f} s", java, output)
+            time.sleep(0.05)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody listened at a moment ago; all are held until the last is known, so that they differ."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]

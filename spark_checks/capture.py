@@ -1,0 +1,100 @@
+"""The capture: a range of a topic as one Parquet file with the columns of the Kafka source, byte for byte."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cdc_contracts.registry.changes import HEADERS_TYPE
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.tasks import Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CAPTURE_SCHEMA: Final = pa.schema([
+    ("key", pa.binary()),
+    ("value", pa.binary()),
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("offset", pa.int64()),
+    ("timestamp", pa.timestamp("us", tz="UTC")),
+    ("timestampType", pa.int32()),
+    ("headers", HEADERS_TYPE),
+])  # fmt: skip
+
+
+def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, replace: bool = False) -> int:
+    """Write every record of the range to one Parquet file, in order of topic, partition and offset.
+
+    Returns the number of records. The file is there whole or not at all.
+    Raises UsageError where the target exists and not `replace`, UnavailableError where it cannot be written.
+    """
+    if target.suffix != ".parquet":
+        raise UsageError("a capture is a .parquet file", where=str(target))
+    if target.exists() and not replace:
+        raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise UnavailableError(f"cannot write there: {error}", where=str(target)) from error
+    try:
+        parts = source.run(session, _write_parts(str(folder)), "path string, rows bigint").collect()
+        aside = folder / target.name
+        rows = _join([folder / row.path for row in parts], aside)
+        aside.replace(target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return rows
+
+
+def _write_parts(folder: str) -> Work:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        name = f"part-{context.taskAttemptId() if context else 0}.parquet"
+        rows = 0
+        with pq.ParquetWriter(f"{folder}/{name}", CAPTURE_SCHEMA, compression="zstd") as writer:
+            for batch in batches:
+                if batch.num_rows:
+                    writer.write_batch(_conform(batch))
+                    rows += batch.num_rows
+        yield pa.RecordBatch.from_pydict({"path": [name], "rows": [rows]})
+
+    return work
+
+
+def _conform(batch: pa.RecordBatch) -> pa.RecordBatch:
+    arrays = []
+    for field in CAPTURE_SCHEMA:
+        held = field.name in batch.schema.names
+        arrays.append(batch.column(field.name).cast(field.type) if held else pa.nulls(batch.num_rows, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=CAPTURE_SCHEMA)
+
+
+def _join(parts: list[Path], target: Path) -> int:
+    """Write the parts as one file in order of their first records; one row group is in memory at a time."""
+    groups: list[tuple[Source, int, Path, int]] = []
+    for part in parts:
+        with pq.ParquetFile(part) as file:
+            for group in range(file.num_row_groups):
+                first = file.read_row_group(group, columns=["topic", "partition", "offset"]).slice(0, 1).to_pylist()[0]
+                groups.append((Source(first["topic"], first["partition"]), first["offset"], part, group))
+    rows = 0
+    with pq.ParquetWriter(target, CAPTURE_SCHEMA, compression="zstd") as writer:
+        for _, _, part, group in sorted(groups):
+            with pq.ParquetFile(part) as file:
+                table = file.read_row_group(group)
+            writer.write_table(table)
+            rows += table.num_rows
+    return rows

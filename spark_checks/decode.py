@@ -1,0 +1,169 @@
+"""The decode: conforming records as rows of `changes/`, everything else accounted for, published as one run or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from cdc_contracts.registry.changes import LEDGER_SCHEMA
+from cdc_contracts.registry.errors import LedgerError, UnavailableError
+from cdc_contracts.registry.report import Span, build_report
+from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.verdicts import OTHER_VERSION
+from cdc_contracts.spark_checks.sinks import Part, Place, RunDirectory, RunRecord
+from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.tasks import (
+    RESULT_SCHEMA,
+    Watch,
+    collect_results,
+    decode_work,
+    describe_scope,
+    merge_tallies,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A finished decode: its report, the run, and why nothing was published, if nothing was."""
+
+    tally: Tally
+    report: Mapping[str, Any]
+    run: str
+    directory: str
+    withheld: str | None
+
+
+def decode_input(
+    session: SparkSession,
+    source: Input,
+    scope: Scope,
+    directory: str,
+    *,
+    fail_on: str,
+    replace: bool = False,
+    trust_contract: bool = False,
+    watch: Watch | None = None,
+) -> Decoded:
+    """Decode every record of the input, read once, into the directory.
+
+    The rows count only when the whole run has succeeded. Where the range holds a record proven to be of another
+    version than the declared one, and records that the two read differently, nothing is published unless
+    `trust_contract`.
+
+    Raises UnavailableError where another run of the directory has read some of the same records and not `replace`;
+    LedgerError where the counts do not add up.
+    """
+    spans = source.spans
+    run = run_id(spans, scope)
+    runs = RunDirectory(directory)
+    overlapping = runs.refuse_overlap(run, spans)
+    if overlapping and not replace:
+        raise UnavailableError(
+            f"run {overlapping[0]} has decoded some of these records already",
+            where=directory,
+            mend="choose another range or directory, or give --replace to put this run in its place",
+        )
+    place = Place(directory, run, secrets.token_hex(4))
+    published = False
+    try:
+        work = decode_work(describe_scope(scope), place, watch)
+        results = collect_results(source.run(session, work, RESULT_SCHEMA).collect())
+        tally = merge_tallies(results)
+        report = build_report(
+            tally,
+            catalogue=scope.catalogue,
+            contract=scope.declared,
+            source=source.describe(tally),
+            spans=spans,
+            fail_on=fail_on,
+        )
+        parts = [part for result in results for part in result.parts]
+        _check_rows(tally, parts)
+        withheld = None if trust_contract else contradiction(tally)
+        if withheld is None:
+            parts += runs.write_part(place, "ledger", ledger_rows(tally, spans))
+            counts = {name: report["ledger"][name] for name in _COUNTS}
+            runs.commit(
+                RunRecord(run, scope.declared, scope.fingerprint, spans, counts, tuple(parts)), replaced=overlapping
+            )
+            published = True
+    finally:
+        if not published:
+            runs.discard(place)
+    return Decoded(tally, report, run, directory, withheld)
+
+
+def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
+    """Return the name of a run: the same range judged by the same contract on the same terms has the same."""
+    digest = hashlib.sha256()
+    for source, span in sorted(spans.items()):
+        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
+    digest.update(scope.fingerprint.encode())
+    return digest.hexdigest()[:16]
+
+
+def contradiction(tally: Tally) -> str | None:
+    """Return why the declared version cannot be trusted, or None where nothing speaks against it.
+
+    A record that fits another version and not the declared one is proof; it matters where some undecided record
+    would read differently.
+    """
+    if not tally.differing or not tally.outcomes[OTHER_VERSION]:
+        return None
+    proofs = [
+        (extent.first, key, finding)
+        for key, finding in tally.findings.items()
+        if key.name == OTHER_VERSION
+        for extent in finding.extents.values()
+    ]
+    first, key, finding = min(proofs, key=lambda proof: proof[0][:3])
+    return (
+        f"{first.topic} partition {first.partition} offset {first.offset} is proven to be another version "
+        f"({key.path}: expected {min(finding.expected)}, observed {min(finding.observed)}), and {tally.differing} "
+        "records fit both versions but mean different rows"
+    )
+
+
+def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
+    """Return the rows of `ledger/`: what came of each partition."""
+    rows = []
+    for source in sorted({*spans, *tally.partitions}):
+        counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
+        rows.append({
+            "topic": source.topic,
+            "partition": source.partition,
+            "start": span.start,
+            "end": span.end,
+            **{name: getattr(counts, name) for name in _COUNTS},
+            "gaps": span.end - span.start - counts.read,
+            "first_timestamp": counts.first_timestamp,
+            "last_timestamp": counts.last_timestamp,
+        })  # fmt: skip
+    return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
+
+
+def _check_rows(tally: Tally, parts: list[Part]) -> None:
+    """Raise LedgerError where the rows written are not the rows counted."""
+    written = {table: sum(part.rows for part in parts if part.table == table) for table in ("changes", "control", "quarantine")}
+    counted = {
+        "changes": sum(counts.changes for counts in tally.partitions.values()),
+        "control": sum(counts.control for counts in tally.partitions.values()),
+        "quarantine": sum(counts.quarantined for counts in tally.partitions.values()),
+    }
+    if written != counted:
+        raise LedgerError(
+            f"the rows written ({written}) are not the rows counted ({counted})",
+            mend="This is a bug in cdc-contracts: please report it with the command you ran.",
+        )
+
+
+_COUNTS = ("read", "conforming", "control", "tombstone", "quarantined", "changes")

@@ -1,0 +1,110 @@
+"""The demo: a topic whose producer was upgraded in mid-stream and then misbehaved a little, made from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.rendering import Event, Renderer
+from cdc_contracts.registry.streams import row_stream
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from cdc_contracts.spark_checks.broker import Broker
+
+TOPIC: Final = "shop.changes"
+SUBJECT: Final = "oms-community/canal"
+PARTITIONS: Final = 4
+MESSAGES: Final = 20_000
+
+_BEFORE, _AFTER, _FOREIGN = f"{SUBJECT}@1", f"{SUBJECT}@2", "dts/canal@2"
+_FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Story:
+    """What happens in the topic: the shares of the stream at which it happens."""
+
+    upgrades: tuple[float, ...] = (0.55, 0.48, 0.61, 0.52)
+    new_member: float = 0.85
+    truncated: tuple[float, ...] = (0.2, 0.7)
+    foreign: tuple[float, ...] = (0.6,)
+    tombstone: tuple[float, ...] = (0.4,)
+
+
+def demo_messages(catalogue: Catalogue, *, seed: int, messages: int, story: Story | None = None) -> Iterator[pa.Table]:
+    """Yield the records of each partition as a table with the columns of the Kafka source.
+
+    In each partition the producer is upgraded at its share of `upgrades`, and from `new_member` on writes a member
+    that no document names. A few messages are truncated, of another dialect, or tombstones.
+    """
+    told = story or Story()
+    old, new, foreign = (Renderer(catalogue.version(reference), Terms()) for reference in (_BEFORE, _AFTER, _FOREIGN))
+    size = messages // PARTITIONS
+    for partition in range(PARTITIONS):
+        values: list[bytes | None] = []
+        for number, event in enumerate(row_stream(seed + partition, size)):
+            if number in _at(told.tombstone, size):
+                values.append(None)
+                continue
+            renderer = old if number < int(told.upgrades[partition] * size) else new
+            renderer = foreign if number in _at(told.foreign, size) else renderer
+            value = renderer.render(event)
+            if number >= int(told.new_member * size):
+                value = b'{"shard":3,' + value[1:]
+            values.append(value[: len(value) // 2] if number in _at(told.truncated, size) else value)
+        yield _as_table(partition, values, row_stream(seed + partition, size))
+
+
+def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
+    """Write the records as a capture, and return how many there are."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    rows = 0
+    with pq.ParquetWriter(target, CAPTURE_SCHEMA, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
+            rows += table.num_rows
+    return rows
+
+
+def produce(session: SparkSession, broker: Broker, capture: Path, topic: str = TOPIC) -> None:
+    """Write the records of a capture to a new topic of the broker, each to its partition, in order."""
+    broker.create_topic(topic, PARTITIONS)
+    frame = session.read.parquet(str(capture)).select("key", "value", "partition", "offset")
+    ordered: DataFrame = frame.repartition(PARTITIONS, "partition").sortWithinPartitions("partition", "offset")
+    writer = ordered.select("key", "value", "partition").write.format("kafka")
+    writer.option("kafka.bootstrap.servers", broker.bootstrap).option("topic", topic).save()
+
+
+def _at(shares: Sequence[float], size: int) -> frozenset[int]:
+    return frozenset(int(share * size) for share in shares)
+
+
+def _as_table(partition: int, values: list[bytes | None], events: Iterator[Event]) -> pa.Table:
+    keys = []
+    for event in events:
+        image = event.after or event.before or {}
+        keys.append((image.get("id") or "").encode())
+    total = len(values)
+    times = [_FIRST_TIMESTAMP + timedelta(milliseconds=5 * number) for number in range(total)]
+    columns = {
+        "key": pa.array(keys, pa.binary()),
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array([TOPIC] * total),
+        "partition": pa.array([partition] * total, pa.int32()),
+        "offset": pa.array(range(total), pa.int64()),
+        "timestamp": pa.array(times, pa.timestamp("us", tz="UTC")),
+        "timestampType": pa.array([0] * total, pa.int32()),
+        "headers": pa.nulls(total, CAPTURE_SCHEMA.field("headers").type),
+    }
+    return pa.Table.from_pydict(columns, schema=CAPTURE_SCHEMA)

@@ -1,0 +1,135 @@
+"""The checks as a library: any batch DataFrame with the columns of the Kafka source in, DataFrames out.
+
+The columns are `value` (binary), `topic`, `partition`, `offset`, and where there are any `key`, `timestamp`,
+`timestampType` and `headers`. Everything is lazy: nothing is read before Spark is asked for rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.findings import Severities
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.tables import TableContracts, read_table_contracts
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.tasks import (
+    RESULT_SCHEMA,
+    Work,
+    audit_work,
+    collect_results,
+    describe_scope,
+    merge_tallies,
+    rows_work,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NEEDED: Final = ("value", "topic", "partition", "offset")
+_USED: Final = (*_NEEDED, "key", "timestamp", "timestampType", "headers")
+_REPORT: Final = pa.schema([pa.field("report", pa.string())])
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The rows of a decode. Each frame reads its input when it is asked for; cache the input to read it once."""
+
+    changes: DataFrame
+    control: DataFrame
+    quarantine: DataFrame
+
+
+def audit(
+    df: DataFrame,
+    contract: str,
+    *,
+    tables: str | Path | TableContracts | None = None,
+    parameters: Mapping[str, str] | None = None,
+    severities: Mapping[str, str] | None = None,
+    fail_on: str = "warning",
+    catalogue: Catalogue | None = None,
+) -> DataFrame:
+    """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
+
+    Raises UsageError where a column or the contract is missing; LedgerError, from Spark, where counts do not add up.
+    """
+    scope = _scope(contract, tables, parameters, severities, catalogue)
+    results = _input(df).mapInArrow(audit_work(describe_scope(scope)), RESULT_SCHEMA)
+    return results.coalesce(1).mapInArrow(_report_work(scope, fail_on), "report string")
+
+
+def decode(
+    df: DataFrame,
+    contract: str,
+    *,
+    tables: str | Path | TableContracts | None = None,
+    parameters: Mapping[str, str] | None = None,
+    severities: Mapping[str, str] | None = None,
+    catalogue: Catalogue | None = None,
+) -> Decoded:
+    """Return the rows that the records decode to, as DataFrames of `changes/`, `control/` and `quarantine/`.
+
+    What speaks against the declared version as a whole is not looked at: that is for `cdc-contracts decode`, which
+    sees every record before it publishes one.
+    Raises UsageError where a column or the contract is missing.
+    """
+    spec = describe_scope(_scope(contract, tables, parameters, severities, catalogue))
+    frame = _input(df)
+    changes, control, quarantine = (
+        frame.mapInArrow(rows_work(spec, table), _spark_schema(schema))
+        for table, schema in (("changes", CHANGES_SCHEMA), ("control", CONTROL_SCHEMA), ("quarantine", QUARANTINE_SCHEMA))
+    )
+    return Decoded(changes, control, quarantine)
+
+
+def _scope(
+    contract: str,
+    tables: str | Path | TableContracts | None,
+    parameters: Mapping[str, str] | None,
+    severities: Mapping[str, str] | None,
+    catalogue: Catalogue | None,
+) -> Scope:
+    found = read_table_contracts(Path(tables)) if isinstance(tables, str | Path) else tables or TableContracts()
+    terms = Terms(dict(parameters or {}), found, Severities(severities))
+    return open_scope(catalogue or shipped_catalogue(), contract, terms)
+
+
+def _input(df: DataFrame) -> DataFrame:
+    missing = [name for name in _NEEDED if name not in df.columns]
+    if missing:
+        raise UsageError(
+            f"the DataFrame has no column `{missing[0]}`",
+            mend="it needs the columns of the Kafka source: " + ", ".join(_NEEDED),
+        )
+    return df.select(*(name for name in _USED if name in df.columns))
+
+
+def _report_work(scope: Scope, fail_on: str) -> Work:
+    spec = describe_scope(scope)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tally = merge_tallies(collect_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
+        source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
+        found = spec.documents.open()
+        report = build_report(
+            tally, catalogue=found, contract=spec.reference, source=source, spans={}, fail_on=fail_on
+        )
+        yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
+
+    return work
+
+
+def _spark_schema(schema: pa.Schema) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

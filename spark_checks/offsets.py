@@ -1,0 +1,327 @@
+"""Which offsets to read: the words of --from and --to, decided once against what a topic holds now."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+
+from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Limits = Mapping[int, tuple[int, int]]
+"""Per partition the offset of the first record, and the one after the last."""
+OffsetsAtTime = Callable[[datetime], Mapping[int, int]]
+"""Per partition the first offset whose timestamp is not earlier; a partition without one is left out."""
+
+WORDS: Final = (
+    'Write earliest, latest, offset:12, offset:0=12,1=90, {"0": 12}, last:1000 (--from only) or a time with its '
+    "zone such as 2024-05-01T00:00:00Z."
+)
+PATIENCE_SECONDS: Final = 15
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Records of aborted transactions were never data.
+CLIENT_DEFAULTS: Final = {"isolation.level": "read_committed"}
+# Files shared with other clients hold these; Spark refuses them because it decides them itself.
+NOT_FOR_SPARK: Final = frozenset(
+    {"auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "interceptor.classes"}
+    | {"key.deserializer", "value.deserializer", "key.serializer", "value.serializer"}
+)
+SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
+HARMLESS: Final = frozenset({"", "required", "username", "password"})
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a range, as a word says it."""
+
+    word: str
+    kind: Literal["earliest", "latest", "offset", "offsets", "last", "time"]
+    number: int = 0
+    offsets: tuple[tuple[int, int], ...] = ()
+    time: datetime = EPOCH
+
+    def names(self, partition: int) -> bool:
+        """Whether the partition is read at all."""
+        return self.kind != "offsets" or partition in dict(self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What to read: `start` is included, `end` is not."""
+
+    start: Bound
+    end: Bound
+
+
+def parse_range(start: str = "earliest", end: str = "latest") -> Range:
+    """The two words mean something, whatever the topic holds.
+
+    Raises:
+        UsageError: a word is not one of those known, or start is after end.
+
+    """
+    wanted = Range(_parse(start, "--from"), _parse(end, "--to"))
+    if wanted.end.kind == "last":
+        raise UsageError("last:N is for --from only", where=f"--to {end}", mend=WORDS)
+    first, last = wanted.start, wanted.end
+    if first.kind == last.kind == "time" and first.time > last.time:
+        raise _backwards(first, last)
+    if first.kind in ("offset", "offsets") and last.kind in ("offset", "offsets"):
+        named = dict(first.offsets) | dict(last.offsets) or {0: 0}
+        for partition in (each for each in named if first.names(each) and last.names(each)):
+            if _number(first, partition) > _number(last, partition):
+                raise _backwards(first, last, partition)
+    return wanted
+
+
+def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, tuple[int, int]]:
+    """Per partition that is read: the first offset, and the one after the last.
+
+    Raises:
+        UnavailableError: a partition does not exist, or an offset is below the log start or above its end.
+        UsageError: start is after end in a partition, or `offsets_at_time` refuses times.
+
+    """
+    for bound in (wanted.start, wanted.end):
+        for partition, _ in bound.offsets:
+            if partition not in limits:
+                there = f"It has {min(limits)} to {max(limits)}." if limits else "It has none."
+                raise UnavailableError(f"there is no partition {partition}", where=bound.word, mend=there)
+    starts, ends = _place(wanted.start, limits, offsets_at_time), _place(wanted.end, limits, offsets_at_time)
+    selected = {each: (starts[each], ends[each]) for each in sorted(starts.keys() & ends.keys())}
+    for partition, (first, last) in selected.items():
+        if first > last:
+            raise _backwards(wanted.start, wanted.end, partition)
+    return selected
+
+
+def resolve(
+    session: SparkSession, bootstrap: str, topic: str, wanted: Range, properties: Mapping[str, str]
+) -> dict[int, tuple[int, int]]:
+    """The range in offsets, as the topic stands now. `properties` are those of any Kafka client.
+
+    Raises:
+        UnavailableError: no answer, no such topic, no right to it, wrong credentials, offsets that are not there.
+        UsageError: start is after end, or the properties cannot be used.
+
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  the Kafka client that comes with the connector
+    with _admin(jvm, bootstrap, topic, properties) as admin:
+        partitions = _partitions(jvm, admin, topic)
+        spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+        log_starts = _offsets(jvm, admin, topic, partitions, spec.earliest())
+        log_ends = _offsets(jvm, admin, topic, partitions, spec.latest())
+        limits = {each: (log_starts[each], max(log_starts[each], log_ends[each])) for each in partitions}
+
+        def offsets_at_time(time: datetime) -> dict[int, int]:
+            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(_milliseconds(time)))
+            return {partition: offset for partition, offset in found.items() if offset >= 0}
+
+        return select(wanted, limits, offsets_at_time)
+
+
+def reading_options(
+    bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
+) -> dict[str, str]:
+    """The options with which Spark's Kafka source reads exactly these offsets, or fails if some are gone.
+
+    `tasks` is the least number of ranges that the offsets are cut into.
+    """
+    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
+    return {f"kafka.{key}": value for key, value in client.items()} | {
+        "kafka.bootstrap.servers": bootstrap,
+        "assign": json.dumps({topic: sorted(selected)}),
+        "startingOffsets": json.dumps({topic: starts}),
+        "endingOffsets": json.dumps({topic: ends}),
+        "failOnDataLoss": "true",
+        **({} if tasks is None else {"minPartitions": str(tasks)}),
+    }
+
+
+def words_of(selected: Limits) -> tuple[str, str]:
+    """The range as JSON that --from and --to accept again."""
+    starts, ends = ({str(each): bounds[end] for each, bounds in sorted(selected.items())} for end in (0, 1))
+    return json.dumps(starts), json.dumps(ends)
+
+
+def _parse(word: str, option: str) -> Bound:
+    text = word.strip()
+    if text in ("earliest", "latest"):
+        return Bound(text, "earliest" if text == "earliest" else "latest")
+    if match := re.fullmatch(r"(offset|last):([0-9]{1,18})", text):
+        return Bound(text, "offset" if match[1] == "offset" else "last", number=int(match[2]))
+    if re.fullmatch(r"offset:[0-9]{1,9}=[0-9]{1,18}(,[0-9]{1,9}=[0-9]{1,18})*", text):
+        pairs = [pair.split("=") for pair in text.removeprefix("offset:").split(",")]
+        return _named(text, option, [(int(partition), int(offset)) for partition, offset in pairs])
+    if text.startswith("{"):
+        return _named(text, option, _parse_json(text, option))
+    return Bound(text, "time", time=_parse_time(text, option))
+
+
+def _named(text: str, option: str, pairs: Sequence[tuple[int, int]]) -> Bound:
+    if len(dict(pairs)) < len(pairs):
+        raise UsageError("a partition is named twice", where=f"{option} {text}", mend=WORDS)
+    return Bound(text, "offsets", offsets=tuple(sorted(pairs)))
+
+
+def _parse_json(text: str, option: str) -> list[tuple[int, int]]:
+    try:
+        members = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError):
+        members = None
+    if not members or not all(re.fullmatch("[0-9]{1,9}", key) and _is_offset(value) for key, value in members):
+        raise UsageError("this is not JSON from partition to offset", where=f"{option} {text}", mend=WORDS)
+    return [(int(key), value) for key, value in members]
+
+
+def _is_offset(value: object) -> bool:
+    return type(value) is int and 0 <= value < 10**18
+
+
+def _parse_time(text: str, option: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError("not a place in a topic", where=f"{option} {text}", mend=WORDS) from None
+    if time.tzinfo is None:
+        mend = "Add Z for UTC, or an offset such as +08:00."
+        raise UsageError("the time has no zone", where=f"{option} {text}", mend=mend)
+    return time
+
+
+def _place(bound: Bound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, int]:
+    """The offset that the word means, per partition that it names."""
+    if bound.kind == "time":
+        found = offsets_at_time(bound.time)
+        # Records that came since the limits were read belong to the next run.
+        return {each: min(max(found.get(each, end), start), end) for each, (start, end) in limits.items()}
+    if bound.kind == "earliest":
+        return {each: start for each, (start, _) in limits.items()}
+    if bound.kind == "latest":
+        return {each: end for each, (_, end) in limits.items()}
+    if bound.kind == "last":
+        return {each: max(start, end - bound.number) for each, (start, end) in limits.items()}
+    placed = {each: _number(bound, each) for each in limits if bound.names(each)}
+    for partition, offset in placed.items():
+        start, end = limits[partition]
+        if not start <= offset <= end:
+            side = f"the log starts at {start}" if offset < start else f"the log ends at {end}"
+            what = f"partition {partition} has no offset {offset}: {side}"
+            raise UnavailableError(what, where=bound.word, mend=f"It holds {start} to {end}, the end not included.")
+    return placed
+
+
+def _number(bound: Bound, partition: int) -> int:
+    return dict(bound.offsets).get(partition, bound.number)
+
+
+def _milliseconds(time: datetime) -> int:
+    """The earliest Kafka timestamp that is not before `time`."""
+    return max(0, -((EPOCH - time) // timedelta(milliseconds=1)))
+
+
+def _backwards(first: Bound, last: Bound, partition: int | None = None) -> UsageError:
+    there = "" if partition is None else f" in partition {partition}"
+    return UsageError(f"--from is after --to{there}", where=f"--from {first.word} --to {last.word}")
+
+
+@contextmanager
+def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Any]:
+    """An admin client of the Kafka connector; its failures end as errors of ours, without any password."""
+    patience = str(PATIENCE_SECONDS * 1000)
+    settings = jvm.java.util.Properties()
+    kept = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    limits = {"default.api.timeout.ms": patience, "request.timeout.ms": patience, "bootstrap.servers": bootstrap}
+    for key, value in (kept | limits).items():
+        settings.setProperty(key, value)
+    admin = None
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
+        yield admin
+    except CdcContractsError:
+        raise
+    except Exception as error:
+        thrown = getattr(error, "java_exception", None)
+        if thrown is None:
+            raise
+        causes = list(_causes(thrown))
+        told = [_hide(f"{name}: {message}", properties) for name, message in causes if message]
+        _fail(admin, causes, told, bootstrap=bootstrap, topic=topic)
+    finally:
+        if admin is not None:
+            admin.close(jvm.java.time.Duration.ZERO)
+
+
+def _partitions(jvm: Any, admin: Any, topic: str) -> list[int]:
+    described = admin.describeTopics(jvm.java.util.List.of(topic)).allTopicNames().get()
+    return sorted(info.partition() for info in described.get(topic).partitions())
+
+
+def _offsets(jvm: Any, admin: Any, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
+    """What the broker answers for every partition; -1 where no record is meant."""
+    kafka = jvm.org.apache.kafka
+    asked = jvm.java.util.HashMap()
+    for partition in partitions:
+        asked.put(kafka.common.TopicPartition(topic, partition), spec)
+    # As Spark reads: up to the first transaction that is still open.
+    committed = kafka.common.IsolationLevel.READ_COMMITTED
+    answer = admin.listOffsets(asked, kafka.clients.admin.ListOffsetsOptions(committed)).all().get()
+    return {entry.getKey().partition(): entry.getValue().offset() for entry in answer.entrySet()}
+
+
+def _causes(thrown: Any) -> Iterator[tuple[str, str]]:
+    """Class and message of a Java exception and of all that led to it."""
+    while thrown is not None:
+        yield thrown.getClass().getSimpleName(), thrown.getMessage() or ""
+        thrown = thrown.getCause()
+
+
+def _fail(
+    admin: Any, causes: Sequence[tuple[str, str]], told: Sequence[str], *, bootstrap: str, topic: str
+) -> NoReturn:
+    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown."""
+    names = {name for name, _ in causes}
+    last = told[-1] if told else causes[-1][0]
+    if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
+        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(admin, topic)) from None
+    if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
+        mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
+        raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
+    if any(name.endswith("AuthorizationException") for name in names):
+        mend = f"Reading needs the rights Describe and Read for the topic.\n  | {last}"
+        raise UnavailableError(f"no right to see topic {topic}", where=bootstrap, mend=mend) from None
+    if "TimeoutException" in names:
+        mend = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
+        what = f"the broker did not answer within {PATIENCE_SECONDS} s"
+        raise UnavailableError(what, where=bootstrap, mend=mend) from None
+    if any("bootstrap" in line for line in told):
+        raise UnavailableError("the address of the broker is not known", where=bootstrap, mend=f"| {last}") from None
+    if "ConfigException" in names or admin is None:
+        raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
+    raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
+
+
+def _near(admin: Any, topic: str) -> str:
+    try:
+        near = difflib.get_close_matches(topic, list(admin.listTopics().names().get()), 3)
+    except Exception:  # noqa: BLE001
+        near = []  # a hint is not worth a second error
+    return f"Near it are: {', '.join(near)}." if near else "Check the name."
+
+
+def _hide(text: str, properties: Mapping[str, str]) -> str:
+    """The text, unless it repeats a piece of a secret property: Kafka quotes what it cannot read."""
+    secret = [value for key, value in properties.items() if re.search(SECRETS, key, re.IGNORECASE)]
+    pieces = {piece for value in secret for piece in (value, *re.split(r"[\s\"'=;]+", value))}
+    if any(piece in text for piece in pieces - HARMLESS if not piece.endswith("LoginModule")):
+        return f"{text.partition(':')[0]}: [not shown, it repeats a secret property]"
+    return text

@@ -1,0 +1,164 @@
+"""Sources: what is read, from where to where, and as which DataFrame. A range is decided once, before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.offsets import Range, reading_options, resolve, select, words_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from cdc_contracts.spark_checks.tasks import Work
+
+_TASK_BYTES = 64 * 1024 * 1024
+
+
+class Input(Protocol):
+    """Something to read: its spans by partition, what a report says of it, and how Spark runs work over it."""
+
+    @property
+    def spans(self) -> Mapping[Source, Span]: ...
+
+    def describe(self, tally: Tally) -> dict[str, Any]:
+        """Return what a report says of the source."""
+        ...
+
+    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
+        """Return a DataFrame that runs the work over every record of the range, each read once."""
+        ...
+
+
+@dataclass(frozen=True)
+class TopicInput:
+    """A range of one or more topics."""
+
+    bootstrap: str
+    selected: Mapping[str, Mapping[int, tuple[int, int]]]
+    properties: Mapping[str, str]
+    tasks: int | None = None
+    headers: bool = True
+
+    @property
+    def spans(self) -> dict[Source, Span]:
+        return {
+            Source(topic, partition): Span(*window)
+            for topic, partitions in self.selected.items()
+            for partition, window in partitions.items()
+        }
+
+    def describe(self, tally: Tally) -> dict[str, Any]:
+        ranges = {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in self.selected.items()}
+        return {"kind": "kafka", "bootstrap": self.bootstrap, "topics": list(self.selected), "ranges": ranges, "blank_lines": 0}
+
+    def frame(self, session: SparkSession) -> DataFrame:
+        """Return the records as a DataFrame with the columns of the Kafka source."""
+        frames = []
+        for topic, selected in self.selected.items():
+            options = reading_options(self.bootstrap, topic, selected, self.properties, tasks=self.tasks)
+            reader = session.read.format("kafka").options(**options)
+            if self.headers:
+                reader = reader.option("includeHeaders", "true")
+            frames.append(reader.load())
+        frame = frames[0]
+        for other in frames[1:]:
+            frame = frame.unionAll(other)
+        return frame
+
+    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
+        return self.frame(session).mapInArrow(work, schema)
+
+
+def read_topics(
+    session: SparkSession,
+    bootstrap: str,
+    topics: Sequence[str],
+    wanted: Range,
+    properties: Mapping[str, str],
+    *,
+    tasks: int | None = None,
+    headers: bool = True,
+) -> TopicInput:
+    """Return a range of topics, resolved against the broker now.
+
+    Raises UnavailableError where broker, topic or offsets are not there.
+    """
+    selected = {topic: resolve(session, bootstrap, topic, wanted, properties) for topic in topics}
+    return TopicInput(bootstrap, selected, properties, tasks, headers)
+
+
+@dataclass(frozen=True)
+class FileInput:
+    """A range of the messages in files; the tasks read the files themselves, so Spark cuts no line."""
+
+    paths: tuple[str, ...]
+    plan: FilePlan
+    windows: Mapping[Source, Window]
+    tasks: int
+    blank: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def spans(self) -> dict[Source, Span]:
+        return {source: Span(*window) for source, window in self.windows.items()}
+
+    def describe(self, tally: Tally) -> dict[str, Any]:
+        blank = 0
+        for source in self.plan.line_partitions & set(self.windows):
+            start, end = self.windows[source]
+            counted = tally.partitions.get(source)
+            blank += end - start - (counted.read if counted else 0)
+        by_topic: dict[str, dict[int, Window]] = {}
+        for source, window in self.windows.items():
+            by_topic.setdefault(source.topic, {})[source.partition] = window
+        ranges = {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in by_topic.items()}
+        return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
+
+    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
+        slices, windows = tuple(self.plan.slices), dict(self.windows)
+        groups = _share_out(slices, self.tasks)
+
+        def read_and_work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
+            yield from work(batch for number in mine for one in groups[number] for batch in read_slice(one, windows))
+
+        return session.range(0, len(groups), 1, max(1, len(groups))).mapInArrow(read_and_work, schema)
+
+
+def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
+    """Return a range of the messages in files.
+
+    Raises UnavailableError where a file or offset is not there, UsageError where a range names a time.
+    """
+    plan = plan_files(paths, whole=whole)
+    windows: dict[Source, Window] = {}
+    for topic in {source.topic for source in plan.limits}:
+        limits = {source.partition: window for source, window in plan.limits.items() if source.topic == topic}
+        for partition, window in select(wanted, limits, _no_times).items():
+            windows[Source(topic, partition)] = window
+    return FileInput(tuple(map(str, paths)), plan, windows, tasks)
+
+
+def _no_times(_: datetime) -> Mapping[int, int]:
+    raise UsageError("files are ranged by offsets, not by times", mend="use earliest, latest, offset:N or last:N")
+
+
+def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:
+    """Part the slices into at least `tasks` runs of neighbours where there are as many."""
+    total = max(1, min(len(slices), max(tasks, len(slices) // 4)))
+    size, rest = divmod(len(slices), total)
+    groups, start = [], 0
+    for number in range(total):
+        end = start + size + (number < rest)
+        groups.append(tuple(slices[start:end]))
+        start = end
+    return [group for group in groups if group]

@@ -1,0 +1,158 @@
+"""What runs inside a Spark task: batches of records in, a tally and the names of written files out."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.bundle import Bundle, bundle
+from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+RESULT_SCHEMA: Final = "result binary"
+_RESULT: Final = pa.schema([pa.field("result", pa.binary())])
+_TABLES: Final[Mapping[str, pa.Schema]] = {
+    "changes": CHANGES_SCHEMA,
+    "control": CONTROL_SCHEMA,
+    "quarantine": QUARANTINE_SCHEMA,
+}
+
+
+@dataclass(frozen=True)
+class ScopeSpec:
+    """A scope as a value that travels to the workers."""
+
+    documents: Bundle
+    reference: str
+    terms: bytes
+
+    def open(self) -> Scope:
+        """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
+        return open_scope(self.documents.open(), self.reference, pickle.loads(self.terms))  # noqa: S301  our own bytes
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What one task came to: its tally, and the files it wrote by table."""
+
+    tally: Tally
+    parts: tuple[Part, ...] = ()
+
+
+def describe_scope(scope: Scope) -> ScopeSpec:
+    """Return a scope as a value that travels."""
+    return ScopeSpec(bundle(scope.catalogue), scope.declared, pickle.dumps(scope.terms))
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Counters that tasks add to as they end, so that a person can see how far a run is."""
+
+    read: Accumulator[int]
+    quarantined: Accumulator[int]
+
+    def add(self, tally: Tally) -> None:
+        self.read.add(sum(counts.read for counts in tally.partitions.values()))
+        self.quarantined.add(sum(counts.quarantined for counts in tally.partitions.values()))
+
+
+def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
+    """Return the work of an audit: one tally per task."""
+    opened = pickle.dumps(spec)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernel = _open_kernel(opened)
+        tally = Tally()
+        for records in batches:
+            tally.merge(kernel.audit(records))
+        if watch is not None:
+            watch.add(tally)
+        yield _as_row(TaskResult(tally))
+
+    return work
+
+
+def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Work:
+    """Return the work of a decode: each task writes its files under names of its own, and tells them."""
+    opened = pickle.dumps(spec)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernel = _open_kernel(opened)
+        tally = Tally()
+        writers = {name: TableWriter(place, name, schema, _attempt()) for name, schema in _TABLES.items()}
+        try:
+            for records in batches:
+                for written in kernel.decode(records):
+                    tally.merge(written.tally)
+                    for name, writer in writers.items():
+                        writer.write(getattr(written, name))
+            parts = tuple(part for writer in writers.values() for part in writer.close())
+        except BaseException:
+            for writer in writers.values():
+                writer.discard()
+            raise
+        if watch is not None:
+            watch.add(tally)
+        yield _as_row(TaskResult(tally, parts))
+
+    return work
+
+
+def rows_work(spec: ScopeSpec, table: str) -> Work:
+    """Return the work that yields the rows of one table and keeps no account."""
+    opened = pickle.dumps(spec)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernel = _open_kernel(opened)
+        for records in batches:
+            for written in kernel.decode(records):
+                yield getattr(written, table)
+
+    return work
+
+
+def collect_results(rows: Iterable[Any]) -> list[TaskResult]:
+    """Return the results that the tasks told, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+    return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
+
+
+def merge_tallies(results: Iterable[TaskResult]) -> Tally:
+    """Return the tally of all tasks together."""
+    total = Tally()
+    for result in results:
+        total.merge(result.tally)
+    return total
+
+
+@lru_cache(maxsize=4)
+def _open_kernel(spec: bytes) -> Kernel:
+    found: ScopeSpec = pickle.loads(spec)  # noqa: S301  our own bytes
+    return Kernel(found.open())
+
+
+def _as_row(result: TaskResult) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
+
+
+def _attempt() -> str:
+    """Return a name no other attempt of any task has."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is None:
+        return "00000-0"
+    return f"{context.partitionId():05d}-{context.taskAttemptId()}"
