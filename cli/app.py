@@ -1,0 +1,105 @@
+"""The command line as a whole: which commands there are, and how a call ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from cdc_contracts import __version__
+from cdc_contracts.cli import audit, capture, check, console, decode, demo, differences, explanation, linting, listing, rulebook
+from cdc_contracts.cli.running import Terminated
+from cdc_contracts.registry.errors import CdcContractsError
+
+PROGRAM = "cdc-contracts"
+_COULD_NOT_RUN = 3
+_INTERRUPTED = 130
+_TERMINATED = 143
+_PIPE_CLOSED = 141
+_CallError: type[Exception] = typer.BadParameter.__mro__[2]
+"""Click's own error, wherever this release of typer takes click from."""
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  the shape typer asks for
+    if wanted:
+        console.print_line(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+def _start(
+    debug: Annotated[  # noqa: FBT002  an option
+        bool, typer.Option("--debug", help="Show the traceback of a failure. May stand anywhere.")
+    ] = False,
+    version: Annotated[  # noqa: FBT002  an option
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Versioned contracts for change data capture messages on Kafka: lint, compare, audit, decode."""
+
+
+app = typer.Typer(
+    name=PROGRAM,
+    callback=_start,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(listing.list_contracts)
+app.command("show")(explanation.show)
+app.command("diff")(differences.diff)
+app.command("lint")(linting.lint)
+app.add_typer(rulebook.app, name="rules")
+app.command("check")(check.check)
+app.add_typer(audit.app, name="audit")
+app.add_typer(decode.app, name="decode")
+app.add_typer(capture.app, name="capture")
+app.command("demo")(demo.demo)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one call and return its exit code. Errors are told on stderr; a traceback only with `--debug`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    own = given[: given.index("--")] if "--" in given else given
+    debug = "--debug" in own
+    rest = [argument for argument in own if argument != "--debug"] + given[len(own) :]
+    console.prepare()
+    try:
+        code = typer.main.get_command(app).main(rest, prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except Exception as error:  # noqa: BLE001  whatever it is, a person reads one message
+        return _tell(error, debug=debug)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Terminated:
+        return _TERMINATED
+    return code if isinstance(code, int) else 0
+
+
+def _tell(error: Exception, *, debug: bool) -> int:
+    """Tell what went wrong, and return the exit code it stands for."""
+    if isinstance(error, BrokenPipeError):
+        # Python flushes stdout once more at its end; let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, CdcContractsError):
+        console.say(f"error: {error}")
+        return error.exit_code
+    if isinstance(error, _CallError):
+        error.show()  # type: ignore[attr-defined]
+        return int(error.exit_code)  # type: ignore[attr-defined]
+    if isinstance(error, typer.Abort):
+        return _INTERRUPTED
+    hint = "" if debug else "\n  run again with --debug for the traceback"
+    console.say(f"error: {type(error).__name__}: {error} (this is a bug in {PROGRAM}){hint}")
+    return _COULD_NOT_RUN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

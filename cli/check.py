@@ -1,0 +1,57 @@
+"""`cdc-contracts check`: messages of a file or standard input against a contract, at once and without a JVM."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console, judging
+from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.registry.exits import EXIT_CODES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def check(
+    paths: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files, or - for standard input.")],
+    contract: judging.Contract = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
+    tables: judging.Tables = None,
+    parameters: judging.Parameters = None,
+    severities: judging.Raised = None,
+    fail_on: judging.FailOn = "warning",
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
+    strict_json: judging.StrictJson = False,
+) -> None:
+    """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
+    from cdc_contracts.registry.checking import check_batches
+    from cdc_contracts.registry.files import STDIN, plan_files, read_input, read_slice
+
+    scope = judging.open_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json,
+    )  # fmt: skip
+    batches: Iterator[pa.RecordBatch]
+    if paths == [STDIN]:
+        plan, batches = None, read_input(sys.stdin.buffer.read(), whole=whole)
+    else:
+        plan = plan_files([Path(path) for path in paths], whole=whole)
+        batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
+    tell: Any = None if as_json else lambda line: console.print_line(line)
+    report = check_batches(batches, scope, plan=plan, paths=paths, fail_on=fail_on, tell=tell)
+    if as_json:
+        console.print_json(report)
+    else:
+        ledger = report["ledger"]
+        counts = ", ".join(f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined"))
+        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}")
+    raise typer.Exit(EXIT_CODES[report["verdict"]])
+
+

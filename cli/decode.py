@@ -1,0 +1,91 @@
+"""`cdc-contracts decode`: the conforming messages of a topic or file as one table of changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cdc_contracts.cli import judging, reports, running
+from cdc_contracts.cli.audit import ReportFiles
+from cdc_contracts.cli.options import AsJson, ContractFolders
+
+app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
+
+Target = Annotated[str, typer.Option("--to", metavar="DIR", help="Where the rows go; a local folder or a URI.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")]
+TrustContract = Annotated[
+    bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
+]
+
+
+@app.command("topic")
+def decode_topic(
+    topics: Annotated[list[str], typer.Argument(metavar="TOPIC...")],
+    bootstrap: running.Bootstrap,
+    target: Target,
+    contract: judging.Contract = None,
+    start: running.From = "earliest",
+    end: running.Until = "latest",
+    replace: Replace = False,
+    trust_contract: TrustContract = False,
+    tables: judging.Tables = None,
+    parameters: judging.Parameters = None,
+    severities: judging.Raised = None,
+    fail_on: judging.FailOn = "error",
+    report: ReportFiles = None,
+    as_json: AsJson = False,
+    kafka_config: running.KafkaConfig = None,
+    kafka_options: running.KafkaOptions = None,
+    folders: ContractFolders = None,
+    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
+    strict_json: judging.StrictJson = False,
+    cores: running.Cores = None,
+    jars: running.Jars = None,
+    packages: running.Packages = None,
+) -> None:
+    """Decode a range of one or more topics into DIR/changes, control, quarantine and ledger."""
+    reports.check_targets(report)
+    scope = judging.open_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics,
+    )  # fmt: skip
+    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+    with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
+        source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
+        options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
+        running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
+
+
+@app.command("file")
+def decode_file(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...")],
+    target: Target,
+    contract: judging.Contract = None,
+    start: running.From = "earliest",
+    end: running.Until = "latest",
+    whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
+    replace: Replace = False,
+    trust_contract: TrustContract = False,
+    tables: judging.Tables = None,
+    parameters: judging.Parameters = None,
+    severities: judging.Raised = None,
+    fail_on: judging.FailOn = "error",
+    report: ReportFiles = None,
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
+    strict_json: judging.StrictJson = False,
+    cores: running.Cores = None,
+) -> None:
+    """Decode the messages of files into DIR/changes, control, quarantine and ledger."""
+    reports.check_targets(report)
+    scope = judging.open_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json,
+    )  # fmt: skip
+    source = running.open_files(paths, start, end, whole=whole, cores=cores)
+    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
+        options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
+        running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)

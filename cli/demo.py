@@ -1,0 +1,82 @@
+"""`cdc-contracts demo`: the whole thing on a topic made up for the purpose."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console, judging, reports, running
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.sources import Input
+
+
+def demo(
+    kafka: Annotated[bool, typer.Option("--kafka", help="Start a real broker and audit the topic in it.")] = False,
+    target: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where everything is put.")] = Path("cdc-contracts-demo"),
+    messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages to make.")] = 20_000,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same messages.")] = 7,
+    cores: running.Cores = None,
+) -> None:
+    """Make a topic whose producer is upgraded in mid-stream, audit it, decode it, and say where to look."""
+    from cdc_contracts.spark_checks import demo as story
+
+    declared = judging.open_run(f"{story.SUBJECT}@2", folders=None, tables=None, parameters=None, severities=None,
+                                fail_on="warning")  # fmt: skip
+    capture = target / "capture.parquet"
+    made = story.write_capture(story.demo_messages(declared.catalogue, seed=seed, messages=messages), capture)
+    console.say(f"made {made:,} messages of {story.TOPIC} in {capture}")
+    with ExitStack() as stack:
+        session = stack.enter_context(running.spark_session(kafka=kafka, cores=cores, jars=None, packages=None))
+        source = _topic(session, capture, target, stack) if kafka else running.open_files(
+            [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
+        console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
+        report = running.watch_audit(session, source, declared, "warning")
+        reports.tell(report, as_json=False, targets=[target / "report.json"])
+        decoded = _decode(session, source, declared, target)
+    _tell_where_to_look(report, decoded, target)
+
+
+def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack) -> Input:
+    from cdc_contracts.spark_checks import demo as story
+    from cdc_contracts.spark_checks.broker import running_broker
+    from cdc_contracts.spark_checks.offsets import parse_range
+
+    broker = stack.enter_context(running_broker(target / "broker", say=console.say))
+    topic = f"{story.TOPIC}.{broker.pid}"
+    story.produce(session, broker, capture, topic)
+    console.say(f"a broker at {broker.bootstrap} holds them in the topic {topic}")
+    return running.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
+
+
+def _decode(session: SparkSession, source: Input, declared: Scope, target: Path) -> Decoded:
+    from cdc_contracts.spark_checks import demo as story
+
+    both = judging.open_run(story.SUBJECT, folders=None, tables=None, parameters=None, severities=None, fail_on="error")
+    options = running.DecodeOptions(str(target / "decoded"), "error", replace=True, trust_contract=False)
+    return running.watch_decode(session, source, both, options)
+
+
+def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Path) -> None:
+    ledger = decoded.report["ledger"]
+    console.print_heading("What happened")
+    rows: list[list[Any]] = [
+        [f"partition {one['partition']}", f"upgraded after offset {one['after']}, at {one['at']}"] for one in report["switches"]
+    ]
+    console.print_table(["", ""], rows)
+    console.print_heading("Where to look")
+    console.print_table(["", ""], [
+        [str(target / "capture.parquet"), "the messages as they came"],
+        [str(target / "report.json"), "the report of the audit"],
+        [f"{target}/decoded/changes/run={decoded.run}", f"{ledger['changes']:,} row changes, both versions read right"],
+        [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger['quarantined']:,} messages that are neither"],
+    ])  # fmt: skip

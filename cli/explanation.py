@@ -1,0 +1,101 @@
+"""`cdc-contracts show`: one contract, explained."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli import console
+from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.explanations import Explanation
+
+
+class Schema(str, Enum):
+    """A schema that a contract holds."""
+
+    JSON = "json"
+    AVRO = "avro"
+
+
+def show(
+    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, or SYSTEM/DIALECT@N.")],
+    schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
+    contracts: ContractFolders = None,
+    *,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, with its base merged in.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Explain one contract to someone who has never read the vendor's page."""
+    version = open_catalogue(contracts).version(reference)
+    if schema is not None:
+        console.print_json(version.schema if schema is Schema.JSON else version.avro_schema)
+    elif resolved:
+        _print_resolved(version, as_json=as_json)
+    else:
+        from cdc_contracts.registry.explanations import explain
+
+        explanation = explain(version)
+        if as_json:
+            console.print_json(asdict(explanation))
+        else:
+            _print(explanation)
+
+
+def _print_resolved(version: Version, *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(version.resolved)
+        return
+    import yaml
+
+    console.print_line(yaml.safe_dump(version.resolved, sort_keys=False, allow_unicode=True, width=120).rstrip())
+
+
+def _print(one: Explanation) -> None:
+    console.print_heading(f"{one.reference}: {one.title}", first=True)
+    console.print_text(one.description)
+    console.print_table(["", ""], one.facts)
+    if one.others:
+        console.print_heading("Other versions")
+        console.print_table(["", ""], one.others)
+    console.print_heading("A message")
+    members = [(member.at, member.kinds, member.required, member.meaning) for member in one.members]
+    console.print_table(["MEMBER", "HOLDS", "REQUIRED", "MEANING"], members)
+    _print_meaning(one)
+    _print_values(one)
+
+
+def _print_meaning(one: Explanation) -> None:
+    if one.operations:
+        console.print_heading("Operations")
+        rows = [(line.code, line.op, line.before, line.after) for line in one.operations]
+        console.print_table(["CODE", "MEANS", "ROW BEFORE", "ROW AFTER"], rows)
+    if one.places:
+        console.print_heading("Where the facts are")
+        console.print_table(["FACT", "MEMBER", "READ AS"], one.places)
+    if one.parameters:
+        console.print_heading("What messages do not say (--parameter NAME=VALUE)")
+        console.print_table(["", ""], one.parameters)
+
+
+def _print_values(one: Explanation) -> None:
+    for mapping in dict.fromkeys(line.mapping for line in one.forms):
+        console.print_heading(f"How values are written{', ' + mapping if mapping else ''}")
+        rows = [
+            (", ".join(line.types), line.form, " ".join(filter(None, [line.says, line.invalid and f"({line.invalid})"])))
+            for line in one.forms
+            if line.mapping == mapping
+        ]
+        console.print_table(["SOURCE TYPE", "VALUE FORM", "HOW IT LOOKS"], rows, fixed=False)
+    if one.rules:
+        console.print_heading("Rules across fields")
+        console.print_table(["", ""], one.rules)
+    if one.errata:
+        console.print_heading("Where the document contradicts itself")
+        rows = [(e.id, e.decision, f"Says: {e.says} Shows: {e.shows} Decided because: {e.why}") for e in one.errata]
+        console.print_table(["ID", "DECISION", "WHAT AND WHY"], rows)

@@ -1,0 +1,91 @@
+"""Options of every command that judges messages, and the scope they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options import open_catalogue
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.findings import SEVERITIES, Severities
+from cdc_contracts.registry.messages import MAX_BYTES
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.scope import Scope
+
+Contract = Annotated[
+    str | None,
+    typer.Option("--contract", metavar="REF", help="What the messages should speak: SYSTEM/DIALECT@N, or all versions."),
+]
+Tables = Annotated[
+    Path | None, typer.Option("--tables", metavar="FILE|DIR", help="Table contracts: column types, keys, time zones.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00."),
+]
+Raised = Annotated[
+    list[str] | None, typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more.")
+]
+FailOn = Annotated[str, typer.Option("--fail-on", metavar="LEVEL", help="error, warning or info: what makes it exit 1.")]
+MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
+StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
+
+MOST_BYTES = MAX_BYTES
+
+
+def open_run(
+    contract: str | None,
+    *,
+    folders: Sequence[Path] | None,
+    tables: Path | None,
+    parameters: Sequence[str] | None,
+    severities: Sequence[str] | None,
+    fail_on: str,
+    max_bytes: int = MAX_BYTES,
+    strict_json: bool = False,
+    topics: Sequence[str] = (),
+) -> Scope:
+    """Return the scope that the options and `cdc-contracts.yaml` stand for.
+
+    Raises UsageError where the contract is not named or not known, or an option is not of its form.
+    """
+    from cdc_contracts.registry.scope import open_scope
+    from cdc_contracts.registry.settings import read_settings
+    from cdc_contracts.registry.tables import TableContracts, read_table_contracts
+    from cdc_contracts.registry.terms import Terms
+
+    if fail_on not in SEVERITIES:
+        raise UsageError(f"`{fail_on}` is no severity", where="--fail-on", mend="one of error, warning, info")
+    settings = read_settings(Path.cwd())
+    reference = contract or settings.contract_of(list(topics))
+    if reference is None:
+        raise UsageError(
+            "no contract is named",
+            mend="give --contract SYSTEM/DIALECT@N (`cdc-contracts list` shows them), or bind the topic in cdc-contracts.yaml",
+        )
+    if reference == "auto":
+        raise UsageError("this release does not find out the contract by itself", mend="give --contract SYSTEM/DIALECT@N")
+    found = tables or (Path(settings.tables) if settings.tables else None)
+    terms = Terms(
+        parameters={**settings.parameters, **_pairs(parameters, "--parameter")},
+        tables=read_table_contracts(found) if found else TableContracts(),
+        severities=Severities(_pairs(severities, "--severity")),
+        max_bytes=max_bytes,
+        strict_json=strict_json,
+    )
+    catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
+    return open_scope(catalogue, reference, terms)
+
+
+def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    pairs = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"`{text}` is not NAME=VALUE", where=option)
+        pairs[name.strip()] = value.strip()
+    return pairs

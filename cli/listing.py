@@ -1,0 +1,64 @@
+"""`cdc-contracts list`: every contract there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.cli import console
+from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Catalogue, Version
+
+
+def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False) -> None:
+    """List every contract: system, dialect, version, what it applies to, and what tells versions apart."""
+    from cdc_contracts.registry.phrases import tell_versions_apart
+
+    catalogue = open_catalogue(contracts)
+    if as_json:
+        console.print_json({
+            "contracts": [_document(version) for version in catalogue.all_versions()],
+            "canonical": [_canonical(catalogue.canonical)],
+        })  # fmt: skip
+        return
+    _print_versions(catalogue)
+    console.print_heading("What tells the versions of a subject apart")
+    apart = [(subject, tell_versions_apart(catalogue.versions(subject))) for subject in catalogue.subjects()]
+    console.print_table(["", ""], [(subject, told) for subject, told in apart if told])
+    console.print_heading("What every contract decodes to")
+    console.print_table(["", ""], [(catalogue.canonical.reference, "the canonical change event")])
+
+
+def _print_versions(catalogue: Catalogue) -> None:
+    from cdc_contracts.registry.catalogue import span
+
+    rows = []
+    for subject in catalogue.subjects():
+        system, dialect = subject.split("/")
+        for index, version in enumerate(catalogue.versions(subject)):
+            shown = (system, dialect) if index == 0 else ("", "")
+            meaning = version.resolved
+            rows.append([*shown, f"@{version.number}", span(version), meaning.get("status"), meaning.get("transport")])
+    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows)
+
+
+def _document(version: Version) -> dict[str, Any]:
+    from cdc_contracts.registry.phrases import tell_evidence
+
+    system, dialect = version.subject.split("/")
+    meaning = version.resolved
+    return {
+        "reference": version.reference,
+        "system": system,
+        "dialect": dialect,
+        "version": version.number,
+        "applies": meaning.get("applies"),
+        "status": meaning.get("status"),
+        "transport": meaning.get("transport"),
+        "told_apart_by": [tell_evidence(entry) for entry in meaning.get("version_evidence", [])],
+    }
+
+
+def _canonical(version: Version) -> dict[str, Any]:
+    return {"reference": version.reference, "version": version.number, "status": version.resolved.get("status")}

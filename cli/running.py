@@ -1,0 +1,161 @@
+"""Options of the commands that start Spark, and the session they run in."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console, reports
+from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
+from cdc_contracts.spark_checks.offsets import words_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.offsets import Range
+    from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
+
+Bootstrap = Annotated[
+    str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers, as every Kafka client takes them.")
+]
+KafkaConfig = Annotated[
+    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security and the like.")
+]
+KafkaOptions = Annotated[
+    list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
+]
+From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
+To = Annotated[str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
+Until = Annotated[str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
+Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
+Jars = Annotated[list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already.")]
+Packages = Annotated[
+    list[str] | None, typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates.")
+]
+
+
+@dataclass(frozen=True)
+class DecodeOptions:
+    """Where a decode writes, and on what conditions."""
+
+    target: str
+    fail_on: str
+    replace: bool
+    trust_contract: bool
+
+
+class Terminated(BaseException):
+    """The process was asked to stop by SIGTERM."""
+
+
+@contextmanager
+def spark_session(
+    *, kafka: bool, cores: int | None, jars: Sequence[Path] | None, packages: Sequence[str] | None
+) -> Iterator[SparkSession]:
+    """A session is there, and is stopped afterwards. SIGTERM ends what runs in it as Ctrl-C does."""
+    from cdc_contracts.spark_checks.session import open_session
+
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        session = open_session(
+            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), say=console.say
+        )
+        try:
+            yield session
+        finally:
+            session.stop()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise Terminated
+
+
+def parse_topic_options(
+    start: str, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
+) -> tuple[Range, dict[str, str]]:
+    """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
+    from cdc_contracts.spark_checks.clients import read_client_properties
+    from cdc_contracts.spark_checks.offsets import parse_range
+
+    return parse_range(start, end), read_client_properties(kafka_config, kafka_options or ())
+
+
+def open_topics(
+    session: SparkSession, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
+    *, headers: bool,
+) -> TopicInput:  # fmt: skip
+    """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.sources import read_topics
+
+    tasks = session.sparkContext.defaultParallelism
+    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers)
+    _tell_ranges(source)
+    return source
+
+
+def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, cores: int | None) -> FileInput:
+    """Return the messages of files in a range, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.offsets import parse_range
+    from cdc_contracts.spark_checks.sources import read_files
+
+    source = read_files(paths, parse_range(start, end), tasks=cores or os.cpu_count() or 1, whole=whole)
+    _tell_ranges(source)
+    return source
+
+
+def watch_audit(session: SparkSession, source: Input, scope: Scope, fail_on: str) -> Mapping[str, Any]:
+    """Audit the input with progress on a terminal, and return the report."""
+    from cdc_contracts.cli.progress import progress
+    from cdc_contracts.spark_checks.audit import audit_input
+
+    with progress(session, source.spans) as watch:
+        return audit_input(session, source, scope, fail_on=fail_on, watch=watch).report
+
+
+def watch_decode(session: SparkSession, source: Input, scope: Scope, options: DecodeOptions) -> Decoded:
+    """Decode the input with progress on a terminal."""
+    from cdc_contracts.cli.progress import progress
+    from cdc_contracts.spark_checks.decode import decode_input
+
+    with progress(session, source.spans) as watch:
+        return decode_input(
+            session, source, scope, options.target,
+            fail_on=options.fail_on, replace=options.replace, trust_contract=options.trust_contract, watch=watch,
+        )  # fmt: skip
+
+
+def finish(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
+    """Tell the report and end with the exit code of its verdict."""
+    reports.tell(report, as_json=as_json, targets=targets)
+    raise typer.Exit(EXIT_CODES[report["verdict"]])
+
+
+def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | None) -> None:
+    """Tell the report and where the rows are, and end with the exit code of the run."""
+    reports.tell(decoded.report, as_json=as_json, targets=targets)
+    if decoded.withheld is not None:
+        console.say(f"error: nothing was published: {decoded.withheld}")
+        console.say("  decode the range before and after it under its own version, or give --trust-contract")
+        raise typer.Exit(EXIT_CODES[DRIFT])
+    console.say(f"published run {decoded.run}: {decoded.report['ledger']['changes']:,} changes in {decoded.directory}")
+    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
+
+
+def _tell_ranges(source: TopicInput | FileInput) -> None:
+    by_topic: dict[str, dict[int, tuple[int, int]]] = {}
+    for (topic, partition), span in source.spans.items():
+        by_topic.setdefault(topic, {})[partition] = (span.start, span.end)
+    for topic, selected in by_topic.items():
+        first, last = words_of(selected)
+        console.say(f"{topic}: --from '{first}' --to '{last}'")
