@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 from cdc_contracts import __version__
-from cdc_contracts.cli import audit, capture, check, console, decode, demo, differences, explanation, linting, listing, rulebook
+from cdc_contracts.cli import (
+    audit,
+    capture,
+    check,
+    console,
+    decode,
+    demo,
+    differences,
+    explanation,
+    linting,
+    listing,
+    rulebook,
+)
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
 
@@ -24,17 +36,17 @@ _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 """Click's own error, wherever this release of typer takes click from."""
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001  the shape typer asks for
+def _print_version(wanted: bool) -> None:
     if wanted:
         console.print_line(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
 def _start(
-    debug: Annotated[  # noqa: FBT002  an option
+    debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of a failure. May stand anywhere.")
     ] = False,
-    version: Annotated[  # noqa: FBT002  an option
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:

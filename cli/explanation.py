@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.explanations import Explanation
 
 
-class Schema(str, Enum):
+class Schema(StrEnum):
     """A schema that a contract holds."""
 
     JSON = "json"
@@ -28,7 +28,7 @@ def show(
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,
     *,
-    resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, with its base merged in.")] = False,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, its base merged in.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain one contract to someone who has never read the vendor's page."""
@@ -87,7 +87,7 @@ def _print_values(one: Explanation) -> None:
     for mapping in dict.fromkeys(line.mapping for line in one.forms):
         console.print_heading(f"How values are written{', ' + mapping if mapping else ''}")
         rows = [
-            (", ".join(line.types), line.form, " ".join(filter(None, [line.says, line.invalid and f"({line.invalid})"])))
+            (", ".join(line.types), line.form, f"{line.says} ({line.invalid})" if line.invalid else line.says)
             for line in one.forms
             if line.mapping == mapping
         ]

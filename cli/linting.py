@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.rule import LintFinding, LintReport
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How findings are written."""
 
     TEXT = "text"
     JSON = "json"
 
 
-class FailOn(str, Enum):
+class FailOn(StrEnum):
     """The lightest severity that fails the run."""
 
     ERROR = "error"

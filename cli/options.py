@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ContractFolders = Annotated[
     list[Path] | None,
-    typer.Option("--contracts", metavar="DIR", help="A folder of your own contracts, beside those shipped. Repeatable."),
+    typer.Option("--contracts", metavar="DIR", help="Your own contracts, besides those shipped. Repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 

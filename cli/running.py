@@ -61,9 +61,12 @@ class Terminated(BaseException):
 def spark_session(
     *, kafka: bool, cores: int | None, jars: Sequence[Path] | None, packages: Sequence[str] | None
 ) -> Iterator[SparkSession]:
-    """A session is there, and is stopped afterwards. SIGTERM ends what runs in it as Ctrl-C does."""
+    """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
+    from pyspark import SparkContext
+
     from cdc_contracts.spark_checks.session import open_session
 
+    own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         session = open_session(
@@ -72,7 +75,8 @@ def spark_session(
         try:
             yield session
         finally:
-            session.stop()
+            if own:
+                session.stop()
     finally:
         signal.signal(signal.SIGTERM, before)
 

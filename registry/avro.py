@@ -23,7 +23,8 @@ NUMBER_TEXT: Final = "NumberText"
 ABSENT_ENUM: Final = "Absent"
 
 _LONGEST: Final = {"int": 2**31, "long": 2**63}
-_NUMBERS: Final = ("int", "long", "float", "double")
+_FLOATS: Final = ("float", "double")
+_PLAIN: Final = ("null", "boolean", "string", "int", "long", *_FLOATS)
 _Path = tuple[str, ...]
 _Branch = tuple[str, "_Node"]
 
@@ -110,29 +111,32 @@ def _compile(schema: Any, named: dict[str, _Node], path: _Path) -> _Node:
     kind = schema["type"] if isinstance(schema, dict) else schema
     if not isinstance(schema, dict) and schema in named:
         return named[schema]
+    if kind in _PLAIN:
+        return _plain(kind)
     match kind:
-        case "null":
-            return _Node("null", lambda value, at: _expect(value is None, value, "null", at), lambda datum: datum)
-        case "boolean":
-            return _Node("boolean", lambda value, at: _expect(isinstance(value, bool), value, "boolean", at), _same)
-        case "string":
-            return _Node("string", lambda value, at: _expect(isinstance(value, str), value, "string", at), _same)
-        case "int" | "long":
-            return _Node(kind, _whole_number(_LONGEST[kind]), lambda datum: Number(str(datum)))
-        case "float" | "double":
-            return _Node(kind, _floating_number, lambda datum: Number(_float_token(datum)))
         case "enum":
-            node = _enum(schema)
+            named[schema["name"]] = node = _enum(schema)
+            return node
         case "array":
             return _array(_compile(schema["items"], named, (*path, "0")))
         case "map":
             return _map(_compile(schema["values"], named, (*path, "*")))
         case "record" | "error":
             return _record(schema, named, path)
-        case _:
-            raise AvroError(f"no JSON message is written as Avro {kind}", path)
-    named[schema["name"]] = node
-    return node
+    raise AvroError(f"no JSON message is written as Avro {kind}", path)
+
+
+def _plain(kind: str) -> _Node:
+    match kind:
+        case "null":
+            return _Node(kind, lambda value, at: _expect(value is None, value, "null", at), _same)
+        case "boolean":
+            return _Node(kind, lambda value, at: _expect(isinstance(value, bool), value, "boolean", at), _same)
+        case "string":
+            return _Node(kind, lambda value, at: _expect(isinstance(value, str), value, "string", at), _same)
+        case "int" | "long":
+            return _Node(kind, _whole_number(_LONGEST[kind]), lambda datum: Number(str(datum)))
+    return _Node(kind, _floating_number, lambda datum: Number(_float_token(datum)))
 
 
 def _union(branches: list[_Branch]) -> _Node:
@@ -150,7 +154,7 @@ def _union(branches: list[_Branch]) -> _Node:
             return None
         if isinstance(datum, tuple):
             return by_name[datum[0]].to_value(datum[1])
-        return next(node for _, node in branches if type(datum) in _PYTHON[node.kind]).to_value(datum)
+        return next(node for _, node in branches if type(datum) in _PYTHON.get(node.kind, ())).to_value(datum)
 
     return _Node("union", to_datum, to_value)
 
@@ -190,9 +194,10 @@ def _enum(schema: Mapping[str, Any]) -> _Node:
         return _Node(
             ABSENT_ENUM,
             lambda value, at: (_expect(value is ABSENT, value, "no member", at), symbols[0])[1],
-            lambda datum: ABSENT,
+            lambda _: ABSENT,
         )
-    return _Node("enum", lambda value, at: _expect(value in symbols, value, f"one of {', '.join(symbols)}", at), _same)
+    expected = "one of " + ", ".join(symbols)
+    return _Node("enum", lambda value, at: _expect(value in symbols, value, expected, at), _same)
 
 
 def _array(items: _Node) -> _Node:
@@ -221,7 +226,7 @@ def _whole_number(longest: int) -> Callable[[Any, _Path], Any]:
 
 
 def _fits(value: Number, longest: int) -> bool:
-    return -longest <= value < longest and value.token != "-0"
+    return -longest <= value < longest and value.token != "-0"  # noqa: S105  the token of a number
 
 
 def _floating_number(value: Any, path: _Path) -> Any:
@@ -239,7 +244,7 @@ def _takes(node: _Node, value: Any) -> bool:
     if isinstance(value, Number):
         if node.kind in _LONGEST:
             return is_integer(value) and _fits(value, _LONGEST[node.kind])
-        return node.kind == NUMBER_TEXT or (node.kind in _NUMBERS and _float_token(float(value)) == value.token)
+        return node.kind == NUMBER_TEXT or (node.kind in _FLOATS and _float_token(float(value)) == value.token)
     if value is ABSENT:
         return node.kind == ABSENT_ENUM
     return node.kind in _BRANCHES[kind_of(value)]
@@ -264,8 +269,6 @@ _PYTHON: Final[Mapping[str, tuple[type, ...]]] = {
     "array": (list,),
     "map": (dict,),
     "record": (),
-    NUMBER_TEXT: (),
-    ABSENT_ENUM: (),
 }
 
 

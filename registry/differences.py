@@ -32,6 +32,7 @@ GROUPS: Final = (
 PROSE: Final = "prose"
 PRESENT: Final = "yes"
 """What stands for a fact that is only there or not."""
+_BOUNDS: Final = ("enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref")
 _TOLD: Final = frozenset({
     "contract", "applies", "status", "transport", "provenance", "envelope", "ops", "tolerated_ops", "images", "ddl",
     "columns", "values", "rules", "notes", "discriminators", "version_evidence", "undocumented",
@@ -77,12 +78,11 @@ def compare(left: Version, right: Version) -> Differences:
             group = str(path[0])
             for what in path[1:2] or {**facts[0].get(group, {}), **facts[1].get(group, {})}:
                 found[group, str(what)] = None
-    told = [
-        Difference(group, what, facts[0].get(group, {}).get(what), facts[1].get(group, {}).get(what))
-        for group in GROUPS
-        for what in [*facts[0].get(group, {}), *(name for name in facts[1].get(group, {}) if name not in facts[0].get(group, {}))]
-        if (group, what) in found
-    ]
+    told = []
+    for group in GROUPS:
+        here, there = facts[0].get(group, {}), facts[1].get(group, {})
+        names = [name for name in dict.fromkeys([*here, *there]) if (group, name) in found]
+        told += [Difference(group, name, here.get(name), there.get(name)) for name in names]
     return Differences(
         left=left.reference,
         right=right.reference,
@@ -106,7 +106,7 @@ def _facts(version: Version) -> _Facts:
     _ = version.meaning  # what breaks the vocabulary cannot be told in its words
     return facts | {
         "envelope": dict(_envelope_facts(meaning)),
-        "ops": {**meaning["ops"], **dict.fromkeys(meaning.get("tolerated_ops", ()), "accepted, with a note"), **_flags(meaning)},
+        "ops": dict(_op_facts(meaning)),
         "images": dict(_image_facts(meaning)),
         "columns": {"types": tell_types(meaning["columns"]), **_plain(meaning["columns"].get("codes", {}), "codes ")},
         "value forms": dict(_form_facts(version)),
@@ -125,13 +125,13 @@ def _envelope_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield prefix + name.replace("_", " "), ", ".join(part for part in told if part)
 
 
-def _flags(meaning: Mapping[str, Any]) -> dict[str, str]:
-    flags = meaning["envelope"]["op"].get("flags", [])
-    return {f"{flag['at']} is {_text(flag['is'])}{_of(flag)}": flag["means"] for flag in flags}
-
-
-def _of(flag: Mapping[str, Any]) -> str:
-    return f" of {', '.join(flag['of'])}" if "of" in flag else ""
+def _op_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from meaning["ops"].items()
+    for code in meaning.get("tolerated_ops", ()):
+        yield code, "accepted, with a note"
+    for flag in meaning["envelope"]["op"].get("flags", []):
+        of = f" of {', '.join(flag['of'])}" if "of" in flag else ""
+        yield f"{flag['at']} is {_text(flag['is'])}{of}", flag["means"]
 
 
 def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -201,8 +201,7 @@ def _shape(schema: Mapping[str, Any]) -> str:
     """Return one schema in words, without what lies below it."""
     kinds = schema.get("type", [])
     told = [" or ".join([kinds] if isinstance(kinds, str) else kinds)]
-    told += [f"{key} {_text(schema[key])}" for key in ("enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref")
-             if key in schema]  # fmt: skip
+    told += [f"{key} {_text(schema[key])}" for key in _BOUNDS if key in schema]
     if schema.get("additionalProperties") is False:
         told.append("no other members")
     return ", ".join(part for part in told if part) or "anything"
@@ -220,8 +219,10 @@ def _avro_facts(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]
                 here = (*parts, field["name"])
                 yield join_pointer(*here), _avro_type(field["type"])
                 yield from _avro_facts(field["type"], here)
-        elif kind in ("array", "map"):
-            yield from _avro_facts(schema["items" if kind == "array" else "values"], (*parts, "0" if kind == "array" else "*"))
+        elif kind == "array":
+            yield from _avro_facts(schema["items"], (*parts, "0"))
+        elif kind == "map":
+            yield from _avro_facts(schema["values"], (*parts, "*"))
 
 
 def _avro_type(schema: Any) -> str:

@@ -71,7 +71,8 @@ def _erratum(entry: Any, index: int, where: str) -> Erratum:
     if not _ID.match(erratum.id):
         raise ContractError(f"`{erratum.id}` is no id of an erratum", where=where, mend="write E and a number")
     if erratum.decision not in DECISIONS:
-        raise ContractError(f"{erratum.id}: `{erratum.decision}` is no decision", where=where, mend=", ".join(DECISIONS))
+        what = f"{erratum.id}: `{erratum.decision}` is no decision"
+        raise ContractError(what, where=where, mend="one of " + ", ".join(DECISIONS))
     for name in names:
         if entry[name] in (None, ""):
             raise ContractError(f"{erratum.id}: {name} is empty", where=where)

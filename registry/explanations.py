@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -216,10 +216,16 @@ def _forms(version: Version) -> Iterator[FormLine]:
         lines += [(form, (f"{kind} without a type",)) for kind, form in mapping.untyped.items()]
         lines += [(mapping.default, ("any other type",))] if mapping.default else []
         for form, types in lines:
-            invalid = mapping.invalid.get(form, "")
-            told = "a time that does not exist is kept as sent" if invalid == "keep-text" else ""
-            told = f'"{invalid["literal"]}" stands for a time that does not exist' if isinstance(invalid, dict) else told
-            yield FormLine(shown, form, tuple(types), FORMS[form].says if form in FORMS else "", told)
+            says = FORMS[form].says if form in FORMS else ""
+            yield FormLine(shown, form, tuple(types), says, _tell_invalid(mapping.invalid.get(form)))
+
+
+def _tell_invalid(entry: str | Mapping[Any, str] | None) -> str:
+    if entry is None:
+        return ""
+    if isinstance(entry, str):
+        return "a time that does not exist is kept as sent"
+    return f'"{entry["literal"]}" stands for a time that does not exist'
 
 
 def _rules(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ Works on resolved documents as they stand, so that it needs no models.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 

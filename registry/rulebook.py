@@ -35,9 +35,9 @@ def rules() -> tuple[RuleEntry, ...]:
         RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
         for one in CLASSES.values()
     ]
+    mend = "Mend the file that the finding names."
     lint = [
-        RuleEntry(one.id, one.name, LINT, one.severity, one.says, "Mend the file that the finding names.", one.good, one.bad)
-        for one in LINT_RULES
+        RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad) for one in LINT_RULES
     ]
     return (*drift, *_CROSS_FIELD_RULES, *lint)
 
@@ -59,8 +59,8 @@ def find_rule(text: str) -> RuleEntry:
     return found
 
 
-def _across(name: str, severity: str, says: str, action: str, good: str, bad: str) -> RuleEntry:
-    return RuleEntry(f"{CLASSES['cross-field'].id}.{name}", name, CROSS_FIELD, severity, says, action, good, bad)
+def _across(name: str, severity: str, *texts: str) -> RuleEntry:
+    return RuleEntry(f"{CLASSES['cross-field'].id}.{name}", name, CROSS_FIELD, severity, *texts)
 
 
 _CROSS_FIELD_RULES: Final = (

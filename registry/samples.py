@@ -77,7 +77,7 @@ def find_samples(version: Version) -> Samples:
     drifts, unpaired_drifts = _pair(drift, _VALUES, FINDINGS, drifts=True)
     table_files = [file for file in _files(tables) if file.name.endswith(".yaml")]
     strays = [file for file in _files(tables) if file not in table_files]
-    return Samples(messages, drifts, tuple(table_files), tuple([*unpaired, *unpaired_drifts, *strays]))
+    return Samples(messages, drifts, tuple(table_files), (*unpaired, *unpaired_drifts, *strays))
 
 
 def told_changes(judged: Judged) -> list[dict[str, Any]]:

@@ -1,1 +1,8 @@
-"""Spark jobs: topic or file, in batches, to findings and changes."""
+"""Spark jobs: topic or file, in batches, to findings and changes.
+
+`audit` and `decode` take any batch DataFrame with the columns of the Kafka source.
+"""
+
+from cdc_contracts.spark_checks.frames import Decoded, audit, decode
+
+__all__ = ["Decoded", "audit", "decode"]

@@ -1,7 +1,8 @@
-"""Lint of the documents by themselves: can they be read, do they keep to the vocabulary, do names and places agree?"""
+"""Lint of the documents by themselves: that they can be read, keep to the vocabulary and stand where they should."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
@@ -12,9 +13,12 @@ from cdc_contracts.registry import documents, errata
 from cdc_contracts.registry.catalogue import RESERVED, Version
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.lint.rule import Fault
+from cdc_contracts.registry.lint.targets import folders
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.draft import Draft
+    from cdc_contracts.registry.lint.targets import Target
+    from cdc_contracts.registry.mappings import ValueMapping
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
@@ -57,35 +61,14 @@ def contracts_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:
 
 def mappings_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:
     """Every mapping resolves, names known value forms, and gives one form to a type, spelled as it is looked up."""
-    from cdc_contracts.registry.forms import FORMS
-
     for file in draft.mapping_files:
         name = file.name.removesuffix(".yaml")
         mapping = draft.mappings.get(name)
         if mapping is None:
             yield from _broken_mapping(draft, file, name)
             continue
-        document = mapping.document
-        named = [("default", document.default), *[(f"untyped/{kind}", form) for kind, form in document.untyped.items()]]
-        for form in (*document.forms, *document.invalid):
-            section = "forms" if form in document.forms else "invalid"
-            if form not in FORMS:
-                yield Fault(file, "a value form", form, (section, form))
-        for at, chosen in named:
-            if chosen is not None and chosen not in FORMS:
-                yield Fault(file, "a value form", chosen, tuple(at.split("/")))
-        seen: dict[str, str] = {}
-        for form, types in document.forms.items():
-            for source_type in types:
-                if mapping.normalise(source_type) != source_type:
-                    expected = f"{mapping.normalise(source_type)}, as types are looked up"
-                    yield Fault(file, expected, source_type, ("forms", form))
-                elif source_type in seen:
-                    yield Fault(file, f"{source_type} under one form", f"also under {seen[source_type]}", ("forms", form))
-                seen[source_type] = form
-        for alias, source_type in document.aliases.items():
-            if source_type not in seen and document.default is None:
-                yield Fault(file, "a type that has a form", source_type, ("aliases", alias))
+        inherited = set(_mapping_faults(file, draft.mappings.get(draft.mapping_bases.get(name, ""))))
+        yield from (fault for fault in _mapping_faults(file, mapping) if fault not in inherited)
 
 
 def names_match_folders(draft: Draft) -> Iterator[Fault]:
@@ -117,21 +100,14 @@ def names_match_folders(draft: Draft) -> Iterator[Fault]:
 
 def folders_are_complete(draft: Draft) -> Iterator[Fault]:
     """Folders are SYSTEM/DIALECT/vN with versions 1 to n, and hold the documents of a contract and nothing else."""
-    from cdc_contracts.registry.lint.draft import folders
-
     for target in draft.targets.contracts:
         for system in folders(target.root):
             for dialect in folders(system):
-                for folder in [] if dialect.name == RESERVED else folders(dialect):
-                    if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
-                        yield Fault(folder, "vN, a version number from 1", folder.name)
-                if target.covers(system.name, dialect.name):
-                    for folder in (system, dialect):
-                        if not _NAME.match(folder.name):
-                            yield Fault(folder, "lower-case letters, digits and -", folder.name)
+                yield from _misnamed(target, system, dialect)
     for version in draft.versions:
-        if version.number > 1 and version.number - 1 not in {one.number for one in draft.catalogue.versions(version.subject)}:
-            yield Fault(version.folder, f"v{version.number - 1} before it", "no such version")
+        before = version.number - 1
+        if before > 0 and before not in {one.number for one in draft.catalogue.versions(version.subject)}:
+            yield Fault(version.folder, f"v{before} before it", "no such version")
         yield from _incomplete(draft, version)
         yield from _strays(version.folder)
 
@@ -167,13 +143,11 @@ def table_contracts_hold_together(draft: Draft) -> Iterator[Fault]:
 
 
 def _unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[Fault]:
-    from cdc_contracts.registry.lint.draft import read_json
-
     try:
         if file.name.endswith(".yaml"):
             _read_yaml(file, is_list=is_list)
         else:
-            read_json(file)
+            _read_json(file)
     except UnicodeDecodeError:
         yield Fault(file, "text in UTF-8", "other bytes")
     except ValueError as error:
@@ -190,6 +164,20 @@ def _read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
     return documents.parse_document(f"list:\n{text}" if is_list else text, str(file))
 
 
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object. Raises ValueError where a name stands twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` stands twice")
+    return members
+
+
+def _read_json(file: Traversable) -> Any:
+    """Return what a JSON file holds. Raises ValueError where it is no JSON or names a member twice."""
+    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_twice)
+
+
 def _broken_mapping(draft: Draft, file: Traversable, name: str) -> Iterator[Fault]:
     if any(True for _ in _unreadable(file)):
         return
@@ -200,6 +188,48 @@ def _broken_mapping(draft: Draft, file: Traversable, name: str) -> Iterator[Faul
         yield Fault(file, "a value mapping", error.what, parts)
     except (TypeError, ValueError, AttributeError):
         yield Fault(file, "a value mapping", "values of another kind")
+
+
+def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Iterator[Fault]:
+    """Yield the names in a resolved mapping that no value form has, and the types that are misplaced."""
+    from cdc_contracts.registry.forms import FORMS
+
+    if mapping is None:
+        return
+    document = mapping.document
+    named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
+    named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
+    named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
+    named += [(("default",), document.default)] if document.default is not None else []
+    for parts, form in named:
+        if form not in FORMS:
+            yield Fault(file, "a value form", form, parts)
+    yield from _misplaced_types(file, mapping)
+
+
+def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Iterator[Fault]:
+    """Yield the source types that are never found, stand under two forms, or are aliases of nothing."""
+    seen: dict[str, str] = {}
+    for form, types in mapping.document.forms.items():
+        for source_type in types:
+            spelled = mapping.normalise(source_type)
+            if spelled != source_type:
+                yield Fault(file, f"{spelled}, as types are looked up", source_type, ("forms", form))
+            elif source_type in seen:
+                yield Fault(file, f"{source_type} under one form", f"also under {seen[source_type]}", ("forms", form))
+            seen[source_type] = form
+    for alias, source_type in mapping.document.aliases.items():
+        if source_type not in seen and mapping.document.default is None:
+            yield Fault(file, "a type that has a form", source_type, ("aliases", alias))
+
+
+def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Iterator[Fault]:
+    for folder in [] if dialect.name == RESERVED else folders(dialect):
+        if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
+            yield Fault(folder, "vN, a version number from 1", folder.name)
+    for folder in (system, dialect):
+        if target.covers(system.name, dialect.name) and not _NAME.match(folder.name):
+            yield Fault(folder, "lower-case letters, digits and -", folder.name)
 
 
 def _incomplete(draft: Draft, version: Version) -> Iterator[Fault]:

@@ -6,27 +6,28 @@ is about it says why.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final
 
+import fastavro
 from pydantic import ValidationError
 
 from cdc_contracts.registry import errata
 from cdc_contracts.registry.avro import AvroError, Codec
 from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue
 from cdc_contracts.registry.discriminators import all_hold
+from cdc_contracts.registry.documents import parse_document
 from cdc_contracts.registry.errors import CdcContractsError
-from cdc_contracts.registry.lint.targets import Targets
+from cdc_contracts.registry.lint.keywords import schema_faults
+from cdc_contracts.registry.lint.targets import Targets, files, folders
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.rules import NOTES, RULES
 from cdc_contracts.registry.samples import Sample, Samples, find_samples
-from cdc_contracts.registry.schemas import unsupported_keywords
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.terms import Terms
 
@@ -99,7 +100,8 @@ class Draft:
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
         """The meaning of every version, the canonical change apart, that keeps to the vocabulary."""
-        return {reference: meaning for reference, (meaning, _) in self._validated.items() if isinstance(meaning, Meaning)}
+        found = {reference: meaning for reference, (meaning, _) in self._validated.items()}
+        return {reference: meaning for reference, meaning in found.items() if isinstance(meaning, Meaning)}
 
     @cached_property
     def schemas(self) -> dict[str, dict[str, Any]]:
@@ -114,7 +116,7 @@ class Draft:
             for version in self.everything
             if version.reference in self.schemas
             and version.folder.joinpath(SCHEMA).is_file()
-            and (found := list(_schema_faults(self.schemas[version.reference])))
+            and (found := list(schema_faults(self.schemas[version.reference])))
         }
 
     @cached_property
@@ -123,17 +125,14 @@ class Draft:
         return self._each(lambda version: version.avro_schema)
 
     @cached_property
+    def avro_faults(self) -> dict[str, str]:
+        """What is wrong with the Avro schema of a version under lint, own or inherited."""
+        return {reference: problem for reference, (_, problem) in self._compiled.items() if problem}
+
+    @cached_property
     def codecs(self) -> dict[str, Codec]:
         """The codec of each version under lint whose messages are JSON."""
-        found = {}
-        for version in self.versions:
-            meaning = self.meanings.get(version.reference)
-            if meaning is not None and meaning.transport == "json" and version.reference in self.avro_schemas:
-                try:
-                    found[version.reference] = Codec(self.avro_schemas[version.reference])
-                except AvroError:
-                    continue
-        return found
+        return {reference: codec for reference, (codec, _) in self._compiled.items() if codec}
 
     @cached_property
     def mappings(self) -> dict[str, ValueMapping]:
@@ -144,6 +143,20 @@ class Draft:
                 found[name] = self.catalogue.mapping(name)
             except _WRONG:
                 continue
+        return found
+
+    @cached_property
+    def mapping_bases(self) -> dict[str, str]:
+        """The mappings under lint that the mappings under lint are based on."""
+        found = {}
+        own = {file.name.removesuffix(".yaml") for file in self.mapping_files}
+        for file in self.mapping_files:
+            try:
+                base = parse_document(file.read_text(encoding="utf-8"), str(file)).get("based_on")
+            except _WRONG:
+                continue
+            if base in own:
+                found[file.name.removesuffix(".yaml")] = base
         return found
 
     @cached_property
@@ -202,6 +215,24 @@ class Draft:
     # --- details
 
     @cached_property
+    def _compiled(self) -> dict[str, tuple[Codec | None, str]]:
+        found: dict[str, tuple[Codec | None, str]] = {}
+        for version in self.versions:
+            meaning, schema = self.meanings.get(version.reference), self.avro_schemas.get(version.reference)
+            if schema is None:
+                continue
+            try:
+                if meaning is not None and meaning.transport == "json":
+                    found[version.reference] = (Codec(schema), "")
+                else:
+                    fastavro.parse_schema(schema)
+            except AvroError as error:
+                found[version.reference] = (None, str(error))
+            except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds
+                found[version.reference] = (None, str(error))
+        return found
+
+    @cached_property
     def _validated(self) -> dict[str, tuple[Any, list[tuple[tuple[str, ...], str, Any]]]]:
         found: dict[str, tuple[Any, list[tuple[tuple[str, ...], str, Any]]]] = {}
         for version in self.everything:
@@ -242,49 +273,12 @@ class Draft:
         return found
 
 
-def folders(folder: Traversable) -> list[Traversable]:
-    """Return the folders below one, by name; hidden ones and those of Python are left out."""
-    found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
-    return sorted(found, key=lambda entry: entry.name)
-
-
-def files(folder: Traversable) -> list[Traversable]:
-    """Return the files in a folder, by name; hidden ones are left out."""
-    found = [entry for entry in folder.iterdir() if entry.is_file() and entry.name[:1] != "."]
-    return sorted(found, key=lambda entry: entry.name)
-
-
-def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object. Raises ValueError where a name stands twice."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` stands twice")
-    return members
-
-
-def read_json(file: Traversable) -> Any:
-    """Return what a JSON file holds. Raises ValueError where it is no JSON or names a member twice."""
-    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=refuse_twice)
-
-
 def _parsed(samples: Sequence[Sample]) -> Iterator[tuple[Sample, dict[str, Any]]]:
     for sample in samples:
         try:
             yield sample, parse_message(sample.value)
         except Unreadable:
             continue
-
-
-def _schema_faults(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    from jsonschema import Draft202012Validator
-
-    broken = list(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema))
-    for error in broken:
-        yield "/".join(["", *map(str, error.absolute_path)]), error.message
-    for told in [] if broken else unsupported_keywords(schema):
-        pointer, _, problem = told.rpartition(": ")
-        yield pointer, problem
 
 
 def _is_same(left: Traversable, right: Traversable) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.catalogue import CANONICAL, Version
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.rule import Fault
-from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.references import is_release_or_date, release_order
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def versions_follow_each_other(draft: Draft) -> Iterator[Fault]:
             yield from (fault for fault in faults if draft.is_under_lint(version))
             if not faults:
                 sound.append((version, applies))
-        for (earlier, before), (later, after) in zip(sound, sound[1:], strict=False):
+        for (earlier, before), (later, after) in pairwise(sound):
             yield from _broken_step(draft, earlier, before, later, after)
 
 
@@ -76,7 +77,8 @@ def errata_exist(draft: Draft) -> Iterator[Fault]:
         cited = (draft.resolved.get(version.reference, {}).get("provenance") or {}).get("errata") or []
         for index, one in enumerate(cited):
             if one not in draft.errata and not _base_has(draft, version, "provenance", "errata"):
-                yield Fault(_contract(version), "an entry of errata.yaml", str(one), ("provenance", "errata", str(index)))
+                parts = ("provenance", "errata", str(index))
+                yield Fault(_contract(version), "an entry of errata.yaml", str(one), parts)
 
 
 def op_codes_are_mapped(draft: Draft) -> Iterator[Fault]:
@@ -130,11 +132,9 @@ def member_at(schema: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any] 
 
 
 def resolve_reference(schema: dict[str, Any], reference: str) -> Any:
-    """Return what a `$ref` within the file leads to; False where that is nothing."""
-    step: Any = schema
-    for part in split_pointer(reference.removeprefix("#")):
-        step = step.get(part, False) if isinstance(step, dict) else False
-    return step
+    """Return what a `$ref` within the file leads to; any value where that is nothing, which has a rule of its own."""
+    found = follow(schema, split_pointer(reference.removeprefix("#")))
+    return True if found is ABSENT else found
 
 
 def _meanings(draft: Draft) -> Iterator[tuple[Version, Meaning]]:
@@ -160,7 +160,8 @@ def _places(meaning: Meaning) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _pointers(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    for key, below in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ():
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
+    for key, below in entries:
         here = (*parts, str(key))
         if isinstance(below, str):
             if key in ("at", "over", "or", "by", "index", "size"):

@@ -29,6 +29,7 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "map": frozenset({"object"}),
     "record": frozenset({"object"}),
 }
+_Parts = tuple[str, ...]
 _ABSENT: Final = "Absent"
 _NUMBER_TEXT: Final = "NumberText"
 
@@ -44,29 +45,14 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
         schema = draft.schemas[version.reference]
         if version.reference not in draft.schema_faults:
             yield from _open_objects(file, schema, ())
-            yield from _dangling(file, schema, schema, ())
 
 
 def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """An Avro schema is valid, and every type in it can hold what JSON holds."""
-    import fastavro
-
-    from cdc_contracts.registry.avro import AvroError, Codec
-
     for version in draft.versions:
         file = version.folder.joinpath("message.avsc")
-        if not file.is_file() or version.reference not in draft.avro_schemas:
-            continue
-        schema, meaning = draft.avro_schemas[version.reference], draft.meanings.get(version.reference)
-        try:
-            if meaning is not None and meaning.transport == "json":
-                Codec(schema)
-            else:
-                fastavro.parse_schema(schema)
-        except AvroError as error:
-            yield Fault(file, "an Avro schema of JSON values", str(error))
-        except Exception as error:  # noqa: BLE001  fastavro raises a dozen kinds
-            yield Fault(file, "an Avro schema", str(error))
+        if file.is_file() and version.reference in draft.avro_faults:
+            yield Fault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
 
 
 def schemas_agree(draft: Draft) -> Iterator[Fault]:
@@ -74,11 +60,11 @@ def schemas_agree(draft: Draft) -> Iterator[Fault]:
     for version in draft.versions:
         if version.reference not in draft.schemas or version.reference not in draft.avro_schemas:
             continue
-        meaning = draft.meanings.get(version.reference)
-        if meaning is None and version.subject != CANONICAL:
+        if version.reference not in draft.meanings and version.subject != CANONICAL:
             continue
         file = _own_file(version)
-        if file is not None and version.reference not in draft.schema_faults:
+        sound = version.reference not in draft.schema_faults and version.reference not in draft.avro_faults
+        if file is not None and sound:
             schema = draft.schemas[version.reference]
             yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
 
@@ -91,7 +77,7 @@ class _Comparison:
         self._whole = schema
         self._named: dict[str, Any] = {}
 
-    def compare(self, schema: Any, avro: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
+    def compare(self, schema: Any, avro: Any, parts: _Parts) -> Iterator[Fault]:
         """Yield every place where the two say different things of the same member."""
         while isinstance(schema, dict) and "$ref" in schema:
             schema = resolve_reference(self._whole, schema["$ref"])
@@ -109,7 +95,7 @@ class _Comparison:
             if isinstance(branch, dict):
                 yield from self._compare_inside(schema, branch, parts)
 
-    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: tuple[str, ...]) -> Iterator[Fault]:
+    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: _Parts) -> Iterator[Fault]:
         match branch["type"]:
             case "record" if _last(branch) != _NUMBER_TEXT:
                 yield from self._compare_members(schema, branch, parts)
@@ -120,7 +106,7 @@ class _Comparison:
                     yield self._fault(parts, "a record, for members with names", "a map")
                 yield from self.compare(schema.get("additionalProperties", {}), branch["values"], (*parts, "*"))
 
-    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: tuple[str, ...]) -> Iterator[Fault]:
+    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: _Parts) -> Iterator[Fault]:
         properties, required = schema.get("properties", {}), schema.get("required", [])
         fields = {field["name"]: field["type"] for field in record["fields"]}
         for name in properties:
@@ -157,14 +143,14 @@ class _Comparison:
             return frozenset({"string"})
         return _KINDS.get(kind, frozenset({str(kind)}))
 
-    def _fault(self, parts: tuple[str, ...], expected: str, observed: str) -> Fault:
+    def _fault(self, parts: _Parts, expected: str, observed: str) -> Fault:
         at = join_pointer(*parts) or "the message"
         lines = tuple(step for part in parts for step in (("items",) if part == "0" else ("properties", part)))
         lines = lines if self._file.name.endswith(".json") else ()
         return Fault(self._file, f"{at}: {expected}", observed, lines)
 
 
-def _open_objects(file: Traversable, schema: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
+def _open_objects(file: Traversable, schema: Any, parts: _Parts) -> Iterator[Fault]:
     """Yield the objects with named members that take any other member as well."""
     if not isinstance(schema, dict):
         return
@@ -175,19 +161,6 @@ def _open_objects(file: Traversable, schema: Any, parts: tuple[str, ...]) -> Ite
         yield from _open_objects(file, below, (*parts, section, name))
     for section in ("items", "additionalProperties"):
         yield from _open_objects(file, schema.get(section), (*parts, section))
-
-
-def _dangling(file: Traversable, whole: dict[str, Any], value: Any, parts: tuple[str, ...]) -> Iterator[Fault]:
-    """Yield the references that lead nowhere."""
-    if isinstance(value, dict):
-        reference = value.get("$ref")
-        if isinstance(reference, str) and resolve_reference(whole, reference) is False:
-            yield Fault(file, "a definition of this file", reference, (*parts, "$ref"))
-        for key, below in value.items():
-            yield from _dangling(file, whole, below, (*parts, key))
-    elif isinstance(value, list):
-        for index, below in enumerate(value):
-            yield from _dangling(file, whole, below, (*parts, str(index)))
 
 
 def _kinds_of(schema: dict[str, Any]) -> list[str]:

@@ -63,6 +63,18 @@ def find_targets(paths: Sequence[Path]) -> Targets:
     return Targets(tuple(contracts), tuple(tables))
 
 
+def folders(folder: Traversable) -> list[Traversable]:
+    """Return the folders below one, by name; hidden ones and those of Python are left out."""
+    found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def files(folder: Traversable) -> list[Traversable]:
+    """Return the files in a folder, by name; hidden ones are left out."""
+    found = [entry for entry in folder.iterdir() if entry.is_file() and entry.name[:1] != "."]
+    return sorted(found, key=lambda entry: entry.name)
+
+
 def _folder_target(folder: Path) -> Target | None:
     """Return the target of a root, system, dialect, version or types folder; None where it is none of these."""
     if folder.resolve().name == RESERVED and any(folder.glob("*.yaml")):

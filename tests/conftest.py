@@ -1,0 +1,67 @@
+"""What several tests share: one Spark session and one Kafka broker, both real, started when first asked for."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.spark_checks.broker import Broker
+
+Record = tuple[int, bytes | None] | tuple[int, bytes | None, Mapping[str, Any]]
+"""Partition, value, and more arguments of the producer: key, timestamp, headers."""
+MakeTopic = Callable[..., str]
+
+USER = ("reader", "correcthorse")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Two busy cores are no place for deadlines, and a run that fails has to fail again.
+    settings.register_profile("house", deadline=None, derandomize=True)
+    settings.load_profile("house")
+    # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
+    config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    from cdc_contracts.spark_checks.session import open_session
+
+    session = open_session(kafka=True, cores=2, say=print)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker that also listens where only USER is let in."""
+    pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
+    from cdc_contracts.spark_checks.broker import running_broker
+
+    with running_broker(tmp_path_factory.mktemp("broker"), say=print, user=USER) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def make_topic(broker: Broker) -> MakeTopic:
+    """A function that writes records to a topic of their own and returns its name."""
+    from confluent_kafka import Producer
+
+    def make(records: Sequence[Record] = (), *, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+        topic = f"t-{uuid.uuid4().hex[:12]}"
+        broker.create_topic(topic, partitions, config)
+        producer = Producer({"bootstrap.servers": broker.bootstrap, "message.max.bytes": 100_000_000})
+        for number, (partition, value, *more) in enumerate(records):
+            if number % 10_000 == 9_999:
+                producer.flush()
+            producer.produce(topic, value, partition=partition, **(more[0] if more else {}))
+        assert producer.flush(30) == 0
+        return topic
+
+    return make

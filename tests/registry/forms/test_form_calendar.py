@@ -1,0 +1,116 @@
+"""Calendar and zones, held against Python's own where that reaches."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Number
+from cdc_contracts.registry.forms.civil import count_days, find_date
+
+INSTANT = FORMS["sql-datetime-instant"]
+EPOCH = date(1970, 1, 1)
+
+
+def test_every_day_of_four_hundred_years_is_counted_as_python_counts_it() -> None:
+    days = np.arange((date(1850, 1, 1) - EPOCH).days, (date(2250, 1, 1) - EPOCH).days)
+    expected = [EPOCH + timedelta(days=int(day)) for day in days]
+    year, month, day = find_date(days)
+    assert list(zip(year, month, day, strict=True)) == [(each.year, each.month, each.day) for each in expected]
+    assert (count_days(year, month, day) == days).all()
+
+
+@given(st.integers(-(10**9), 10**9))
+def test_a_date_counts_back_to_its_day(day: int) -> None:
+    assert count_days(*find_date(day)) == day
+
+
+@pytest.mark.parametrize("year", [0, 1, 4, 1900, 2000, 2023, 2024, 9999])
+def test_exactly_the_days_of_the_calendar_exist(read_column: Any, year: int) -> None:
+    texts = [f"{year:04d}-{month:02d}-{day:02d}" for month in range(14) for day in range(33)]
+    expected = []
+    for text in texts:
+        try:
+            date.fromisoformat(f"{year % 400 + 2000:04d}{text[4:]}")  # the calendar repeats after 400 years
+        except ValueError:
+            expected.append((text, Flag.INVALID))
+        else:
+            expected.append((text, Flag.OK))
+    assert read_column(FORMS["sql-date"], texts, Context(keep_invalid=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("zone", "local", "instant"),
+    [
+        (ZoneInfo("Asia/Shanghai"), "2020-11-25 00:01:02.50", "2020-11-24T16:01:02.5Z"),
+        (ZoneInfo("UTC"), "2020-11-25 00:01:02", "2020-11-25T00:01:02Z"),
+        (timezone(timedelta(hours=-3, minutes=-30)), "2020-12-31 23:59:59", "2021-01-01T03:29:59Z"),
+        # skipped on 2021-03-14 from 02:00 to 03:00: the offset before the gap
+        (ZoneInfo("America/New_York"), "2021-03-14 02:30:00", "2021-03-14T07:30:00Z"),
+        (ZoneInfo("America/New_York"), "2021-03-14 03:00:00", "2021-03-14T07:00:00Z"),
+        # twice on 2021-11-07 from 01:00 to 02:00: the earlier instant
+        (ZoneInfo("America/New_York"), "2021-11-07 01:30:00", "2021-11-07T05:30:00Z"),
+        (ZoneInfo("America/New_York"), "2021-11-07 02:00:00", "2021-11-07T07:00:00Z"),
+        # half an hour of summer time
+        (ZoneInfo("Australia/Lord_Howe"), "2021-04-04 01:45:00", "2021-04-03T14:45:00Z"),
+        # local mean time, to the second
+        (ZoneInfo("Asia/Shanghai"), "1900-01-01 00:00:00", "1899-12-31T15:54:17Z"),
+        (ZoneInfo("Asia/Shanghai"), "0000-01-02 00:00:00", "0000-01-01T15:54:17Z"),
+        # beyond what datetime holds
+        (timezone(timedelta(hours=-5)), "9999-12-31 23:00:00", "10000-01-01T04:00:00Z"),
+        (ZoneInfo("America/New_York"), "9999-12-31 23:00:00.25", "10000-01-01T04:00:00.25Z"),
+    ],
+)
+def test_a_local_time_becomes_an_instant(read_column: Any, zone: Any, local: str, instant: str) -> None:
+    context = Context(zone=zone)
+    assert INSTANT.read(local, context).text == instant
+    assert read_column(INSTANT, [local, None, local], context) == [
+        (instant, Flag.OK),
+        (None, Flag.OK),
+        (instant, Flag.OK),
+    ]
+    assert INSTANT.read(INSTANT.write(instant, context), context).text == instant
+
+
+def test_an_instant_before_the_year_0000_does_not_exist(read_column: Any) -> None:
+    local, zone = "0000-01-01 00:00:00", ZoneInfo("Asia/Shanghai")
+    assert read_column(INSTANT, [local], Context(zone, keep_invalid=True)) == [(local, Flag.INVALID)]
+    assert read_column(INSTANT, [local], Context(zone)) == [(None, Flag.BROKEN)]
+
+
+def test_the_later_of_two_instants_with_one_local_time_cannot_be_written() -> None:
+    with pytest.raises(BrokenValue):
+        INSTANT.write("2021-11-07T06:30:00Z", Context(ZoneInfo("America/New_York")))
+
+
+@given(
+    st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001 - local times
+    st.sampled_from(
+        (
+            "America/New_York",
+            "Asia/Shanghai",
+            "Australia/Lord_Howe",
+            "Africa/Monrovia",
+            "Europe/Dublin",
+            "Asia/Kathmandu",
+        )
+    ),
+)
+def test_instants_are_those_of_python(local: datetime, name: str) -> None:
+    zone = ZoneInfo(name)
+    expected = local.replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
+    column = INSTANT.read(str(local), Context(zone)).text
+    assert datetime.fromisoformat(column.removesuffix("Z")) == expected
+
+
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)))  # noqa: DTZ001 - wall-clock times
+def test_milliseconds_are_those_of_python(moment: datetime) -> None:
+    millis = (moment - datetime(1970, 1, 1)) // timedelta(milliseconds=1)  # noqa: DTZ001 - the same clock
+    text = FORMS["millis-wallclock"].read(Number(str(millis)), Context()).text
+    assert datetime.fromisoformat(text) == moment.replace(microsecond=moment.microsecond // 1000 * 1000)

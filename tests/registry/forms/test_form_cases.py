@@ -1,0 +1,121 @@
+"""Every form against hand-written values: `cases/*.json` says what is read as what.
+
+A file maps form names to groups: `good` and `noted` are pairs of a wire value and its canonical text, `invalid`
+texts are kept as sent where the mapping keeps them, `broken` and `too long` are refused. JSON numbers keep their
+tokens. `{"text": [["9", 4097]]}` and `{"number": …}` stand for repeated parts, put one after another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number, Value
+
+CASES: dict[str, dict[str, Any]] = {}
+for path in sorted((Path(__file__).parent / "cases").glob("*.json")):
+    CASES |= json.loads(path.read_text("utf-8"), parse_int=Number, parse_float=Number)
+
+KEEPS = Context(keep_invalid=True)
+STRICT = Context()
+
+
+def expand(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, parts),) = value.items()
+    text = "".join(part * int(times) for part, times in parts)
+    return Number(text) if kind == "number" else text
+
+
+def cases(*groups: str) -> list[Any]:
+    return [
+        pytest.param(
+            FORMS[name],
+            *(map(expand, case) if isinstance(case, list) else [expand(case)]),
+            id=f"{name}-{group}-{number}",
+        )
+        for name, entry in CASES.items()
+        for group in groups
+        for number, case in enumerate(entry.get(group, ()))
+    ]
+
+
+Agree = Callable[[Form, Any, Context, tuple[str | None, Flag]], None]
+
+
+@pytest.fixture(scope="module")
+def agree(read_column: Any) -> Agree:
+    """Demand the same of the reference, of the column (alone and among others) and of the check."""
+
+    def demand(form: Form, value: Any, context: Context, expected: tuple[str | None, Flag]) -> None:
+        text, flag = expected
+        if text is None:
+            with pytest.raises(BrokenValue) as broken:
+                form.read(value, context)
+            assert broken.value.flag is flag
+        else:
+            assert form.read(value, context) == Value(text, flag)
+        assert read_column(form, [value], context) == [expected]
+        assert read_column(form, [None, value] * 64, context) == [(None, Flag.OK), expected] * 64
+
+    return demand
+
+
+def test_every_form_has_cases() -> None:
+    assert set(CASES) == set(FORMS)
+
+
+@pytest.mark.parametrize(("form", "value", "text"), cases("good"))
+def test_a_good_value_is_read_as_its_canonical_text(agree: Agree, form: Form, value: Any, text: str) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (text, Flag.OK))
+
+
+@pytest.mark.parametrize(("form", "value", "text"), cases("noted"))
+def test_an_undocumented_detail_is_accepted_and_noted(agree: Agree, form: Form, value: Any, text: str) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (text, Flag.NOTED))
+
+
+@pytest.mark.parametrize(("form", "value"), cases("invalid"))
+def test_a_time_that_does_not_exist_keeps_its_text_only_where_the_mapping_says_so(
+    agree: Agree, form: Form, value: str
+) -> None:
+    agree(form, value, KEEPS, (value, Flag.INVALID))
+    agree(form, value, STRICT, (None, Flag.BROKEN))
+
+
+@pytest.mark.parametrize(("form", "value"), cases("broken"))
+def test_a_value_of_another_form_is_broken(agree: Agree, form: Form, value: Any) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (None, Flag.BROKEN))
+
+
+@pytest.mark.parametrize(("form", "value"), cases("too long"))
+def test_a_number_of_more_than_4096_characters_is_too_long(agree: Agree, form: Form, value: Any) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (None, Flag.TOO_LONG))
+
+
+@pytest.mark.parametrize("name", [name for name, entry in CASES.items() if "literal" in entry])
+def test_the_literal_of_a_mapping_is_kept_as_an_invalid_time(agree: Agree, name: str) -> None:
+    literal = CASES[name]["literal"]
+    agree(FORMS[name], literal, Context(invalid_literal=literal), (literal, Flag.INVALID))
+    agree(FORMS[name], literal, STRICT, (None, Flag.BROKEN))
+    assert FORMS[name].write(literal, Context(invalid_literal=literal)) == literal
+
+
+@pytest.mark.parametrize(("form", "value", "text"), cases("good", "noted"))
+def test_canonical_text_is_written_as_a_value_that_reads_back_to_it(form: Form, value: Any, text: str) -> None:
+    written = form.write(text, STRICT)
+    assert form.read(written, STRICT).text == text
+
+
+@pytest.mark.parametrize(("form", "value"), cases("invalid"))
+def test_the_text_of_an_invalid_time_is_written_as_it_was_sent(form: Form, value: str) -> None:
+    assert form.read(form.write(value, KEEPS), KEEPS) == Value(value, Flag.INVALID)

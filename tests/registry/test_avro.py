@@ -1,0 +1,150 @@
+"""JSON messages through Avro and back: nothing may get lost, and what would get lost is refused."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import fastavro
+import pytest
+
+from cdc_contracts.registry.avro import AvroError, Codec, from_avro, same_message, to_avro
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.messages import parse_message
+from cdc_contracts.registry.samples import find_samples
+
+CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+VERSIONS = list(CATALOGUE.all_versions())
+ABSENT = {"type": "enum", "name": "Absent", "symbols": ["ABSENT"]}
+NUMBER = {"type": "record", "name": "NumberText", "fields": [{"name": "token", "type": "string"}]}
+SCHEMA = {
+    "type": "record",
+    "name": "Message",
+    "fields": [
+        {"name": "op", "type": "string"},
+        {"name": "id", "type": "long"},
+        {"name": "flag", "type": ["null", ABSENT, "boolean"]},
+        {"name": "note", "type": ["null", "Absent", "string"]},
+        {"name": "seq", "type": ["null", "Absent", "long", "string"]},
+        {"name": "row", "type": ["null", "Absent", {"type": "map", "values": ["null", "boolean", "string", NUMBER]}]},
+        {
+            "name": "rows",
+            "type": ["Absent", {"type": "array", "items": {"type": "map", "values": ["null", "NumberText"]}}],
+        },
+    ],
+}
+
+
+def message(text):
+    return parse_message(text.encode())
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_every_sample_goes_through_and_back(version):
+    samples = find_samples(version).messages
+    codec = Codec(version.avro_schema)
+    for sample in samples:
+        parsed = parse_message(sample.value)
+        assert same_message(codec.read(codec.write(parsed)), parsed), sample.file
+    assert len(samples) > 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"op":"a","id":1}',
+        '{"op":"a","id":-9223372036854775808,"flag":null,"note":null,"seq":null,"row":null}',
+        '{"op":"","id":0,"flag":true,"note":"ABSENT","seq":7,"row":{}}',
+        '{"op":"\\u0000","id":9223372036854775807,"flag":false,"note":"","seq":"7","rows":[]}',
+        '{"op":"a","id":1,"row":{"n":null,"b":false,"t":"12.10","d":12.10,"i":-0,"e":1.5E+3},"rows":[{"x":1},{"x":null}]}',
+        '{"op":"a","id":1,"row":{"long":%s,"small":1e-999999999}}' % ("9" * 400),
+        '{"op":"😀","id":1,"row":{"#row id#":"x","a b":"y","":"z","ABSENT":"ABSENT"}}',
+    ],
+)
+def test_a_message_is_the_same_to_the_digit_afterwards(text):
+    parsed = message(text)
+    assert same_message(from_avro(to_avro(parsed, SCHEMA), SCHEMA), parsed)
+
+
+def test_a_record_is_what_any_reader_of_avro_sees():
+    record = to_avro(message('{"op":"add","id":7,"note":null,"row":{"total":12.10,"name":"x"},"rows":[]}'), SCHEMA)
+    assert fastavro.schemaless_reader(io.BytesIO(record), fastavro.parse_schema(SCHEMA), None) == {
+        "op": "add",
+        "id": 7,
+        "flag": "ABSENT",
+        "note": None,
+        "seq": "ABSENT",
+        "row": {"total": {"token": "12.10"}, "name": "x"},
+        "rows": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ('{"a":1.0}', '{"a":1.00}'),
+        ('{"a":null}', "{}"),
+        ('{"a":"1"}', '{"a":1}'),
+        ('{"a":1}', '{"a":true}'),
+        ('{"a":[1]}', '{"a":[1,1]}'),
+        ('{"a":{"b":0}}', '{"a":{"b":-0}}'),
+    ],
+)
+def test_messages_that_differ_in_a_digit_or_a_kind_are_not_the_same(left, right):
+    assert same_message(message(left), message(left))
+    assert not same_message(message(left), message(right))
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('{"op":"a","id":1,"more":2}', "/more"),
+        ('{"op":"a"}', "/id"),
+        ('{"op":null,"id":1}', "/op"),
+        ('{"op":"a","id":"1"}', "/id"),
+        ('{"op":"a","id":1.0}', "/id"),
+        ('{"op":"a","id":-0}', "/id"),
+        ('{"op":"a","id":9223372036854775808}', "/id"),
+        ('{"op":"a","id":1,"seq":9223372036854775808}', "/seq"),
+        ('{"op":"a","id":1,"flag":0}', "/flag"),
+        ('{"op":"a","id":1,"row":[]}', "/row"),
+        ('{"op":"a","id":1,"row":{"c":{}}}', "/row/c"),
+        ('{"op":"a","id":1,"rows":null}', "/rows"),
+        ('{"op":"a","id":1,"rows":[{"c":"x"}]}', "/rows/0/c"),
+    ],
+)
+def test_what_the_schema_cannot_hold_is_refused_with_its_place(text, path):
+    with pytest.raises(AvroError) as error:
+        to_avro(message(text), SCHEMA)
+    assert error.value.path == path
+
+
+def test_bytes_that_are_not_exactly_one_record_are_refused():
+    record = to_avro(message('{"op":"add","id":7}'), SCHEMA)
+    with pytest.raises(AvroError, match="no record"):
+        from_avro(record[:-1], SCHEMA)
+    with pytest.raises(AvroError, match="2 bytes are left unread"):
+        from_avro(record + b"\x00\x00", SCHEMA)
+    with pytest.raises(AvroError, match="no record"):
+        from_avro(b"\xff" * 20, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "record", "name": "M", "fields": [{"name": "a", "type": "number"}]},
+        {"type": "record", "name": "M", "fields": [{"name": "a", "type": "bytes"}]},
+        {"type": "record", "name": "M", "fields": [{"name": "a b", "type": "string"}]},
+    ],
+)
+def test_a_schema_that_no_message_can_be_written_by_is_refused(schema):
+    with pytest.raises(AvroError):
+        Codec(schema)
+
+
+def test_a_float_is_taken_only_where_it_keeps_every_digit():
+    schema = {"type": "record", "name": "M", "fields": [{"name": "a", "type": "double"}]}
+    parsed = message('{"a":0.5}')
+    assert same_message(from_avro(to_avro(parsed, schema), schema), parsed)
+    with pytest.raises(AvroError):
+        to_avro(message('{"a":0.50}'), schema)

@@ -1,0 +1,643 @@
+"""The fast path against the reference, record by record: samples, systematic mutations, streams, and found by chance.
+
+Both have to agree on outcome, version, versions that fit, whether those differ, and every finding. Only what was
+observed in a broken value of a column may differ: of records that are alike, the fast path shows the first.
+
+The mutations judged are a fixed choice among one of each kind, place, op and type. CDC_CONTRACTS_MUTATIONS=kinds
+judges one of each (some 200,000), CDC_CONTRACTS_MUTATIONS=all every mutation of every sample.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cdc_contracts.registry.catalogue import Version, shipped_catalogue
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.kernel.judging import FastJudge
+from cdc_contracts.registry.messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.streams import row_stream
+from cdc_contracts.registry.tables import TableContract, TableContracts, read_table_contracts
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import Finding, Verdict, decide, unreadable
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
+SOME = MUTATIONS == "some"
+CHOSEN, CHOSEN_VALUES = 40, 220
+"""How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
+CATALOGUE = shipped_catalogue()
+VERSIONS = list(CATALOGUE.all_versions())
+SUBJECTS = CATALOGUE.subjects()
+BATCH = 700
+SHOWN = 5
+
+
+# --- both paths, side by side
+
+
+@dataclass
+class Tally:
+    """How many records were compared, by where they come from."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, what: str, count: int) -> None:
+        self.counts[what] = self.counts.get(what, 0) + count
+
+
+@pytest.fixture(scope="module")
+def tally(request) -> Iterator[Tally]:
+    counted = Tally()
+    yield counted
+    reporter = request.config.pluginmanager.getplugin("terminalreporter")
+    parts = ", ".join(f"{count:,} {what}" for what, count in counted.counts.items())
+    if reporter is not None:
+        reporter.write_line(f"\nfast path and reference agree on {sum(counted.counts.values()):,} records: {parts}")
+
+
+def by_fast_path(judge: FastJudge, values: Sequence[bytes | None]) -> list[Verdict]:
+    """Return one verdict per value, having checked that each got exactly one."""
+    bench = judge.judge(values, texts=True)
+    found: dict[int, list[Verdict]] = {number: [] for number in range(len(values))}
+    for ruling in bench.rulings:
+        for number in ruling.alike.numbers.tolist():
+            found[number].append(ruling.verdict)
+    for number, judged in bench.alone:
+        found[number].append(judged.verdict)
+    assert sorted(bench.tombstones) == [number for number, value in enumerate(values) if value is None]
+    assert [number for number, verdicts in found.items() if len(verdicts) != (values[number] is not None)] == []
+    return [verdicts[0] if verdicts else Verdict("tombstone", None, ()) for verdicts in found.values()]
+
+
+def by_reference(scopes: Sequence[Scope], value: bytes) -> list[Verdict]:
+    """Return one verdict per scope of a subject; what the versions say of the record is worked out once for all."""
+    try:
+        message = parse_message(value)
+    except Unreadable as error:
+        return [unreadable(error.cause, EXPECTED, error.observed)] * len(scopes)
+    judgements = scopes[0].judgements(message)
+    told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+    claimed_by = scopes[0].claimant(message)
+    opinions = [judgement.opinion for judgement in judgements]
+
+    def same(versions: Sequence[Version]) -> bool:
+        return all(told[version] == told[versions[0]] for version in versions)
+
+    return [decide(scope.case(message, opinions, same=same, claimed_by=claimed_by)) for scope in scopes]
+
+
+def shown(verdict: Verdict) -> tuple[Any, ...]:
+    """Return everything that both paths have to agree on."""
+    return (
+        verdict.outcome,
+        str(verdict.version),
+        [str(version) for version in verdict.fits],
+        verdict.differs,
+        [shown_finding(finding) for finding in verdict.findings],
+    )
+
+
+def shown_finding(finding: Finding) -> tuple[str, ...]:
+    observed = "" if finding.name == "value-form" else finding.observed
+    return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
+
+
+def differences(scope: Scope, values: Sequence[bytes], expected: Sequence[Verdict], *, rounds: int = 2) -> list[str]:
+    """Return where the fast path says something else, in a first round that learns and one that has learnt."""
+    judge = FastJudge(scope)
+    found = []
+    for turn in range(rounds):
+        for start in range(0, len(values), BATCH):
+            batch = values[start : start + BATCH]
+            for value, mine, wanted in zip(
+                batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True
+            ):
+                if shown(mine) != shown(wanted):
+                    found.append(f"{scope.declared}, round {turn + 1}: {value[:3000]!r}\n"
+                                 f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
+    return found
+
+
+def report(found: Sequence[str]) -> str:
+    return f"{len(found)} disagreements\n" + "\n".join(found[:SHOWN])
+
+
+# --- samples
+
+
+@cache
+def samples() -> dict[str, list[tuple[str, bytes]]]:
+    """Return the samples and drift samples by version."""
+    found: dict[str, list[tuple[str, bytes]]] = {}
+    for version in VERSIONS:
+        folder = Path(str(version.folder)) / "samples"
+        files = [file for part in (folder, folder / "drift") for file in sorted(part.iterdir())]
+        found[version.reference] = [
+            (file.stem, file.read_bytes())
+            for file in files
+            if file.suffix in (".json", ".bin") and not file.name.endswith((".change.json", ".findings.json"))
+        ]
+    return found
+
+
+@cache
+def all_tables() -> TableContracts:
+    """Return the table contracts beside the samples, and one with a zone of its own for a table of other samples."""
+    found = {}
+    for version in VERSIONS:
+        folder = Path(str(version.folder)) / "samples" / "tables"
+        if folder.is_dir():
+            for document in read_table_contracts(folder).documents():
+                found[document["table"]] = TableContract.model_validate(document)
+    zoned = {"id": {"type": "bigint"}, "c_timestamp": {"type": "timestamp"}}
+    found["shop.times"] = TableContract.model_validate(
+        {"table": "shop.times", "columns": zoned, "source_time_zone": "Asia/Shanghai"}
+    )
+    return TableContracts(found.values())
+
+
+def terms_of(kind: str) -> Terms:
+    return {
+        "alone": Terms(),
+        "with tables": Terms(tables=all_tables()),
+        "with a zone": Terms(parameters={"timestamp_zone": "Europe/Berlin"}),
+    }[kind]
+
+
+@pytest.mark.parametrize("terms", ["alone", "with tables"])
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_both_paths_agree_on_every_sample_of_every_contract(subject, terms, tally):
+    values = [value for found in samples().values() for _, value in found]
+    references = [subject, *(version.reference for version in CATALOGUE.versions(subject))]
+    scopes = [open_scope(CATALOGUE, reference, terms_of(terms)) for reference in references]
+    expected = [by_reference(scopes, value) for value in values]
+
+    found = []
+    for place, scope in enumerate(scopes):
+        found += differences(scope, values, [verdicts[place] for verdicts in expected])
+        assert [shown(scope.judge(value).verdict) for value in values[::20]] == [
+            shown(verdicts[place]) for verdicts in expected[::20]
+        ]
+
+    assert not found, report(found)
+    tally.add("samples under each version", len(values) * len(scopes))
+
+
+# --- mutations
+
+
+@cache
+def mutants() -> dict[str, list[bytes]]:
+    """Return the mutated samples by version: one of each kind, or all."""
+    chosen: dict[str, list[bytes]] = {}
+    for version in VERSIONS:
+        seen: set[Any] | None = None if MUTATIONS == "all" else set()
+        found: dict[str, list[tuple[int, bytes | Any]]] = {}
+        for number, (_, value) in enumerate(samples()[version.reference]):
+            try:
+                message = parse_message(value)
+            except Unreadable:
+                continue
+            for kind, mutant in mutate(message, Anatomy(version, message, seen)):
+                rank = zlib.crc32(repr((kind, number, version.reference)).encode())
+                found.setdefault(kind[0], []).append((rank, mutant))
+        kept: dict[bytes, None] = {}
+        for head, mutations in found.items():
+            if SOME:
+                mutations.sort(key=lambda entry: entry[0])
+                del mutations[CHOSEN_VALUES if head in ("text", "number", "kind") else CHOSEN :]
+            kept |= dict.fromkeys(to_bytes(mutant) for _, mutant in mutations)
+        chosen[version.reference] = list(kept)
+    return chosen
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, tally):
+    values = mutants()[version.reference]
+    terms = terms_of("with tables") if version.meaning.columns.types == "none" else terms_of("with a zone")
+    scopes = [open_scope(CATALOGUE, reference, terms) for reference in (version.subject, version.reference)]
+    expected = [by_reference(scopes, value) for value in values]
+
+    found = differences(scopes[0], values, [verdicts[0] for verdicts in expected], rounds=2)
+    some = slice(None, None, 5)
+    found += differences(scopes[1], values[some], [verdicts[1] for verdicts in expected[some]], rounds=1)
+
+    assert not found, report(found)
+    tally.add("mutations", len(values))
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version, tally):
+    values = mutants()[version.reference][::12]
+    others = [subject for subject in SUBJECTS if subject != version.subject]
+    found = []
+    for place, subject in enumerate(others):
+        scope = open_scope(CATALOGUE, subject, terms_of("with tables"))
+        mine = values[place :: len(others)]
+        found += differences(scope, mine, [by_reference([scope], value)[0] for value in mine])
+
+    assert not found, report(found)
+    tally.add("mutations under another subject", len(values))
+
+
+# --- streams
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version, tally):
+    """Here records are alike in everything but their values: what was said of one is said of many."""
+    draw = random.Random(7)
+    renderer = Renderer(version, Terms())
+    values = list(renderer.render_all(row_stream(11, 400, snapshot=20, controls=90)))
+    values += list(renderer.render_all(row_stream(12, 200, fractions=False)))
+    for place in range(0, len(values), 9):
+        message = parse_message(values[place])
+        menu = list(mutate(message, Anatomy(version, message)))
+        values[place] = to_bytes(draw.choice(menu)[1])
+    scopes = [open_scope(CATALOGUE, reference, Terms()) for reference in (version.subject, version.reference)]
+    expected = [by_reference(scopes, value) for value in values]
+
+    found = []
+    for scope, place in zip(scopes, range(2), strict=True):
+        found += differences(scope, values, [verdicts[place] for verdicts in expected], rounds=1)
+
+    assert not found, report(found)
+    tally.add("messages of streams", 2 * len(values))
+
+
+# --- by chance
+
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.text(max_size=6)
+    | st.integers(-(10**20), 10**20).map(lambda number: Number(str(number)))
+    | st.decimals(allow_nan=False, allow_infinity=False, places=3).map(lambda number: Number(f"{number:f}"))
+    | st.sampled_from(["1715000000", "1715000000.5", "2024-05-06 12:53:20", "0000-00-00 00:00:00", "AAEC", "12"]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.text(max_size=3), below, max_size=2),
+    max_leaves=4,
+)
+
+
+@st.composite
+def broken_messages(draw: st.DrawFn) -> list[bytes]:
+    """Draw a few messages that began as one sample and had some of their members changed, added or taken away."""
+    version = draw(st.sampled_from(VERSIONS))
+    readable = [value for name, value in samples()[version.reference] if value[:1] == b"{" and len(value) < 5000]
+    base = draw(st.sampled_from(readable))
+    messages = []
+    for _ in range(draw(st.integers(1, 4))):
+        try:
+            message: Any = parse_message(base)
+        except Unreadable:
+            return [base]
+        for _ in range(draw(st.integers(0, 3))):
+            places = [(parts, parent) for parts, parent, _ in walk(message) if parts]
+            if not places:
+                break
+            parts, parent = draw(st.sampled_from(places))
+            match draw(st.integers(0, 3)):
+                case 0:
+                    del parent[parts[-1]]
+                case 1:
+                    parent[parts[-1]] = draw(JSON_VALUES)
+                case 2 if isinstance(parent, dict):
+                    parent[draw(st.text(max_size=8))] = draw(JSON_VALUES)
+                case _:
+                    other = draw(st.sampled_from(places))
+                    parent[parts[-1]] = other[1].get(other[0][-1]) if isinstance(other[1], dict) else None
+        messages.append(to_bytes(message))
+    return messages
+
+
+@settings(
+    max_examples=120 if SOME else 2000,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+)
+@given(messages=broken_messages(), subject=st.sampled_from(SUBJECTS))
+def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally):
+    scope = open_scope(CATALOGUE, subject, terms_of("with tables"))
+
+    found = differences(scope, messages, [by_reference([scope], value)[0] for value in messages])
+
+    assert not found, report(found)
+    tally.add("messages broken by chance", len(messages))
+
+
+# --- what a mutation is
+
+
+class Token(str):
+    """JSON text that is written as it stands."""
+
+    __slots__ = ()
+
+
+class Members(list):
+    """An object as a list of name and value, so that a name may stand twice; a name may be a Token."""
+
+
+@dataclass
+class Anatomy:
+    """Where the op, the images and the types of a message are, so that kinds of mutations can be told apart."""
+
+    version: Version
+    message: dict[str, Any]
+    seen: set[Any] | None = None
+
+    def __post_init__(self) -> None:
+        meaning = self.version.meaning
+        self.images = [split_pointer(at) for at in meaning.images.pointers()]
+        self.op_at = split_pointer(meaning.envelope.op.at)
+        types = meaning.columns.types
+        self.types_at = () if types == "none" else split_pointer(types.at or "")
+        self.types = get(self.message, self.types_at) if self.types_at else None
+        op = get(self.message, self.op_at)
+        self.op = op if isinstance(op, str) and op in meaning.ops else "other"
+
+    def places(self, what: str) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], Any, Any]]:
+        """Yield each place with its kind, its parent and its value; one of each kind where kinds seen are noted."""
+        for parts, parent, value in walk(self.message):
+            place = self.kind_of(parts)
+            if self.seen is not None:
+                key = (what, place, type(value))
+                if key in self.seen:
+                    continue
+                self.seen.add(key)
+            yield parts, place, parent, value
+
+    def is_new(self, *kind: Any) -> bool:
+        """Say whether a kind is new, where kinds seen are noted."""
+        if self.seen is None:
+            return True
+        new = kind not in self.seen
+        self.seen.add(kind)
+        return new
+
+    def image_of(self, parts: tuple[Any, ...]) -> tuple[str, ...] | None:
+        return next((image for image in self.images if parts[: len(image)] == image), None)
+
+    def is_column(self, parts: tuple[Any, ...]) -> bool:
+        image = self.image_of(parts)
+        depth = 1 if self.version.meaning.images.container == "object" else 2
+        return image is not None and len(parts) == len(image) + depth
+
+    def kind_of(self, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a place without the names of columns: what the column is counts, and the op of the message."""
+        if self.is_column(parts):
+            told = self.types.get(parts[-1]) if isinstance(self.types, dict) else None
+            form = type(get(self.message, parts)).__name__ if not isinstance(told, str) else told.partition("(")[0]
+            return (*parts[:1], form)
+        if self.types_at and parts[:-1] == self.types_at:
+            return (*self.types_at, "*")
+        return (self.op, *("0" if isinstance(part, int) else part for part in parts))
+
+
+def get(message: Any, parts: Sequence[Any]) -> Any:
+    for part in parts:
+        if isinstance(message, dict):
+            message = message.get(part)
+        elif isinstance(message, list) and isinstance(part, int) and part < len(message):
+            message = message[part]
+        else:
+            return None
+    return message
+
+
+def walk(value: Any, parts: tuple[Any, ...] = (), parent: Any = None) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+    """Yield every place of a message with its parent and value, the message itself first."""
+    yield parts, parent, value
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in list(below):
+        yield from walk(item, (*parts, key), value)
+
+
+def to_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else to_json(value).encode("utf-8", "surrogatepass")
+
+
+def to_json(value: Any) -> str:
+    if isinstance(value, Token):
+        return str(value)
+    if isinstance(value, Number):
+        return value.token
+    if isinstance(value, Members):
+        return "{" + ",".join(f"{to_json(name)}:{to_json(item)}" for name, item in value) + "}"
+    if isinstance(value, dict):
+        return to_json(Members(value.items()))
+    if isinstance(value, list):
+        return "[" + ",".join(map(to_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def replaced(message: Any, parts: Sequence[Any], value: Any) -> Any:
+    """Return a copy of a message with another value in one place; DROP takes the place away."""
+    if not parts:
+        return value
+    first, *rest = parts
+    if isinstance(message, list):
+        copy = list(message)
+        copy[first] = replaced(message[first], rest, value)
+        return [item for item in copy if item is not DROP]
+    new = replaced(message[first], rest, value) if rest else value
+    if new is DROP:
+        return {name: item for name, item in message.items() if name != first}
+    return {**message, first: new}
+
+
+DROP = object()
+KINDS = {
+    "null": None, "true": True, "false": False, "integer": Number("7"), "fraction": Number("1.5"), "text": "x",
+    "digits": "12", "empty text": "", "empty list": [], "empty object": {}, "list": [Number("1")],
+    "object": {"a": Number("1")}, "list of null": [None], "list of object": [{}], "list of list": [[]],
+}  # fmt: skip
+TEXTS = (
+    "-5", "007", "+1", "-0", "1.50", "1e3", "1E999999999", "0x1F", " 1", "1 ", "１２", "true", "null", "NaN", "AAEC",
+    "AA==", "AB==", "A", "=", "FF00", "ff", "[1, 2]", "[]", "[300]", "2024", "1900", "0000", "2024-01-02", "2024-1-2",
+    "2020-02-30", "0000-00-00", "2024-01-02 03:04:05", "2024-01-02 03:04:05.1234567890", "2024-01-02 03:04:05.5",
+    "2024-01-02 03:04:05 Asia/Shanghai", "2024-01-02T03:04", "2024-01-02T03:04:05", "2024-01-02T03:04:05.5",
+    "2024-01-02T03:04:05Z", "2024-01-02T25:00", "0000-00-00 00:00:00", "0000-00-00 00:00:00.0", "2020-02-30 10:00:00",
+    "2020-02-30T10:00", "10:20", "10:20:30", "10:20:30.5", "-10:20:30", "-00:00:00", "850:00:00", "25:61:00",
+    "1715000000", "1715000000.5", "1715000000.0000000000", "999999999999", "1234567890123", "-1715000000",
+    "INTERVAL '3' DAY", "é", "\u0000", "😀", "1" * 41, "9" * 4097,
+)  # fmt: skip
+NUMBERS = (
+    "0", "-0", "1", "2", "-1", "256", "1.0", "1e3", "1E+2", "-0.0", "0.10", "1.5e-7", "9007199254740993",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e400", "1e-400",
+    "1e999999", "1e99999999999999999999", "1715000000", "1715000000000", "1715000000123", "1715000000123.4567",
+    "1900", "1901", "2155", "2156", "1" + "0" * 30, "9" * 4096, "9" * 4097, "9" * 5000, "0." + "0" * 4200 + "1",
+)  # fmt: skip
+ESCAPES = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "abcdefghijklmnopqrstuvwxyzIUD_ "})
+
+
+def mutate(message: dict[str, Any], anatomy: Anatomy) -> Iterator[tuple[Any, bytes]]:
+    """Yield every mutation of a message as its kind and what `to_bytes` writes."""
+    for kind, mutant in (
+        *dropped_and_added(message, anatomy),
+        *other_values(message, anatomy),
+        *other_ops(message, anatomy),
+        *other_images(message, anatomy),
+        *other_types(message, anatomy),
+        *other_names(message, anatomy),
+        *named_twice(message, anatomy),
+        *written_otherwise(message, anatomy),
+    ):
+        yield kind, mutant
+
+
+def dropped_and_added(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    for parts, place, _, value in anatomy.places("member"):
+        if parts:
+            yield ("drop", place), replaced(message, parts, DROP)
+        if isinstance(value, dict):
+            for name, item in KINDS.items():
+                yield ("add", place, name), replaced(message, parts, {**value, "zz_new": item})
+            for name in ("", "a/b~c", 'quo"te', "back\\slash", "line\nfeed", "é", "type", "id", "data", "f0"):
+                if name not in value:
+                    yield ("add named", place, name), replaced(message, parts, {**value, name: "x"})
+        elif isinstance(value, list):
+            for name, item in KINDS.items():
+                yield ("append", place, name), replaced(message, parts, [*value, item])
+
+
+def other_values(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    for parts, place, _, value in anatomy.places("value"):
+        for name, item in KINDS.items():
+            if parts:
+                yield ("kind", place, name), replaced(message, parts, item)
+        if not parts or isinstance(value, dict | list):
+            continue
+        column = anatomy.is_column(parts)
+        for text in TEXTS if column else TEXTS[::5]:
+            yield ("text", place, text), replaced(message, parts, text)
+        for token in NUMBERS if column else NUMBERS[::3]:
+            yield ("number", place, token), replaced(message, parts, Token(token))
+
+
+def other_ops(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    codes = {code for version in VERSIONS for code in version.meaning.ops} | {"insert", "UPSERT", "", "Ｉ"}
+    for code in sorted(codes):
+        if get(message, anatomy.op_at) is not None and anatomy.is_new("op", anatomy.op, code):
+            yield ("op", anatomy.op, code), replaced(message, anatomy.op_at, code)
+
+
+def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    held = [image for image in anatomy.images if get(message, image)]
+    for image in held:
+        value = get(message, image)
+        row = value[0] if isinstance(value, list) else value
+        if not isinstance(row, dict) or not anatomy.is_new("image", anatomy.op, image, len(held)):
+            continue
+        half = dict(list(row.items())[: len(row) // 2])
+        variants = {
+            "two": [row, row], "three": [row, half, row], "half": [half], "empty and row": [{}, row], "one empty": [{}],
+            "row and null": [row, None], "bare": row, "listed": [row], "bare half": half, "reversed":
+            [dict(reversed(row.items()))] if isinstance(value, list) else dict(reversed(row.items())),
+        }  # fmt: skip
+        for name, variant in variants.items():
+            yield ("image", anatomy.op, image, name), replaced(message, image, variant)
+            for other in anatomy.images:
+                if other != image:
+                    both = replaced(message, other, variant)
+                    yield ("image too", anatomy.op, image, other, name), both
+                    for gone in (DROP, None, [], {}):
+                        yield ("image moved", anatomy.op, image, name, str(gone)[:4]), replaced(both, image, gone)
+    if len(anatomy.images) > 1 and anatomy.is_new("images", anatomy.op, len(held)):
+        first, second = anatomy.images[:2]
+        a, b = get(message, first), get(message, second)
+        yield ("swap", anatomy.op), replaced(replaced(message, first, b), second, a)
+        for pair in ((None, None), (DROP, DROP), ([], []), ({}, {}), (None, DROP), ([], None)):
+            yield ("no image", anatomy.op, str(pair)[:20]), replaced(replaced(message, first, pair[0]), second, pair[1])
+
+
+def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(anatomy.types, dict):
+        return
+    told = (
+        "int", "varchar", "VARCHAR(20)", "timestamp", "timestamp(6)", "datetime", "date", "time", "bit", "blob", "year",
+        "decimal(10,2)", "double", "bigint unsigned", "boolean", "json", "geometry", "", "no such type", "bit(8)",
+    )  # fmt: skip
+    for name, own in anatomy.types.items():
+        for other in told if anatomy.is_new("type", str(own), anatomy.op) else ():
+            yield ("type", str(own), other), replaced(message, (*anatomy.types_at, name), other)
+    extra = {**anatomy.types, "zz_typed": "int"}
+    yield ("type", "added"), replaced(message, anatomy.types_at, extra)
+    yield ("types", "reversed"), replaced(message, anatomy.types_at, dict(reversed(anatomy.types.items())))
+
+
+def other_names(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    envelope = anatomy.version.meaning.envelope
+    for place in (envelope.database, envelope.table):
+        at = split_pointer(place.at or "") if place else ()
+        if at and isinstance(get(message, at), str):
+            for name in () if not anatomy.is_new("name", at, anatomy.op) else ("shop", "mall.shop", "a.b.c", ".", "times", "orders", "every_type", "nowhere", "a/b"):
+                yield ("name", at, anatomy.op, name), replaced(message, at, name)
+    keys = split_pointer(envelope.primary_key.at or "") if envelope.primary_key else ()
+    if keys and get(message, keys[:-1]) is not None:
+        listed = [[], ["nope"], ["id", "id"], ["id", "nope"], ["\u0001"], "id", "id\u0001nope", "nope", "\u0001", "id\u0001"]
+        for key in listed if anatomy.is_new("key", anatomy.op) else ():
+            yield ("key", anatomy.op, str(key)), replaced(message, keys, key)
+
+
+def named_twice(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    for parts, place, parent, value in anatomy.places("twice"):
+        if not parts or not isinstance(parent, dict):
+            continue
+        name = parts[-1]
+        for other_name, other in (("number", Number("7")), ("text", "x"), ("null", None), ("list", [{}]), ("same", value)):
+            for first in (True, False):
+                pairs = Members(parent.items())
+                pairs.insert(0, (name, other)) if first else pairs.append((name, other))
+                yield ("twice", place, other_name, first), replaced(message, parts[:-1], pairs)
+
+
+def written_otherwise(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+    """Yield the same message in other words, and what is no message at all."""
+    if anatomy.is_new("written", anatomy.op):
+        yield from written_around(to_json(message))
+    for parts, place, parent, value in anatomy.places("token"):
+        if not parts:
+            continue
+        if isinstance(parent, dict):
+            escaped = Token(json.dumps(parts[-1], ensure_ascii=False).translate(ESCAPES))
+            pairs = Members((escaped if name == parts[-1] else name, item) for name, item in parent.items())
+            yield ("name escaped", place), replaced(message, parts[:-1], pairs)
+        if isinstance(value, str):
+            escaped = json.dumps(value, ensure_ascii=False)
+            yield ("value escaped", place), replaced(message, parts, Token(f'"{escaped[1:-1].translate(ESCAPES)}"'))
+            for name, raw in (("lone surrogate", r'"\ud800"'), ("pair", r'"\ud83d\ude00"'), ("bad escape", r'"\x"'),
+                              ("control", '"\x01"'), ("slash", r'"\/"')):  # fmt: skip
+                yield (name, place), replaced(message, parts, Token(raw))
+            yield ("bad bytes", place), to_bytes(replaced(message, parts, "@@")).replace(b"@@", b"\xff")
+            yield ("raw surrogate", place), replaced(message, parts, "\ud800")
+        for name, raw in (("NaN", "NaN"), ("Infinity", "-Infinity"), ("leading zero", "01"), ("point", "1."), ("plus", "+1"),
+                          ("True", "True"), ("deep", "[" * 126 + "]" * 126), ("deeper", "[" * 130 + "]" * 130)):  # fmt: skip
+            yield ("token", name, place), replaced(message, parts, Token(raw))
+
+
+def written_around(text: str) -> Iterator[tuple[Any, bytes]]:
+    for around in (b" %s\r\n", b"\t\n%s", b"%s\n{}", b"\xef\xbb\xbf%s", b"%s,", b"[%s]", b"%s\x00", b"\x0b%s"):
+        yield ("written", around), around % text.encode()
+    yield ("written", "indented"), json.dumps(json.loads(text, parse_int=str, parse_float=str), indent=2).encode()
+    yield ("written", "ascii"), re.sub("[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], text).encode()
+    yield ("written", "spaced"), text.replace('":', '" : ').replace(',"', ' ,\t"').encode()
+    yield ("written", "cut"), text.encode()[:-1]
+    yield ("written", "utf-16"), text.encode("utf-16")

@@ -1,0 +1,99 @@
+"""YAML as contracts write it: scalars stay text, keys stand once, and documents merge as RFC 7396 says."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdc_contracts.registry.documents import merge, parse_document, read_document, without_nulls
+from cdc_contracts.registry.errors import ContractError
+
+
+def parse(text):
+    return parse_document(text, "here")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2022-03-20", "2022-03-20"),
+        ("2022-03-20T00:00:00Z", "2022-03-20T00:00:00Z"),
+        ("3.10", "3.10"),
+        ("4.0", "4.0"),
+        ("1e3", "1e3"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("NO", "NO"),
+        ("True", "True"),
+        ("null", "null"),
+        ("~", "~"),
+        ("0x1F", "0x1F"),
+        ("007", "007"),
+        ("+1", "+1"),
+        ("1_000", "1_000"),
+        ("12:30:45", "12:30:45"),
+        (".inf", ".inf"),
+        ("true", True),
+        ("false", False),
+        ("0", 0),
+        ("-17", -17),
+        ("", None),
+        ('""', ""),
+        ('"true"', "true"),
+        ("'1'", "1"),
+    ],
+)
+def test_a_scalar_is_what_was_written(text, value):
+    found = parse(f"key: {text}")["key"]
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "- a", "text", "a: [", "a: b: c", "\t", "a: 1\n---\nb: 2"])
+def test_what_is_no_mapping_is_refused(text):
+    with pytest.raises(ContractError) as error:
+        parse(text)
+    assert error.value.where.startswith("here")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"), [("a: 1\nb: 2\na: 3", "here:3"), ("a:\n  x: 1\n  x: 2", "here:3"), ("- {a: 1, a: 2}", "here:1")]
+)
+def test_a_key_that_stands_twice_is_refused_with_its_line(text, where):
+    with pytest.raises(ContractError, match="stands twice") as error:
+        parse(text)
+    assert error.value.where == where
+
+
+def test_a_file_that_is_missing_or_no_utf8_is_refused(tmp_path):
+    with pytest.raises(ContractError, match="cannot be read"):
+        read_document(tmp_path / "none.yaml")
+    file = tmp_path / "bytes.yaml"
+    file.write_bytes(b"a: \xff")
+    with pytest.raises(ContractError, match="cannot be read"):
+        read_document(file)
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "merged"),
+    [  # the examples of RFC 7396, appendix A, that are about objects
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+        ({"a": "b"}, {"a": {"c": {"d": None}}}, {"a": {"c": {}}}),
+    ],
+)
+def test_documents_merge_as_the_rfc_says(base, patch, merged):
+    before = repr((base, patch))
+    assert merge(base, patch) == merged
+    assert repr((base, patch)) == before
+
+
+def test_without_nulls_only_what_deletes_is_gone():
+    assert without_nulls({"a": None, "b": "", "c": {"d": None, "e": 0}, "f": []}) == {"b": "", "c": {"e": 0}, "f": []}

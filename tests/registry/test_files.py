@@ -1,0 +1,113 @@
+"""Files are read byte for byte: cut at line feeds and nothing else, with coordinates that never change."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdc_contracts.registry import files
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.files import plan_files, read_slice
+from cdc_contracts.registry.tally import Source
+
+
+def read_all(plan, windows=None):
+    rows = []
+    for one in plan.slices:
+        for batch in read_slice(one, plan.limits if windows is None else windows):
+            columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
+            rows += zip(*columns, strict=True)
+    return rows
+
+
+@given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=40), st.booleans(), st.integers(1, 40))
+def test_every_line_is_a_message_with_its_number_whatever_the_slices(tmp_path_factory, lines, ends, size):
+    path = tmp_path_factory.mktemp("lines") / "a.jsonl"
+    path.write_bytes(b"\n".join(lines) + (b"\n" if ends and lines else b""))
+    before, files.SLICE_BYTES = files.SLICE_BYTES, size
+    try:
+        plan = plan_files([path])
+    finally:
+        files.SLICE_BYTES = before
+    if lines and not lines[-1] and not ends:
+        lines = lines[:-1]  # an empty last line without a line feed is no line
+    total = len(lines)
+    assert plan.limits == {Source("a.jsonl", 0): (0, total)}
+    kept = [("a.jsonl", 0, number, line) for number, line in enumerate(lines) if line.strip(b" \t\r")]
+    assert read_all(plan) == kept
+
+
+def test_a_byte_order_mark_and_a_bare_carriage_return_stay_in_the_message(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"a":1}\r\n{"b":\r2}\n')
+    rows = read_all(plan_files([tmp_path / "a.jsonl"]))
+    assert [value for *_, value in rows] == [b'\xef\xbb\xbf{"a":1}\r', b'{"b":\r2}']
+
+
+def test_files_are_partitions_in_the_order_of_their_names(tmp_path):
+    for name in ("b.jsonl", "a.jsonl"):
+        (tmp_path / name).write_bytes(b"{}\n")
+    assert [row[:2] for row in read_all(plan_files([tmp_path]))] == [("a.jsonl", 0), ("b.jsonl", 1)]
+
+
+def test_a_json_file_is_one_message_with_all_its_bytes(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'{\n "a": 1\n}\n')
+    assert read_all(plan_files([tmp_path / "a.json"])) == [("a.json", 0, 0, b'{\n "a": 1\n}\n')]
+
+
+def test_any_file_can_be_read_as_a_whole(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"{}\n{}")
+    assert read_all(plan_files([tmp_path / "a.txt"], whole=True)) == [("a.txt", 0, 0, b"{}\n{}")]
+
+
+def write_rows(path, **columns):
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+
+
+def test_parquet_columns_give_the_coordinates(tmp_path):
+    write_rows(tmp_path / "a.parquet", value=[b"x", b"y", b"z"], topic=["t", "t", "u"],
+               partition=pa.array([0, 1, 0], pa.int32()), offset=pa.array([7, 7, 9], pa.int64()))  # fmt: skip
+    plan = plan_files([tmp_path / "a.parquet"])
+    assert read_all(plan) == [("t", 0, 7, b"x"), ("t", 1, 7, b"y"), ("u", 0, 9, b"z")]
+    assert plan.limits == {Source("t", 0): (7, 8), Source("t", 1): (7, 8), Source("u", 0): (9, 10)}
+
+
+def test_parquet_without_coordinates_counts_rows(tmp_path):
+    write_rows(tmp_path / "a.parquet", value=[b"x", b"y", None])
+    assert read_all(plan_files([tmp_path / "a.parquet"])) == [
+        ("a.parquet", 0, 0, b"x"), ("a.parquet", 0, 1, b"y"), ("a.parquet", 0, 2, None),
+    ]  # fmt: skip
+
+
+def test_windows_choose_partitions_and_offsets(tmp_path):
+    write_rows(tmp_path / "a.parquet", value=[b"0", b"1", b"2", b"3"])
+    plan = plan_files([tmp_path / "a.parquet"])
+    assert [row[2] for row in read_all(plan, {Source("a.parquet", 0): (1, 3)})] == [1, 2]
+    assert read_all(plan, {}) == []
+
+
+@pytest.mark.parametrize("twin", ["same file", "two files"])
+def test_a_record_that_stands_twice_is_refused_with_both_places(tmp_path, twin):
+    offsets = [5, 6, 5] if twin == "same file" else [5, 6, 7]
+    columns = {"value": [b"x"] * 3, "topic": ["t"] * 3, "partition": pa.array([0] * 3, pa.int32())}
+    write_rows(tmp_path / "a.parquet", **columns, offset=pa.array(offsets, pa.int64()))
+    if twin == "two files":
+        write_rows(tmp_path / "b.parquet", **columns, offset=pa.array([7, 8, 9], pa.int64()))
+    with pytest.raises(UnavailableError, match="stands twice") as error:
+        plan_files([tmp_path])
+    assert error.value.exit_code == 3
+    assert error.value.where.count("row group") == 2
+
+
+def test_what_is_no_file_of_messages_is_said_clearly(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"")
+    write_rows(tmp_path / "b.parquet", other=[1])
+    (tmp_path / "c.parquet").write_bytes(b"not parquet")
+    with pytest.raises(UnavailableError, match="no such file"):
+        plan_files([tmp_path / "missing.jsonl"])
+    with pytest.raises(UsageError, match="not a kind of file"):
+        plan_files([tmp_path / "a.csv"])
+    with pytest.raises(UsageError, match="no column `value`"):
+        plan_files([tmp_path / "b.parquet"])
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        plan_files([tmp_path / "c.parquet"])

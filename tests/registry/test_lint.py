@@ -1,0 +1,162 @@
+"""Lint. Each file of lint/cases says how a small catalogue is broken, and everything that lint has to find then."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.lint import lint
+from cdc_contracts.registry.lint.rules import LINT_RULES
+
+HERE = Path(__file__).parent / "lint"
+CASES = sorted((HERE / "cases").glob("*.yaml"))
+
+
+def test_the_shipped_catalogue_holds_together():
+    report = lint([Path(__file__).parents[2] / "contracts"])
+    assert report.findings == ()
+    assert report.judged
+    assert report.checked["contracts"] >= 6
+    assert report.checked["samples"] > 500
+
+
+def test_a_system_of_ones_own_needs_no_code():
+    report = lint([HERE / "contracts"])
+    assert report.findings == ()
+    assert report.checked == {"contracts": 2, "samples": 11, "mappings": 2, "tables": 0}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_a_broken_contract_is_found(case, tmp_path):
+    root = tmp_path / "contracts"
+    shutil.copytree(HERE / "contracts", root)
+    described = yaml.safe_load(case.read_text(encoding="utf-8"))
+    for edit in described["edits"]:
+        apply(edit, root)
+    found = [shown(finding, root) for finding in lint([root]).findings]
+    expected = sorted(described["finds"], key=lambda one: (one["file"], one.get("line", 0), one["rule"]))
+    named = [
+        {key: one[key] for key in (wanted or one)} for one, wanted in zip_longest(found, expected, fillvalue={}) if one
+    ]
+    assert named == expected
+
+
+def test_every_rule_has_a_case():
+    told = {one["rule"] for case in CASES for one in yaml.safe_load(case.read_text(encoding="utf-8"))["finds"]}
+    assert told == {rule.id for rule in LINT_RULES}
+
+
+def test_ids_of_rules_are_numbered_without_a_gap():
+    assert [rule.id for rule in LINT_RULES] == [f"L{number:02}" for number in range(1, len(LINT_RULES) + 1)]
+    assert len({rule.name for rule in LINT_RULES}) == len(LINT_RULES)
+
+
+def test_a_version_that_is_one_new_folder_is_linted_with_what_is_shipped(tmp_path):
+    add_third_version(tmp_path)
+    report = lint([tmp_path])
+    assert [(one.rule, one.severity, one.observed) for one in report.findings] == [
+        ("L21", "warning", "none of ddl, delete, insert, snapshot, update")
+    ]
+    assert report.checked["contracts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "contracts", "mappings"),
+    [
+        ("", 2, 2),
+        ("acme", 2, 2),
+        ("acme/plain", 2, 0),
+        ("acme/plain/v2", 1, 0),
+        ("acme/plain/v2/contract.yaml", 1, 0),
+        ("acme/types", 0, 2),
+        ("acme/types/acme.yaml", 0, 1),
+        ("errata.yaml", 0, 0),
+    ],
+)
+def test_a_path_names_a_catalogue_or_a_part_of_it(path, contracts, mappings):
+    report = lint([HERE / "contracts" / path])
+    assert (report.checked["contracts"], report.checked["mappings"], report.findings) == (contracts, mappings, ())
+
+
+def test_only_what_the_path_names_is_reported(tmp_path):
+    root = tmp_path / "contracts"
+    shutil.copytree(HERE / "contracts", root)
+    apply({"in": "acme/plain/v1/samples/add.json", "replace": '"id": 1', "with": '"id": "1"'}, root)
+    assert lint([root / "acme/plain/v2"]).findings == ()
+    assert [one.rule for one in lint([root / "acme/plain/v1"]).findings] == ["L17"]
+
+
+def test_a_table_contract_is_linted_by_itself(tmp_path):
+    file = tmp_path / "orders.yaml"
+    file.write_text("table: shop.orders\ncolumns: {id: {type: bigint}}\nprimary_key: [id]\n")
+    report = lint([file])
+    assert (report.findings, report.checked["tables"]) == ((), 1)
+    file.write_text("table: shop.orders\ncolumns: {id: {type: bigint}}\nsource_time_zone: Mars/Olympus\n")
+    assert [(one.rule, one.line, one.path) for one in lint([file]).findings] == [("L25", 3, "/source_time_zone")]
+
+
+def test_without_a_path_the_folder_contracts_is_linted_where_it_holds_some(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "contracts").mkdir()
+    assert lint().checked["contracts"] >= 6
+    shutil.copytree(HERE / "contracts", tmp_path / "contracts", dirs_exist_ok=True)
+    assert lint().checked["contracts"] == 2
+
+
+@pytest.mark.parametrize("content", [None, {"readme.txt": "nothing"}])
+def test_a_path_that_names_nothing_to_lint_is_refused(content, tmp_path):
+    path = tmp_path / "folder"
+    if content is not None:
+        path.mkdir()
+        for name, text in content.items():
+            (path / name).write_text(text)
+    with pytest.raises(UsageError):
+        lint([path])
+
+
+def add_third_version(root):
+    folder = root / "dts" / "canal" / "v3"
+    folder.mkdir(parents=True)
+    folder.joinpath("contract.yaml").write_text(
+        'contract: dts/canal@3\nbased_on: dts/canal@2\napplies: {since: "2031-05-01"}\nstatus: current\n'
+    )
+
+
+def apply(edit, root):
+    if "in" in edit:
+        file = root / edit["in"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if "bytes" in edit:
+            file.write_bytes(bytes.fromhex(edit["bytes"]))
+        elif "text" in edit:
+            file.write_text(edit["text"], encoding="utf-8")
+        else:
+            text = file.read_text(encoding="utf-8")
+            old = edit.get("replace", edit.get("after"))
+            assert text.count(old) >= 1, f"{old!r} is not in {file}"
+            new = edit["with"] if "replace" in edit else f"{old}\n{edit['add']}"
+            file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    elif "rename" in edit:
+        (root / edit["rename"]).rename(root / edit["to"])
+    elif "copy" in edit:
+        shutil.copytree(root / edit["copy"], root / edit["to"])
+    else:
+        path = root / edit["remove"]
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def shown(finding, root):
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "file": Path(finding.file).relative_to(root).as_posix(),
+        "line": finding.line,
+        "path": finding.path,
+        "expected": finding.expected,
+        "observed": finding.observed,
+    }

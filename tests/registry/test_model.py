@@ -1,0 +1,115 @@
+"""The contract document refuses what is not in the vocabulary, and keeps what is."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from pydantic import ValidationError
+
+from cdc_contracts.registry import model
+from cdc_contracts.registry.model import Evidence, Images, Mapping, Meaning, Place
+
+WHOLE = {
+    "contract": "acme/plain@1",
+    "applies": {"until": "2.0", "counted_from": "product-version"},
+    "status": "current",
+    "transport": "json",
+    "provenance": {"document": "guide.txt"},
+    "envelope": {"op": {"at": "/kind"}, "table": {"at": "/tab"}},
+    "ops": {"add": "insert", "change": "update", "beat": "heartbeat"},
+    "images": {
+        "container": "object",
+        "insert": {"after": {"at": "/new"}},
+        "update": {"before": {"at": "/old", "over": "/new"}, "after": {"at": "/new", "or": "/row"}},
+    },
+    "columns": {"types": "none"},
+    "values": {"mapping": {"by": "/mode", "map": {"A": "one"}, "else": "parameter"}},
+    "rules": ["columns-typed"],
+    "discriminators": [{"present": "/kind"}, {"any": [{"absent": "/x"}, {"in": "/kind", "values": ["add"]}]}],
+    "full_load": "own-op",
+}
+
+
+def test_a_whole_contract_is_read():
+    meaning = Meaning.model_validate(WHOLE)
+    assert meaning.images.of("update").after.either == "/row"
+    assert meaning.images.of("update-before") is None
+    assert meaning.images.pointers() == ("/new", "/old", "/row")
+    assert meaning.values.mapping.otherwise == "parameter"
+    assert meaning.discriminators[1].any[1].within == "/kind"
+
+
+def test_a_contract_is_frozen():
+    meaning = Meaning.model_validate(WHOLE)
+    with pytest.raises(ValidationError):
+        meaning.status = "legacy"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("extra",), 1),
+        (("status",), "old"),
+        (("transport",), "xml"),
+        (("applies", "from"), "1.0"),
+        (("applies", "counted_from"), "moon-phase"),
+        (("envelope", "op", "at"), "kind"),
+        (("envelope", "op", "flags"), [{"at": "/x", "is": True, "means": "nothing"}]),
+        (("envelope", "table"), {}),
+        (("envelope", "table", "split"), "by-colon"),
+        (("envelope", "event_time"), {"at": "/t", "form": "epoch"}),
+        (("ops", "drop"), "remove"),
+        (("ops", "drop"), "delete"),
+        (("images", "container"), "tree"),
+        (("images", "update", "after", "under"), "/x"),
+        (("columns", "types"), "some"),
+        (("values", "mapping"), {"by": "/mode"}),
+        (("rules",), ["no-such-rule"]),
+        (("notes",), ["columns-typed"]),
+        (("parameters",), ["zone"]),
+        (("discriminators",), [{"present": "/a", "absent": "/b"}]),
+        (("discriminators",), [{}]),
+        (("discriminators",), [{"any": [{"any": [{"present": "/a"}]}]}]),
+        (("version_evidence",), [{"image-of": "deletion", "at": "/old"}]),
+        (("undocumented",), ["everything"]),
+        (("full_load",), "sometimes"),
+        (("full_load",), None),
+    ],
+)
+def test_what_the_vocabulary_does_not_have_is_refused(path, value):
+    document = copy.deepcopy(WHOLE)
+    step = document
+    for part in path[:-1]:
+        step = step[part]
+    step[path[-1]] = value
+    with pytest.raises(ValidationError):
+        Meaning.model_validate(document)
+
+
+@pytest.mark.parametrize("key", sorted(set(WHOLE)))
+def test_every_part_of_it_is_needed(key):
+    with pytest.raises(ValidationError):
+        Meaning.model_validate({name: value for name, value in WHOLE.items() if name != key})
+
+
+def test_an_op_that_only_a_flag_leads_to_needs_images_too():
+    document = copy.deepcopy(WHOLE)
+    document["envelope"]["op"]["flags"] = [{"at": "/full", "is": True, "means": "snapshot"}]
+    with pytest.raises(ValidationError, match="op snapshot is reachable"):
+        Meaning.model_validate(document)
+
+
+def test_names_of_the_vocabulary_are_read_by_their_own_spelling():
+    assert Place.model_validate({"at": "/k", "as": "joined-u0001"}).reading == "joined-u0001"
+    assert Place.model_validate({"from": "topic-or-table-option"}).source == "topic-or-table-option"
+    assert Evidence.model_validate({"value-form": "BIT", "is": "bit-hex"}).is_form == "bit-hex"
+    assert model.Test.model_validate({"not-prefix-of": "/a", "at": "/b", "then": "-"}).not_prefix_of == "/a"
+    assert Images.model_validate({"container": "object", "update-after": {}}).of("update-after") is not None
+
+
+def test_a_mapping_keeps_texts_or_names_a_literal():
+    mapping = Mapping.model_validate({"mapping": "m", "invalid": {"sql-date": "keep-text", "x": {"literal": "0"}}})
+    assert mapping.invalid == {"sql-date": "keep-text", "x": {"literal": "0"}}
+    with pytest.raises(ValidationError):
+        Mapping.model_validate({"mapping": "m", "invalid": {"sql-date": "drop"}})

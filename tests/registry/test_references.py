@@ -1,0 +1,46 @@
+"""What a reference may look like, and in which order releases and dates stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.references import Reference, parse_reference, release_order
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dts/canal", Reference("dts", "canal", None)),
+        ("dts/canal@2", Reference("dts", "canal", "2")),
+        ("dts/canal@latest", Reference("dts", "canal", "latest")),
+        ("dts/canal@2022-03-20", Reference("dts", "canal", "2022-03-20")),
+        ("oms-community/default@3.3.0", Reference("oms-community", "default", "3.3.0")),
+        ("oms-community/default@3.10", Reference("oms-community", "default", "3.10")),
+    ],
+)
+def test_a_reference_is_read(text, expected):
+    assert parse_reference(text) == expected
+    assert str(expected) == text
+    assert expected.subject == text.partition("@")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "dts", "dts/", "/canal", "dts/canal/x", "DTS/canal", "dts/canal@", "dts/canal@@2", "dts/canal@v2",
+     "dts/canal@2022-3-20", "dts/canal@now", "dts canal", "dts/canal@2 ", "../canal", "dts/canal\n"],
+)  # fmt: skip
+def test_anything_else_is_refused(text):
+    with pytest.raises(UsageError) as error:
+        parse_reference(text)
+    assert error.value.exit_code == 2
+
+
+def test_releases_stand_in_the_order_of_their_numbers():
+    releases = ["3.3.0", "3.10.0", "3.2.9", "3.3", "4.0"]
+    assert sorted(releases, key=release_order) == ["3.2.9", "3.3", "3.3.0", "3.10.0", "4.0"]
+
+
+def test_dates_stand_in_the_order_of_the_calendar():
+    dates = ["2022-03-20", "2021-12-31", "2022-03-09"]
+    assert sorted(dates, key=release_order) == ["2021-12-31", "2022-03-09", "2022-03-20"]

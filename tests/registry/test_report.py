@@ -1,0 +1,96 @@
+"""The report says what the run came to, and refuses to say what does not add up."""
+
+from collections import Counter
+
+import pytest
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.errors import LedgerError
+from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.report import Span, build_report, instant
+from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Run, Source, Tally
+
+SOURCE = Source("orders", 3)
+
+
+def a_report(tally, fail_on="warning", spans=None):
+    return build_report(
+        tally, catalogue=shipped_catalogue(), contract="dts/canal@2", source={"kind": "file"},
+        spans=spans if spans is not None else {SOURCE: Span(10, 20)}, fail_on=fail_on,
+    )  # fmt: skip
+
+
+def a_tally(severity="error", name="value-form"):
+    tally = Tally(partitions={SOURCE: PartitionTally(read=8, conforming=5, control=1, tombstone=1, quarantined=1, changes=6)})
+    tally.readable["shop.orders"] = 7
+    moment = Moment("orders", 3, 12, 1_600_000_000_123_456)
+    found = FindingTally(
+        severity, Counter({"integer-text": 1}), Counter({"aa": 2, "a": 5}), Counter({"INSERT": 1}),
+        Counter({"dts/canal@2": 1}), {SOURCE: Extent(1, moment, moment)},
+    )  # fmt: skip
+    tally.add_finding(Finding("D07.integer-text", name, severity, "/data/0/id", "integer-text", "aa"), "shop.orders", found)
+    tally.seen["dts/canal@2"] = 4
+    tally.undecided = 2
+    tally.runs[SOURCE] = [Run("dts/canal@1", 10, 12), Run("dts/canal@2", 15, 19)]
+    return tally
+
+
+def test_a_report_has_every_key_that_other_tools_read():
+    report = a_report(a_tally())
+    assert report["report_version"] == 1
+    assert report["verdict"] == "drift"
+    assert report["ledger"] == {
+        "read": 8, "conforming": 5, "control": 1, "tombstone": 1, "quarantined": 1, "changes": 6,
+        "partitions": [{
+            "topic": "orders", "partition": 3, "start": 10, "end": 20, "read": 8, "conforming": 5, "control": 1,
+            "tombstone": 1, "quarantined": 1, "changes": 6, "gaps": 2, "first_timestamp": None, "last_timestamp": None,
+        }],
+    }  # fmt: skip
+    (finding,) = report["findings"]
+    action = finding.pop("action")
+    assert action.startswith("Compare the product version")
+    at = {"topic": "orders", "partition": 3, "offset": 12, "timestamp": "2020-09-13T12:26:40.123Z"}
+    assert finding == {
+        "rule": "D07.integer-text", "class": "value-form", "severity": "error", "path": "/data/0/id",
+        "table": "shop.orders", "op": "INSERT", "ops": {"INSERT": 1}, "count": 1, "denominator": 7, "first": at,
+        "last": at,
+        "partitions": [{"topic": "orders", "partition": 3, "count": 1, "first_offset": 12, "last_offset": 12}],
+        "expected": "integer-text", "observed": ["a", "aa"], "document": "004_c131997ae0547dbf.txt, Canal Json",
+    }  # fmt: skip
+    assert report["versions_seen"] == {"dts/canal@1": 0, "dts/canal@2": 4}
+    assert report["versions_undecided"] == 2
+    assert report["switches"] == [
+        {"topic": "orders", "partition": 3, "from": "dts/canal@1", "to": "dts/canal@2", "after": 12, "at": 15}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("severity", "fail_on", "verdict"),
+    [("error", "error", "drift"), ("warning", "error", "pass"), ("warning", "warning", "drift"), ("info", "warning", "pass"),
+     ("info", "info", "drift")],
+)  # fmt: skip
+def test_a_finding_fails_the_run_when_it_weighs_enough(severity, fail_on, verdict):
+    assert a_report(a_tally(severity), fail_on)["verdict"] == verdict
+
+
+def test_an_ambiguous_record_makes_the_run_inconclusive_and_not_drift():
+    tally = a_tally(name="ambiguous")
+    tally.outcomes["ambiguous"] = 1
+    assert a_report(tally)["verdict"] == "inconclusive"
+
+
+def test_a_range_without_values_is_inconclusive():
+    only_tombstones = Tally(partitions={SOURCE: PartitionTally(read=3, tombstone=3)})
+    assert a_report(only_tombstones)["verdict"] == "inconclusive"
+    assert a_report(Tally())["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize("counts", [PartitionTally(read=3, conforming=2), PartitionTally(read=11, conforming=11)])
+def test_counts_that_do_not_add_up_are_an_error_of_their_own(counts):
+    with pytest.raises(LedgerError, match="does not add up"):
+        a_report(Tally(partitions={SOURCE: counts}))
+
+
+def test_instants_have_milliseconds():
+    assert instant(0) == "1970-01-01T00:00:00.000Z"
+    assert instant(None) is None

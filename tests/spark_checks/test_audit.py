@@ -1,0 +1,196 @@
+"""Audits through real Spark, of files and of topics in a real broker."""
+
+import json
+
+import pytest
+from topics import CATALOGUE, rendered, scope_of
+
+from cdc_contracts.registry.files import plan_files, read_slice
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.report import Span, build_report
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks import audit, decode
+from cdc_contracts.spark_checks.audit import audit_input
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.sources import read_files, read_topics
+
+
+def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **terms):
+    path = tmp_path / "topic.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    source = read_files([path], parse_range(), tasks=2)
+    return audit_input(spark, source, scope_of(reference, **terms), fail_on=fail_on).report
+
+
+def audit_topic(spark, broker, topic, reference, fail_on="warning", window=("earliest", "latest")):
+    source = read_topics(spark, broker.bootstrap, [topic], parse_range(*window), {}, headers=False)
+    return audit_input(spark, source, scope_of(reference), fail_on=fail_on).report
+
+
+def paths_of(report, name):
+    return {finding["path"] for finding in report["findings"] if finding["class"] == name}
+
+
+@pytest.mark.parametrize("reference", [version.reference for version in CATALOGUE.all_versions()])
+def test_a_stream_that_conforms_passes_without_a_finding_above_info(spark, tmp_path, reference):
+    lines = rendered(reference, 2_000, snapshot=50, controls=97)
+    report = audit_lines(spark, tmp_path, lines, reference)
+    assert report["verdict"] == "pass"
+    assert [finding for finding in report["findings"] if finding["severity"] != "info"] == []
+    assert report["ledger"]["read"] == len(lines) == report["ledger"]["conforming"] + report["ledger"]["control"]
+
+
+def test_dts_messages_of_the_old_version_are_told_by_their_deletes(spark, tmp_path):
+    lines = rendered("dts/canal@1", 3_000)
+    deletes = [number for number, line in enumerate(lines) if json.loads(line)["type"] == "DELETE"]
+    report = audit_lines(spark, tmp_path, lines, "dts/canal@2")
+    assert report["verdict"] == "drift"
+    (finding,) = [finding for finding in report["findings"] if finding["severity"] != "info"]
+    assert finding["class"] == "other-version"
+    assert finding["rule"] == "D03.images"
+    assert finding["path"] == "/old"
+    assert finding["count"] == len(deletes) == report["ledger"]["quarantined"]
+    assert finding["ops"] == {"DELETE": len(deletes)}
+    assert finding["first"]["offset"] == deletes[0]
+    assert finding["last"]["offset"] == deletes[-1]
+
+
+def test_oms_messages_from_before_330_are_told_by_exactly_the_columns_that_changed(spark, tmp_path):
+    lines = rendered("oms-community/canal@1", 3_000, fractions=False)
+    report = audit_lines(spark, tmp_path, lines, "oms-community/canal@2")
+    assert report["verdict"] == "drift"
+    columns = {path.rpartition("/")[2] for path in paths_of(report, "other-version")}
+    assert columns == {"flags", "made", "seen"}
+    assert {finding["class"] for finding in report["findings"] if finding["severity"] == "error"} == {"other-version"}
+
+
+def test_without_types_the_default_dialect_is_undecided_and_passes(spark, tmp_path):
+    lines = rendered("oms-community/default@1", 1_000, fractions=False)
+    report = audit_lines(spark, tmp_path, lines, "oms-community/default@2")
+    assert report["verdict"] == "pass"
+    assert report["versions_undecided"] == report["ledger"]["read"] == len(lines)
+
+
+def test_a_new_member_is_one_warning_per_table_and_stops_nothing(spark, tmp_path):
+    lines = [b'{"shard":3,' + line[1:] for line in rendered("oms-community/canal@2", 1_000)]
+    report = audit_lines(spark, tmp_path, lines, "oms-community/canal@2")
+    (finding,) = report["findings"]
+    assert (finding["class"], finding["path"], finding["table"]) == ("unknown-field", "/shard", "shop.orders")
+    assert (finding["count"], finding["denominator"], finding["severity"]) == (len(lines), len(lines), "warning")
+    assert report["verdict"] == "drift"
+    assert report["ledger"]["conforming"] == len(lines)
+    assert audit_lines(spark, tmp_path, lines, "oms-community/canal@2", fail_on="error")["verdict"] == "pass"
+
+
+def test_a_foreign_message_whose_columns_happen_to_read_is_another_dialect(spark, tmp_path):
+    message = {
+        "database": "shop", "table": "notes", "type": "INSERT", "isDdl": False, "id": 7, "es": 1600000000000,
+        "ts": 1600000000100, "sql": "", "mysqlType": {"body": "varchar"}, "sqlType": {"body": 12}, "pkNames": [],
+        "data": [{"body": "text reads in both"}], "old": None,
+    }  # fmt: skip
+    report = audit_lines(spark, tmp_path, [json.dumps(message).encode()], "oms-community/canal@2")
+    assert report["ledger"]["quarantined"] == 1
+    assert [(finding["class"], finding["observed"]) for finding in report["findings"]] == [("other-dialect", ["dts/canal"])]
+
+
+def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
+    lines = rendered("oms-community/canal@1", 1_500) + [b"not json", b'{"a":1}', b""] + rendered("dts/canal@2", 300)
+    path = tmp_path / "topic.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    scope = scope_of("oms-community/canal@2")
+    by_spark = audit_input(spark, read_files([path], parse_range(), tasks=2), scope, fail_on="warning").report
+    kernel, tallies = Kernel(scope), []
+    plan, total = plan_files([path]), Tally()
+    for one in plan.slices:
+        for batch in read_slice(one, plan.limits):
+            rows = batch.num_rows
+            tallies += [kernel.audit(batch.slice(start, 37)) for start in range(0, rows, 37)]
+    for tally in reversed(tallies):
+        total.merge(tally)
+    here = build_report(
+        total, catalogue=scope.catalogue, contract=scope.declared, source=by_spark["source"],
+        spans={source: Span(*window) for source, window in plan.limits.items()}, fail_on="warning",
+    )  # fmt: skip
+    assert json.dumps(here) == json.dumps(by_spark)
+    assert by_spark["source"]["blank_lines"] == 1
+
+
+@pytest.fixture(scope="module")
+def switching_topic(broker, make_topic):
+    """Four partitions of 26,000 messages; in each the producer is upgraded at another offset."""
+    switches = [13_000, 1, 25_999, 7_777]
+    records = []
+    for partition, switch in enumerate(switches):
+        old = rendered("oms-community/canal@1", switch, seed=partition, fractions=False)
+        new = rendered("oms-community/canal@2", 26_000 - switch, seed=partition + 10)
+        records += [(partition, value) for value in old + new]
+    return make_topic(records, partitions=4), switches
+
+
+def test_a_topic_of_104000_messages_is_audited_and_its_switches_are_told_exactly(spark, broker, switching_topic):
+    topic, switches = switching_topic
+    report = audit_topic(spark, broker, topic, "oms-community/canal")
+    assert report["verdict"] == "pass"
+    assert report["ledger"]["read"] == report["ledger"]["conforming"] == 104_000
+    told = {one["partition"]: (one["from"], one["to"], one["at"]) for one in report["switches"]}
+    assert told == {
+        partition: ("oms-community/canal@1", "oms-community/canal@2", at) for partition, at in enumerate(switches)
+    }
+    assert [(one["start"], one["end"], one["gaps"]) for one in report["ledger"]["partitions"]] == [(0, 26_000, 0)] * 4
+
+
+def test_a_range_of_a_topic_is_read_and_nothing_else(spark, broker, switching_topic):
+    topic, _ = switching_topic
+    report = audit_topic(spark, broker, topic, "oms-community/canal@2", window=('{"3": 7700}', '{"3": 7800}'))
+    assert report["ledger"]["partitions"] == [
+        report["ledger"]["partitions"][0] | {"partition": 3, "start": 7700, "end": 7800, "read": 100, "gaps": 0}
+    ]
+    first = min(finding["first"]["offset"] for finding in report["findings"])
+    last = max(finding["last"]["offset"] for finding in report["findings"])
+    assert 7700 <= first <= last == 7776
+
+
+def test_tombstones_and_keys_of_a_topic_are_counted_apart(spark, broker, make_topic):
+    (value,) = rendered("dts/canal@2", 1)
+    report = audit_topic(spark, broker, make_topic([(0, value), (0, None), (0, None, {"key": b"k"}), (0, b"")]), "dts/canal@2")
+    counts = {name: report["ledger"][name] for name in ("read", "conforming", "tombstone", "quarantined")}
+    assert counts == {"read": 4, "conforming": 1, "tombstone": 2, "quarantined": 1}
+
+
+def test_an_empty_topic_is_inconclusive(spark, broker, make_topic):
+    report = audit_topic(spark, broker, make_topic(), "dts/canal@2")
+    assert report["verdict"] == "inconclusive"
+    assert report["ledger"]["read"] == 0
+
+
+def test_hostile_messages_among_good_ones_stop_nothing(spark, broker, make_topic):
+    good = rendered("oms-community/canal@2", 400)
+    first = good[0]
+    table = first.replace(b'"orders"', b'"../x"')
+    hostile = {
+        "trailing": first + b"x", "utf8": first.replace(b"shop", b"sh\xffp"), "bom": b"\xef\xbb\xbf" + first,
+        "utf8 in a new member": b'{"new":"\xff",' + first[1:], "array": b"[" + first + b"]", "scalar": b"1",
+        "deep": b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nan": first.replace(b'"es":', b'"es":NaN,"x":'),
+        "huge number": first.replace(b'"es":', b'"es":1e999999,"x":'), "surrogate": b'{"new":"\\ud800",' + first[1:],
+        "unknown op": first.replace(b'"INSERT"', b'"UPSERT"'), "long": b'"' + b"a" * 20_000_000 + b'"',
+    }  # fmt: skip
+    values = good + list(hostile.values()) + [table] + good
+    topic = make_topic([(0, value) for value in values], config={"max.message.bytes": "30000000"})
+    report = audit_topic(spark, broker, topic, "oms-community/canal@2")
+    assert report["ledger"]["read"] == len(values)
+    assert report["ledger"]["quarantined"] == len(hostile)
+    assert report["ledger"]["conforming"] == 801
+    assert report["verdict"] == "drift"
+
+
+def test_any_dataframe_with_the_columns_of_the_kafka_source_can_be_audited_and_decoded(spark):
+    values = rendered("dts/canal@2", 60)
+    rows = [(value, "t", 0, number) for number, value in enumerate(values)]
+    frame = spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
+    report = json.loads(audit(frame, "dts/canal@2").first().report)
+    assert (report["verdict"], report["ledger"]["read"]) == ("pass", 60)
+    assert [(one["start"], one["end"]) for one in report["ledger"]["partitions"]] == [(0, 60)]
+    decoded = decode(frame, "dts/canal@2")
+    assert decoded.changes.count() == 60
+    assert decoded.quarantine.count() == 0
+    assert decoded.changes.select("after.id").where("op = 'insert'").first()[0] is not None
