@@ -89,6 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     except Terminated:
         return _TERMINATED
+    except SystemExit as stop:
+        # typer ends like this where a reader of stdout went away in mid-command
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _tell(stop.__context__, debug=debug)
+        raise
     return code if isinstance(code, int) else 0
 
 

@@ -1,4 +1,4 @@
-"""`cdc-contracts audit`: does every message of a topic or file say what the contract says?"""
+"""`cdc-contracts audit`: whether every message of a topic or file says what its contract says."""
 
 from __future__ import annotations
 

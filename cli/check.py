@@ -44,14 +44,14 @@ def check(
     else:
         plan = plan_files([Path(path) for path in paths], whole=whole)
         batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
-    tell: Any = None if as_json else lambda line: console.print_line(line)
+    tell: Any = None if as_json else console.print_line
     report = check_batches(batches, scope, plan=plan, paths=paths, fail_on=fail_on, tell=tell)
     if as_json:
         console.print_json(report)
     else:
         ledger = report["ledger"]
-        counts = ", ".join(f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined"))
+        counts = ", ".join(
+            f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined")
+        )
         console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}")
     raise typer.Exit(EXIT_CODES[report["verdict"]])
-
-

@@ -14,7 +14,9 @@ from cdc_contracts.cli.options import AsJson, ContractFolders
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
 Target = Annotated[str, typer.Option("--to", metavar="DIR", help="Where the rows go; a local folder or a URI.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")
+]
 TrustContract = Annotated[
     bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
 ]

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def demo(
     kafka: Annotated[bool, typer.Option("--kafka", help="Start a real broker and audit the topic in it.")] = False,
-    target: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where everything is put.")] = Path("cdc-contracts-demo"),
+    target: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where everything is put.")] = Path(
+        "cdc-contracts-demo"
+    ),
     messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages to make.")] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same messages.")] = 7,
     cores: running.Cores = None,
@@ -70,7 +72,8 @@ def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Pat
     ledger = decoded.report["ledger"]
     console.print_heading("What happened")
     rows: list[list[Any]] = [
-        [f"partition {one['partition']}", f"upgraded after offset {one['after']}, at {one['at']}"] for one in report["switches"]
+        [f"partition {one['partition']}", f"upgraded after offset {one['after']}, at {one['at']}"]
+        for one in report["switches"]
     ]
     console.print_table(["", ""], rows)
     console.print_heading("Where to look")

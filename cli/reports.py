@@ -69,11 +69,16 @@ def _tell_versions(report: Mapping[str, Any]) -> None:
     if not seen and not report["versions_undecided"]:
         return
     console.print_heading("Versions")
-    rows: list[list[Any]] = [[reference, f"{count:,} messages fit it and no other version"] for reference, count in seen.items()]
+    rows: list[list[Any]] = [
+        [reference, f"{count:,} messages fit it and no other version"] for reference, count in seen.items()
+    ]
     if report["versions_undecided"]:
         rows.append(["undecided", f"{report['versions_undecided']:,} messages fit several versions"])
     rows += [
-        [f"{one['topic']} {one['partition']}", f"{one['from']} up to offset {one['after']}, {one['to']} from {one['at']}"]
+        [
+            f"{one['topic']} {one['partition']}",
+            f"{one['from']} up to offset {one['after']}, {one['to']} from {one['at']}",
+        ]
         for one in report["switches"][:_MOST_SHOWN]
     ]
     if len(report["switches"]) > _MOST_SHOWN:
@@ -88,11 +93,11 @@ def _tell_findings(report: Mapping[str, Any]) -> None:
     console.print_heading("Findings")
     for finding in findings[:_MOST_SHOWN]:
         first = finding["first"]
+        place = f"{first['topic']} partition {first['partition']} offset {first['offset']}"
         where = f"{finding['table'] or 'any table'} {finding['path'] or '(message)'}"
         console.print_text(f"{finding['severity']} {finding['class']} ({finding['rule']}) {where}")
         rows = [
-            ["  count", f"{finding['count']:,} of {finding['denominator']:,}, first at {first['topic']} "
-                      f"partition {first['partition']} offset {first['offset']}"],
+            ["  count", f"{finding['count']:,} of {finding['denominator']:,}, first at {place}"],
             ["  expected", finding["expected"]],
             ["  observed", ", ".join(finding["observed"])],
             ["  see", finding["document"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,6 @@ import typer
 
 from cdc_contracts.cli import console, reports
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
-from cdc_contracts.spark_checks.offsets import words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +33,9 @@ KafkaOptions = Annotated[
     list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
 ]
 From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
-To = Annotated[str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
+To = Annotated[
+    str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
+]
 Until = Annotated[str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
 Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
 Jars = Annotated[list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already.")]
@@ -76,7 +77,8 @@ def spark_session(
             yield session
         finally:
             if own:
-                session.stop()
+                with suppress(Exception):  # what went wrong before is what a person has to see
+                    session.stop()
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -157,6 +159,8 @@ def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | 
 
 
 def _tell_ranges(source: TopicInput | FileInput) -> None:
+    from cdc_contracts.spark_checks.offsets import words_of
+
     by_topic: dict[str, dict[int, tuple[int, int]]] = {}
     for (topic, partition), span in source.spans.items():
         by_topic.setdefault(topic, {})[partition] = (span.start, span.end)

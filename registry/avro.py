@@ -8,6 +8,7 @@ not null.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -25,6 +26,7 @@ ABSENT_ENUM: Final = "Absent"
 _LONGEST: Final = {"int": 2**31, "long": 2**63}
 _FLOATS: Final = ("float", "double")
 _PLAIN: Final = ("null", "boolean", "string", "int", "long", *_FLOATS)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 _Path = tuple[str, ...]
 _Branch = tuple[str, "_Node"]
 
@@ -47,7 +49,10 @@ class Codec:
             self._parsed = fastavro.parse_schema(schema)
         except Exception as error:  # fastavro raises a dozen kinds for schemas
             raise AvroError(f"not a valid Avro schema: {error}") from error
-        self._root = _compile(self._parsed, {}, ())
+        try:
+            self._root = _compile(self._parsed, {}, ())
+        except (KeyError, TypeError, AttributeError) as error:  # what fastavro does not look at
+            raise AvroError(f"not a valid Avro schema: {error!r}") from error
 
     def write(self, message: Mapping[str, Any]) -> bytes:
         """Return a parsed message as one Avro record, without header or frame.
@@ -184,6 +189,8 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
 
     node = named[name] = _Node("record", to_datum, to_value)
     for field in schema["fields"]:
+        if not _NAME.match(field["name"]) or field["name"] in fields:
+            raise AvroError(f"`{field['name']}` is no name of a field, or stands twice", path)
         fields[field["name"]] = _compile(field["type"], named, (*path, field["name"]))
     return node
 

@@ -61,19 +61,22 @@ class Version:
         """The resolved document as a checked value. Raises ContractError where it breaks the vocabulary."""
         from cdc_contracts.registry.model import Meaning
 
-        return _validated(Meaning, self.resolved, self.reference)
+        meaning: Meaning = _validated(Meaning, self.resolved, self.reference)
+        return meaning
 
     @cached_property
     def canonical_meaning(self) -> CanonicalMeaning:
         """The document of the canonical change, which states identity and source only."""
         from cdc_contracts.registry.model import CanonicalMeaning
 
-        return _validated(CanonicalMeaning, self.resolved, self.reference)
+        meaning: CanonicalMeaning = _validated(CanonicalMeaning, self.resolved, self.reference)
+        return meaning
 
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a message: the version's own file, else that of its base."""
-        return self._inherited_json("message.schema.json")
+        schema: dict[str, Any] = self._inherited_json("message.schema.json")
+        return schema
 
     @cached_property
     def avro_schema(self) -> Any:
@@ -94,7 +97,9 @@ class Version:
         choice = self.meaning.values.mapping
         if isinstance(choice, str):
             return (choice,)
-        return tuple(dict.fromkeys([*choice.map.values(), *([choice.otherwise] if choice.otherwise != "parameter" else [])]))
+        return tuple(
+            dict.fromkeys([*choice.map.values(), *([choice.otherwise] if choice.otherwise != "parameter" else [])])
+        )
 
     def file(self, name: str) -> Traversable | None:
         """Return the file of that name, own or inherited, or None."""
@@ -108,7 +113,7 @@ class Version:
         if found is None:
             raise ContractError(f"{self.reference} has no {name}", where=str(self.folder))
         try:
-            return json.loads(found.read_text(encoding="utf-8"))
+            return json.loads(_read_text(found))
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=f"{found}") from error
 
@@ -166,7 +171,7 @@ class Catalogue:
 
     def base(self, text: str, child: str) -> Version:
         """Return the version that `child` is based on. Raises ContractError where that is no version."""
-        reference = parse_reference(text)
+        reference = _parse_base(text, child)
         number = reference.selector
         found = self._versions.get(reference.subject, {}).get(int(number)) if number and number.isdigit() else None
         if found is None:
@@ -179,7 +184,7 @@ class Catalogue:
             above = self.read(step.folder, "contract.yaml").get("based_on")
             if above is None:
                 return found
-            parent = parse_reference(above)
+            parent = _parse_base(above, step.reference)
             following = self._versions.get(parent.subject, {}).get(int(parent.selector or 0))
             if following is None:
                 raise ContractError(f"`based_on: {above}` names no version", where=step.reference)
@@ -215,14 +220,14 @@ class Catalogue:
         if key not in self._documents:
             if not found.is_file():
                 raise ContractError(f"there is no {name}", where=str(folder))
-            self._documents[key] = documents.parse_document(found.read_text(encoding="utf-8"), key)
+            self._documents[key] = documents.parse_document(_read_text(found), key)
         return dict(self._documents[key])
 
     def _resolved_mapping(self, name: str, children: tuple[str, ...]) -> dict[str, Any]:
         found = self.mapping_file(name)
         if name in children:
             raise ContractError("`based_on` goes round in a circle", where=str(found))
-        document = documents.parse_document(found.read_text(encoding="utf-8"), str(found))
+        document = documents.parse_document(_read_text(found), str(found))
         based_on = document.pop("based_on", None)
         if based_on is None:
             return documents.without_nulls(document)
@@ -249,7 +254,7 @@ class Catalogue:
         if selector == "latest":
             return versions[-1]
         if is_release_or_date(selector):
-            for version in versions:
+            for version in reversed(versions):
                 if _holds_at(version, selector):
                     return version
             raise UsageError(
@@ -267,6 +272,13 @@ class Catalogue:
         near = difflib.get_close_matches(subject, self._versions, 1, cutoff=0.4)
         mend = f"did you mean {near[0]}?" if near else "`cdc-contracts list` shows all"
         return UsageError(f"there is no contract `{subject}`", mend=mend)
+
+
+def _parse_base(text: Any, child: str) -> Reference:
+    reference = parse_reference(str(text))
+    if reference.selector is not None and not reference.selector.isdigit():
+        raise ContractError(f"`based_on: {text}` names no version", where=child, mend="write SYSTEM/DIALECT@N")
+    return reference
 
 
 def shipped_catalogue() -> Catalogue:
@@ -291,6 +303,13 @@ def _holds_at(version: Version, selector: str) -> bool:
             return False
     at = release_order(selector)
     return (since is None or release_order(since) <= at) and (until is None or at < release_order(until))
+
+
+def _read_text(found: Traversable) -> str:
+    try:
+        return found.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ContractError(f"cannot be read: {error}", where=str(found)) from error
 
 
 def _folders(folder: Traversable) -> list[Traversable]:

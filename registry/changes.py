@@ -132,13 +132,15 @@ QUARANTINE_SCHEMA: Final = pa.schema([
     *_COORDINATES,
 ])  # fmt: skip
 
-LEDGER_SCHEMA: Final = pa.schema([
-    pa.field("topic", pa.string(), nullable=False),
-    pa.field("partition", pa.int32(), nullable=False),
-    *[
-        pa.field(name, pa.int64(), nullable=False)
-        for name in ("start", "end", "read", "conforming", "control", "tombstone", "quarantined", "gaps", "changes")
-    ],
-    pa.field("first_timestamp", _INSTANT),
-    pa.field("last_timestamp", _INSTANT),
-])
+LEDGER_SCHEMA: Final = pa.schema(
+    [
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        *[
+            pa.field(name, pa.int64(), nullable=False)
+            for name in ("start", "end", "read", "conforming", "control", "tombstone", "quarantined", "gaps", "changes")
+        ],
+        pa.field("first_timestamp", _INSTANT),
+        pa.field("last_timestamp", _INSTANT),
+    ]
+)

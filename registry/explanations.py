@@ -21,24 +21,30 @@ from cdc_contracts.registry.phrases import (
 )
 from cdc_contracts.registry.pointers import join_pointer
 
-_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType({
-    "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
-    "time_zone": "the zone of envelope times that are written without one",
-    "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
-    "avro_timestamp_fraction": "micros or nanos: what the fraction of an Avro timestamp counts",
-})
-_UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType({
-    "insert-images": "where the row of an INSERT stands",
-    "init-images": "where the row of the full load stands",
-    "update-before-and-after-images": "which image of an UPDATE is which",
-    "value-forms": "how values are written",
-    "value-forms-except-integer-and-text": "how values other than integers and text are written",
-})
-_FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType({
-    "own-op": "rows of a full load have an op of their own",
-    "as-insert": "rows of a full load look like inserts",
-    "as-upsert": "inserts, updates and rows of a full load look alike",
-})
+_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
+        "time_zone": "the zone of envelope times that are written without one",
+        "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
+        "avro_timestamp_fraction": "micros or nanos: what the fraction of an Avro timestamp counts",
+    }
+)
+_UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "insert-images": "where the row of an INSERT stands",
+        "init-images": "where the row of the full load stands",
+        "update-before-and-after-images": "which image of an UPDATE is which",
+        "value-forms": "how values are written",
+        "value-forms-except-integer-and-text": "how values other than integers and text are written",
+    }
+)
+_FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "own-op": "rows of a full load have an op of their own",
+        "as-insert": "rows of a full load look like inserts",
+        "as-upsert": "inserts, updates and rows of a full load look alike",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,8 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
     """
     plan = FilePlan()
     seen = _Seen()
-    for number, path in enumerate(sorted(_expand(paths))):
+    for number, given in enumerate(sorted(_expand(paths))):
+        path = given.absolute()  # whoever reads the slices may stand in another folder
         kind = "whole" if whole else _KINDS.get(path.suffix)
         if kind is None:
             raise UsageError(
@@ -269,9 +270,7 @@ def _read_lines(one: LineSlice, windows: Mapping[Source, Window]) -> Iterator[pa
     yield from _batches_of_lines(data, one.topic, one.partition, one.first, window)
 
 
-def _batches_of_lines(
-    data: bytes, topic: str, partition: int, first: int, window: Window
-) -> Iterator[pa.RecordBatch]:
+def _batches_of_lines(data: bytes, topic: str, partition: int, first: int, window: Window) -> Iterator[pa.RecordBatch]:
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()

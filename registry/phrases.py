@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
 
-COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType({
-    "project-created": "when the project was created; an upgrade changes nothing",
-    "product-version": "the version of the product",
-    "document-edition": "the edition of the source document",
-    "instance-created-or-restarted": "when the instance was created, or last restarted",
-})
+COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "project-created": "when the project was created; an upgrade changes nothing",
+        "product-version": "the version of the product",
+        "document-edition": "the edition of the source document",
+        "instance-created-or-restarted": "when the instance was created, or last restarted",
+    }
+)
 
 
 def tell_evidence(entry: Mapping[str, Any]) -> str:

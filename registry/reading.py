@@ -222,7 +222,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _same(value: Any, wanted: bool | int | str) -> bool:
+def _same(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(value, bool):
         return value is wanted
     if isinstance(wanted, int):

@@ -14,7 +14,8 @@ from typing import Any
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Control, Image
 from cdc_contracts.registry.discriminators import all_hold
-from cdc_contracts.registry.findings import ERROR, INFO, WARNING, Finding, rule_id
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.findings import INFO, WARNING, Finding, rule_id
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number, describe_shape
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import kind_of
@@ -66,6 +67,9 @@ class ReferenceJudge:
         self.version = version
         self.meaning = version.meaning
         self.terms = terms
+        unknown = [rule for rule in self.meaning.rules if rule not in RULES]
+        if unknown:
+            raise ContractError(f"rule `{unknown[0]}` is not one that this release can judge", where=version.reference)
         self._schema = SchemaJudge(version.schema)
         self._row_schema = lru_cache(256)(self._build_row_schema)
 
@@ -166,7 +170,9 @@ class ReferenceJudge:
         yield from self._unknown_types(columns)
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
-        typed = {name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})}
+        typed = {
+            name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
+        }
         forms = {name: self.form_of(columns, name, value) for name, value in typed.items()}
         key = tuple((name, form, self.context_of(form, columns.table)) for name, form in forms.items() if form)
         broken = {violation.parts[0] for violation in self._row_schema(key).violations(typed)}

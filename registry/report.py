@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue
@@ -112,8 +113,7 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
 
 def _counts(counts: PartitionTally) -> dict[str, int]:
     return {
-        name: getattr(counts, name)
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes")
+        name: getattr(counts, name) for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes")
     }
 
 
@@ -126,7 +126,8 @@ def _findings(tally: Tally, catalogue: Catalogue) -> list[dict[str, Any]]:
     return sorted(
         documents,
         key=lambda one: (
-            SEVERITIES.index(one["severity"]), -one["count"], one["class"], one["rule"], one["path"], one["table"] or "",
+            SEVERITIES.index(one["severity"]), -one["count"], one["class"], one["rule"], one["path"],
+            one["table"] or "",
         ),
     )  # fmt: skip
 
@@ -183,7 +184,7 @@ def _switches(tally: Tally) -> list[dict[str, Any]]:
     switches = []
     for source in sorted(tally.runs):
         runs = tally.runs[source]
-        for before, after in list(zip(runs, runs[1:], strict=False))[:_MOST_SWITCHES]:
+        for before, after in list(pairwise(runs))[:_MOST_SWITCHES]:
             switches.append({
                 "topic": source.topic,
                 "partition": source.partition,

@@ -36,9 +36,7 @@ def rules() -> tuple[RuleEntry, ...]:
         for one in CLASSES.values()
     ]
     mend = "Mend the file that the finding names."
-    lint = [
-        RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad) for one in LINT_RULES
-    ]
+    lint = [RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad) for one in LINT_RULES]
     return (*drift, *_CROSS_FIELD_RULES, *lint)
 
 

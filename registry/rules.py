@@ -218,7 +218,7 @@ _JDBC_CODES: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
 
 def _wire_text(value: Any) -> str:
     if isinstance(value, Number):
-        return "0" if value.token == "-0" else value.token
+        return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else str(value)

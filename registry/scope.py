@@ -15,7 +15,17 @@ from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, TOMBSTONE, Case, Opinion, Same, Verdict, decide, unreadable
+from cdc_contracts.registry.verdicts import (
+    CONFORMING,
+    CONTROL,
+    TOMBSTONE,
+    Case,
+    Opinion,
+    Same,
+    Verdict,
+    decide,
+    unreadable,
+)
 
 
 @dataclass(frozen=True)
@@ -94,9 +104,7 @@ class Scope:
         """Return what each version of the subject says of a parsed message."""
         return [judge.judge(message) for judge in self.judges]
 
-    def case(
-        self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None
-    ) -> Case:
+    def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
         """Return what the outcome of a parsed message depends on."""
         return Case(
             subject=self.subject,
@@ -121,8 +129,7 @@ class Scope:
     def claims(self, message: dict[str, Any]) -> bool:
         """Say whether the subject's discriminators hold and the version they belong to finds no error."""
         return any(
-            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits
-            for judge in self.judges
+            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
         )
 
     def welcomes(self, value: bytes | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import ContractError, UsageError
@@ -17,10 +17,10 @@ FILE: Final = "cdc-contracts.yaml"
 class Settings(Document):
     """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project."""
 
-    topics: dict[str, str] = {}
+    topics: dict[str, str] = Field(default_factory=dict)
     contracts: tuple[str, ...] = ()
     tables: str | None = None
-    parameters: dict[str, str] = {}
+    parameters: dict[str, str] = Field(default_factory=dict)
 
     def contract_of(self, topics: list[str]) -> str | None:
         """Return the contract that these topics are bound to, or None where one of them is not bound.

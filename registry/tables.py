@@ -99,5 +99,3 @@ def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
     if missing:
         raise ContractError(f"primary_key names `{missing[0]}`, which is no column", where=where)
     return contract
-
-

@@ -43,6 +43,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     if target.exists() and not replace:
         raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
     try:
+        target = target.absolute()  # the workers' folder is another one
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:

@@ -1,9 +1,10 @@
-"""The decode: conforming records as rows of `changes/`, everything else accounted for, published as one run or not at all."""
+"""The decode: conforming records as rows of `changes/`, the rest accounted for, published as one run or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,7 @@ def decode_input(
             where=directory,
             mend="choose another range or directory, or give --replace to put this run in its place",
         )
-    place = Place(directory, run, secrets.token_hex(4))
+    place = Place(runs.root, run, secrets.token_hex(4))
     published = False
     try:
         work = decode_work(describe_scope(scope), place, watch)
@@ -96,10 +97,25 @@ def decode_input(
                 RunRecord(run, scope.declared, scope.fingerprint, spans, counts, tuple(parts)), replaced=overlapping
             )
             published = True
+    except BaseException:
+        halt(session)
+        raise
     finally:
         if not published:
             runs.discard(place)
     return Decoded(tally, report, run, directory, withheld)
+
+
+def halt(session: SparkSession) -> None:
+    """No task of the session is running any more, or the patience for it is used up."""
+    try:
+        context = session.sparkContext
+        context.cancelAllJobs()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
+            time.sleep(0.1)
+    except Exception:  # noqa: BLE001  the session itself may be what failed
+        return
 
 
 def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
@@ -153,7 +169,9 @@ def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
 
 def _check_rows(tally: Tally, parts: list[Part]) -> None:
     """Raise LedgerError where the rows written are not the rows counted."""
-    written = {table: sum(part.rows for part in parts if part.table == table) for table in ("changes", "control", "quarantine")}
+    written = {
+        table: sum(part.rows for part in parts if part.table == table) for table in ("changes", "control", "quarantine")
+    }
     counted = {
         "changes": sum(counts.changes for counts in tally.partitions.values()),
         "control": sum(counts.control for counts in tally.partitions.values()),
@@ -166,4 +184,5 @@ def _check_rows(tally: Tally, parts: list[Part]) -> None:
         )
 
 
+_PATIENCE_SECONDS = 15
 _COUNTS = ("read", "conforming", "control", "tombstone", "quarantined", "changes")

@@ -87,7 +87,11 @@ def decode(
     frame = _input(df)
     changes, control, quarantine = (
         frame.mapInArrow(rows_work(spec, table), _spark_schema(schema))
-        for table, schema in (("changes", CHANGES_SCHEMA), ("control", CONTROL_SCHEMA), ("quarantine", QUARANTINE_SCHEMA))
+        for table, schema in (
+            ("changes", CHANGES_SCHEMA),
+            ("control", CONTROL_SCHEMA),
+            ("quarantine", QUARANTINE_SCHEMA),
+        )
     )
     return Decoded(changes, control, quarantine)
 
@@ -121,9 +125,7 @@ def _report_work(scope: Scope, fail_on: str) -> Work:
         tally = merge_tallies(collect_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
         found = spec.documents.open()
-        report = build_report(
-            tally, catalogue=found, contract=spec.reference, source=source, spans={}, fail_on=fail_on
-        )
+        report = build_report(tally, catalogue=found, contract=spec.reference, source=source, spans={}, fail_on=fail_on)
         yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
 
     return work

@@ -157,6 +157,11 @@ class RunDirectory:
         self.directory = directory
         self._filesystem, self._root = open_directory(directory)
 
+    @property
+    def root(self) -> str:
+        """The directory as every worker finds it: a local one by its absolute path."""
+        return self._root if isinstance(self._filesystem, fs.LocalFileSystem) else self.directory
+
     def records(self) -> list[dict[str, Any]]:
         """Return the records of all finished runs."""
         listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{RUNS}", allow_not_found=True))

@@ -1,8 +1,8 @@
-"""Sources: what is read, from where to where, and as which DataFrame. A range is decided once, before anything is read."""
+"""Sources: what is read, from where to where, and as which DataFrame. A range is decided once, before any reading."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -58,8 +58,16 @@ class TopicInput:
         }
 
     def describe(self, tally: Tally) -> dict[str, Any]:
-        ranges = {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in self.selected.items()}
-        return {"kind": "kafka", "bootstrap": self.bootstrap, "topics": list(self.selected), "ranges": ranges, "blank_lines": 0}
+        ranges = {
+            topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in self.selected.items()
+        }
+        return {
+            "kind": "kafka",
+            "bootstrap": self.bootstrap,
+            "topics": list(self.selected),
+            "ranges": ranges,
+            "blank_lines": 0,
+        }
 
     def frame(self, session: SparkSession) -> DataFrame:
         """Return the records as a DataFrame with the columns of the Kafka source."""
@@ -127,7 +135,7 @@ class FileInput:
         slices, windows = tuple(self.plan.slices), dict(self.windows)
         groups = _share_out(slices, self.tasks)
 
-        def read_and_work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             mine = [number for batch in batches for number in batch.column(0).to_pylist()]
             yield from work(batch for number in mine for one in groups[number] for batch in read_slice(one, windows))
 

@@ -15,7 +15,6 @@ from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARA
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 
 if TYPE_CHECKING:

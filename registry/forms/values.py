@@ -59,7 +59,7 @@ class Flag(IntEnum):
     TOO_LONG = 4  # a number of more than LIMIT characters
 
 
-class BrokenValue(Exception):  # noqa: N818 - it tells of a value, not of an error of ours
+class BrokenValue(Exception):
     """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG)."""
 
     def __init__(self, flag: Flag = Flag.BROKEN) -> None:

@@ -21,8 +21,10 @@ _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Records with the columns of the Kafka source: `key`, `value`, `topic`, `partition`, `offset`, `timestamp`,
-    `timestampType` and perhaps `headers`. Timestamps are microseconds since 1970 UTC.
+    """Records with the columns of the Kafka source, as a source hands them over.
+
+    They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
+    `timestampType` and perhaps `headers`.
     """
 
     records: pa.RecordBatch

@@ -166,10 +166,11 @@ def _find_runs(tally: Tally, proven: Numbers, versions: list[str], batch: Batch)
         numbers = np.flatnonzero((batch.source_of == place) & (proven >= 0))
         if not len(numbers):
             continue
-        offsets = batch.offsets[numbers]
-        order = np.argsort(offsets, kind="stable")
-        codes, offsets = proven[numbers][order], offsets[order]
-        starts = np.flatnonzero(np.append(True, np.diff(codes) != 0))  # noqa: FBT003  the first record begins a run
+        codes, offsets = proven[numbers], batch.offsets[numbers]
+        if (np.diff(offsets) < 0).any():
+            order = np.argsort(offsets, kind="stable")
+            codes, offsets = codes[order], offsets[order]
+        starts = np.flatnonzero(np.append(True, np.diff(codes) != 0))
         ends = np.append(starts[1:], len(codes)) - 1
         tally.runs[Source(*pair)] = join_runs(
             Run(versions[codes[start]], int(offsets[start]), int(offsets[end]))
@@ -177,4 +178,9 @@ def _find_runs(tally: Tally, proven: Numbers, versions: list[str], batch: Batch)
         )
 
 
-_LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone", **dict.fromkeys(QUARANTINED, "quarantined")}
+_LEDGER = {
+    CONFORMING: "conforming",
+    CONTROL: "control",
+    TOMBSTONE: "tombstone",
+    **dict.fromkeys(QUARANTINED, "quarantined"),
+}

@@ -150,7 +150,7 @@ class _Images:
     def as_array(self, texts: pa.Array) -> pa.Array:
         counts = _joined(self.counts)
         offsets = np.concatenate([[0], np.cumsum(np.maximum(counts, 0))]).astype(np.int32)
-        missing = np.append(counts < 0, False)  # noqa: FBT003  the closing offset is always there
+        missing = np.append(counts < 0, False)
         names = pa.array(list(self.known), pa.string()).take(pa.array(_joined(self.names)))
         items = texts.take(pa.array(_joined(self.places)))
         return pa.MapArray.from_arrays(pa.array(offsets, mask=missing), names, items)
@@ -265,7 +265,8 @@ def _complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -
     if not types.keys() <= set(side.names):
         return [False] * rows
     typed = [index for index, name in enumerate(side.names) if name in types]
-    return side.present[:, typed].all(axis=1).tolist()  # type: ignore[no-any-return]
+    complete: list[bool | None] = np.all(side.present[:, typed], axis=1).tolist()
+    return complete
 
 
 def _invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> list[list[str]]:
@@ -300,7 +301,7 @@ def _times(alike: Alike, place: Place | None, zone: Zone | None) -> list[EventTi
         return [_NO_TIME] * len(alike.positions)
     known: dict[Any, EventTime] = {}
     times = []
-    for value in alike.member(place.at):
+    for value in alike.member(place.at) or ():
         time = known.get(value)
         if time is None:
             time = known[value] = read_time(_as_parsed(value), place, zone)
@@ -311,7 +312,7 @@ def _times(alike: Alike, place: Place | None, zone: Zone | None) -> list[EventTi
 def _sent(alike: Alike, place: Place | None) -> list[str | None]:
     if place is None:
         return [None] * len(alike.positions)
-    return [value if value is None else as_sent(_as_parsed(value), place) for value in alike.member(place.at)]
+    return [value if value is None else as_sent(_as_parsed(value), place) for value in alike.member(place.at) or ()]
 
 
 def _pair_ids(alike: Alike, reading: Reading) -> list[str | None]:

@@ -25,7 +25,9 @@ from cdc_contracts.registry.schemas import compile_pattern
 Mark = tuple[Any, ...]
 Mask = NDArray[np.bool_]
 
+_BITS: Final = 60
 _UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG)
+_NUMBERS: Final = frozenset({int, float, Number})
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
 
@@ -41,35 +43,33 @@ class Group:
 def group_records(sheet: Sheet, plan: Plan, marks: Sequence[tuple[Mark, Mask]]) -> list[Group]:
     """Return the records of a sheet by frame and marks, leaving out those only the reference may judge."""
     codes, frames = _frames(sheet, plan)
-    keep = np.ones(len(sheet), np.bool_)
-    if sheet.unfit:
-        keep[list(sheet.unfit)] = False
     used = [(mark, mask) for mark, mask in marks if mask.any()]
-    if not used:
-        keys: Sequence[Any] = codes.tolist()
-    else:
-        bits = np.packbits(np.stack([mask for _, mask in used]), axis=0).T
-        keys = list(zip(codes.tolist(), map(bytes, np.ascontiguousarray(bits)), strict=True))
-    members: dict[Any, list[int]] = {}
-    if len(frames) == 1 and not used:
-        members[0] = list(range(len(sheet)))
-    else:
-        for position, key in enumerate(keys):
-            found = members.get(key)
-            if found is None:
-                members[key] = [position]
-            else:
-                found.append(position)
     groups = []
-    for positions in members.values():
-        chosen = np.asarray(positions, np.int64)
-        first = positions[0]
+    for positions in _alike(codes, [mask for _, mask in used]):
+        first = int(positions[0])
+        held = tuple(mark for mark, mask in used if mask[first])
+        chosen = positions
         if sheet.unfit:
-            chosen = chosen[keep[chosen]]
+            chosen = positions[~np.isin(positions, list(sheet.unfit))]
         if len(chosen):
-            held = tuple(mark for mark, mask in used if mask[first])
             groups.append(Group(frames[codes[first]], held, chosen))
     return groups
+
+
+def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.int64]]:
+    """Return the positions that have one code and the same masks, each group rising."""
+    keys = codes
+    for start in range(0, len(masks), _BITS):
+        bits = sum(
+            (mask.astype(np.int64) << place for place, mask in enumerate(masks[start : start + _BITS])), keys * 0
+        )
+        _, bits = np.unique(bits, return_inverse=True)
+        keys = keys * (int(bits.max(initial=0)) + 1) + bits
+        _, keys = np.unique(keys, return_inverse=True)
+    if not len(keys) or (keys == keys[0]).all():
+        return [np.arange(len(keys))] if len(keys) else []
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
 
 def member_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
@@ -92,14 +92,24 @@ def member_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
 
 
 def column_marks(
-    sheet: Sheet, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
+    sheet: Sheet, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse], whole: Mask | None
 ) -> list[tuple[Mark, Mask]]:
-    """Mark the records in which a column is absent, or its value does not have one of the forms it may have."""
+    """Mark the records in which a column is absent, or its value does not have one of the forms it may have.
+
+    `whole` are the records whose image holds every column (`whole_records`).
+    """
     column, pointer = rows.image.columns[index], rows.image.pointer
     marks: list[tuple[Mark, Mask]] = []
     sheet.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
-    if values.present is not None and not rows.image.partial:
-        marks.append((("absent", pointer, column.name), _records(sheet, rows, ~values.present)))
+    if values.present is not None and whole is not None:
+        absent = _records(sheet, rows, ~values.present) & whole
+        if absent.any():
+            marks.append((("absent", pointer, column.name), absent))
+    if column.name in rows.image.told:
+        kinds = [type(value) for value in values.tokens]
+        for kind in set(kinds):
+            of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
+            marks.append((("kind", pointer, column.name, kind), _records(sheet, rows, of_kind)))
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         marks.append((("untyped", pointer, column.name), _records(sheet, rows, there)))
@@ -115,13 +125,28 @@ def column_marks(
     return marks
 
 
+def whole_records(sheet: Sheet, rows: Rows) -> Mask | None:
+    """Return the records whose image holds every column, None where there are none.
+
+    An image may be partial for one op and whole for another.
+    """
+    if not rows.image.partial:
+        return np.ones(len(sheet), np.bool_)
+    codes, whole_for = sheet.members.get(rows.image.op_at, ()), rows.image.whole_for
+    if whole_for.isdisjoint(set(codes)):
+        return None
+    return np.fromiter((code in whole_for for code in codes), np.bool_, len(sheet))
+
+
 def presence_marks(sheet: Sheet, rows: Rows, index: int, values: ColumnValues) -> list[tuple[Mark, Mask]]:
     """Mark where a partial image has a column; asked for only where the image below is not full."""
     there = np.ones(rows.total, np.bool_) if values.present is None else values.present
     return [(("present", rows.image.pointer, rows.image.columns[index].name), _records(sheet, rows, there))]
 
 
-def key_marks(sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning) -> list[tuple[Mark, Mask]]:
+def key_marks(
+    sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
+) -> list[tuple[Mark, Mask]]:
     """Mark per image the records whose key columns have, or have not, the values that the message joins for them."""
     key_place, value_place = meaning.envelope.primary_key, meaning.envelope.primary_key_values
     if key_place is None or value_place is None or key_place.at is None or value_place.at is None:
@@ -146,7 +171,9 @@ def key_marks(sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], mea
     return marks
 
 
-def _wire_text(columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int) -> str | None:
+def _wire_text(
+    columns: Mapping[tuple[str, int], ColumnValues], pointer: str, index: int | None, row: int
+) -> str | None:
     """Return the wire text of a value, or None where the row lacks the column."""
     values = columns.get((pointer, index)) if index is not None else None
     if values is None or (values.present is not None and not values.present[row]):
@@ -198,6 +225,9 @@ def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any
 def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> Sequence[Any]:
     """What of a member belongs to the frame: its value, or only of which kind it is."""
     if pointer in plan.discrete:
+        kinds = set(map(type, values))
+        if kinds & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
+            return [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
         return values
     if pointer == plan.ddl_text_at:
         return [bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values]
@@ -211,7 +241,7 @@ def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
     """Say quickly whether some value of a member may break a constraint."""
     if keyword == "minimum":
         numbers = [value for value in values if type(value) is int]
-        return bool(numbers) and min(numbers) < wanted or len(numbers) < len(values)
+        return (bool(numbers) and min(numbers) < wanted) or len(numbers) < len(values)
     return True
 
 

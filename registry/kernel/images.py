@@ -71,14 +71,15 @@ class ImageTexts:
         within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
         top = self._matrix(source, side.not_columns)
         places, present, invalid = top.take(image.start[positions][records] + within)
-        sent, partial = present, np.zeros(len(records), np.bool_)
+        sent = present
+        partial: Mask = np.zeros(len(records), np.bool_)
         if side.over is not None and source == side.at and self._sheet.rows[side.over].total:
             below = self._sheet.rows[side.over]
             there = within < below.count[positions][records]
             rows = np.where(there, below.start[positions][records] + within, 0)
             under_places, under, under_invalid = self._matrix(side.over, side.not_columns).take(rows)
             under = under & there[:, None]
-            partial = (under & ~present).any(axis=1)
+            partial = np.any(under & ~present, axis=1)
             places = np.where(present, places, under_places)
             invalid = np.where(present, invalid, under_invalid)
             present = present | under
@@ -151,8 +152,11 @@ def differing(left: Sides, right: Sides, texts: pa.Array, records: int) -> Mask:
         unlike = (mine.present != other.present) | (mine.invalid != other.invalid)
         apart = (mine.places != other.places) & mine.present & other.present
         if apart.any():
-            mine_texts, other_texts = texts.take(pa.array(mine.places[apart])), texts.take(pa.array(other.places[apart]))
-            same = pc.equal(mine_texts, other_texts).fill_null(False).to_numpy(zero_copy_only=False)
+            mine_texts, other_texts = (
+                texts.take(pa.array(mine.places[apart])),
+                texts.take(pa.array(other.places[apart])),
+            )
+            same = pc.equal(mine_texts, other_texts).fill_null(value=False).to_numpy(zero_copy_only=False)
             both_null = pc.and_(pc.is_null(mine_texts), pc.is_null(other_texts)).to_numpy(zero_copy_only=False)
             unlike[apart] |= ~(same | both_null)
         differs[mine.records[unlike.any(axis=1)]] = True
@@ -197,4 +201,5 @@ def _kept(chunk: Chunk, *, lenient: bool) -> Mask | None:
     flags = chunk.flags
     if flags is None:
         return None
-    return (flags == Flag.INVALID) | ((flags == Flag.BROKEN) if lenient else False)
+    kept: Mask = np.isin(flags, (Flag.INVALID, Flag.BROKEN) if lenient else (Flag.INVALID,))
+    return kept

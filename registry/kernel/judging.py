@@ -31,6 +31,7 @@ from cdc_contracts.registry.kernel.frames import (
     key_marks,
     member_marks,
     presence_marks,
+    whole_records,
 )
 from cdc_contracts.registry.kernel.images import ColumnTable, ImageTexts, differing
 from cdc_contracts.registry.kernel.layouts import Column, FormUse, Plan, Shape, make_plan
@@ -273,10 +274,11 @@ class FastJudge:
 
     def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
         marks = member_marks(sheet, plan)
+        whole = {pointer: whole_records(sheet, rows) for pointer, rows in sheet.rows.items()}
         for (pointer, index), values in columns.items():
             rows = sheet.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
-            marks += column_marks(sheet, rows, index, values, uses)
+            marks += column_marks(sheet, rows, index, values, uses, whole[pointer])
         if any(mark[0] == "absent" for mark, _ in marks):
             for (pointer, index), values in columns.items():
                 if sheet.rows[pointer].image.partial:
@@ -366,5 +368,12 @@ def _facts(judgement: Judgement) -> Any:
     """What a version reads from a message besides the images of its rows."""
     if not judgement.changes:
         return (len(judgement.changes), judgement.control)
-    images = {"before": None, "after": None, "changed": None, "invalid": [], "before_complete": None, "after_complete": None}
+    images: dict[str, Any] = {
+        "before": None,
+        "after": None,
+        "changed": None,
+        "invalid": [],
+        "before_complete": None,
+        "after_complete": None,
+    }
     return len(judgement.changes), replace(judgement.changes[0], **images)

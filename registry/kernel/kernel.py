@@ -90,7 +90,7 @@ class Kernel:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Put off the garbage collector: a batch makes many objects and no circles, and walking them takes half the time."""
+    """Put off the garbage collector: a batch makes many objects and no circles, and walking them takes long."""
     was_on = gc.isenabled()
     gc.disable()
     try:

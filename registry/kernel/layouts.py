@@ -55,19 +55,27 @@ class Column:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A member of the envelope that is not taken apart."""
+    """A member of the envelope that is not taken apart; `told` where the shape already says its value."""
 
     pointer: str
     lane: str
+    told: bool = False
 
 
 @dataclass(frozen=True)
 class Image:
-    """A member that holds rows."""
+    """A member that holds rows.
+
+    `partial`: it may hold the changed columns only, but not for the op codes in `whole_for` (at `op_at`).
+    `told` are the columns that the schema itself speaks of, as it does of a DDL statement in the place of a row.
+    """
 
     pointer: str
     columns: tuple[Column, ...]
     partial: bool
+    op_at: str
+    whole_for: frozenset[str]
+    told: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,9 @@ class Plan:
     properties: Mapping[str, Any]
     images: tuple[str, ...]
     partial: frozenset[str]
+    op_at: str
+    whole_for: Mapping[str, frozenset[str]]
+    told: Mapping[str, frozenset[str]]
     container: str
     types_at: str | None
     types_close: bytes
@@ -154,7 +165,16 @@ class Plan:
                 full = not loose and pointer not in self.partial
                 row = _row_struct(columns, required=full)
                 kind = (row if self.container == "object" else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
-                parts.append(Image(pointer, columns, pointer in self.partial))
+                parts.append(
+                    Image(
+                        pointer,
+                        columns,
+                        pointer in self.partial,
+                        self.op_at,
+                        self.whole_for[pointer],
+                        self.told[pointer],
+                    )
+                )
             elif schema is not None and "properties" in schema and pointer not in widened:
                 below, struct = self._struct(pointer, schema["properties"], shape, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
@@ -162,11 +182,9 @@ class Plan:
             else:
                 lane = lanes.WIDE if schema is None or pointer in widened else lane_of_schema(schema)
                 kind = lanes.TYPES[lane]
-                parts.append(Leaf(pointer, lane))
+                parts.append(Leaf(pointer, lane, told=pointer == self.types_at and lane == lanes.RAW))
             fields.append((f"f{len(fields)}", kind, UNSET))
-        struct = msgspec.defstruct(
-            "Message", fields, rename=_renamer(names), forbid_unknown_fields=True, gc=False
-        )
+        struct = msgspec.defstruct("Message", fields, rename=_renamer(names), forbid_unknown_fields=True, gc=False)
         return tuple(parts), struct
 
 
@@ -198,6 +216,11 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         properties=properties,
         images=images,
         partial=_partial(first),
+        op_at=first.envelope.op.at,
+        whole_for={
+            at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
+        },
+        told={at: frozenset(name for schema in schemas for name in _told_columns(schema, at)) for at in images},
         container=first.images.container,
         types_at=None if types == "none" else types.at,
         types_close=b"]" if types != "none" and types.reading == "list-of-objects" else b"}",
@@ -245,7 +268,11 @@ def _unite(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
             united[name] = schema
             continue
         mine = united[name]
-        kinds = {kind for one in (mine, schema) for kind in ([one["type"]] if isinstance(one.get("type"), str) else one.get("type", []))}
+        kinds = {
+            kind
+            for one in (mine, schema)
+            for kind in ([one["type"]] if isinstance(one.get("type"), str) else one.get("type", []))
+        }
         merged = {**mine, **schema, "type": sorted(kinds)}
         if "properties" in mine or "properties" in schema:
             merged["properties"] = _unite(mine.get("properties", {}), schema.get("properties", {}))
@@ -262,6 +289,27 @@ def _partial(meaning: Meaning) -> frozenset[str]:
             if side is not None and side.over is not None:
                 partial.add(side.at)
     return frozenset(partial)
+
+
+def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:
+    """The op codes for which an image holds a whole row."""
+    flags = meaning.envelope.op.flags
+    for code, op in meaning.ops.items():
+        for reached in (op, *(flag.means for flag in flags if flag.of is None or op in flag.of)):
+            sides = meaning.images.of(reached)
+            for side in (sides.before, sides.after) if sides else ():
+                if side and ((side.at == pointer and side.over is None) or side.either == pointer):
+                    yield code
+
+
+def _told_columns(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
+    """The names that a schema or one of its branches has below an image."""
+    below: Any = schema
+    for part in split_pointer(pointer):
+        below = below.get("properties", {}).get(part, {})
+    yield from below.get("properties", ())
+    for branch in schema.get("allOf", ()):
+        yield from _told_columns(branch.get("then", {}), pointer)
 
 
 def _whole_seconds_at(meanings: Sequence[Meaning]) -> str | None:

@@ -25,7 +25,7 @@ def observed_shapes(alike: Alike, finding: Finding) -> list[str] | None:
         values = alike.member(finding.path)
         return None if values is None else [describe_shape(_as_told(value)) for value in values]
     form = finding.rule.partition(".")[2]
-    pointer, index = place
+    pointer = place[0]
     rows, column = alike.sheet.rows[pointer], alike.columns[place]
     chunk = next((chunk for use, chunk in column.chunks.items() if use.form.name == form), None)
     if chunk is None or chunk.flags is None:
@@ -34,7 +34,10 @@ def observed_shapes(alike: Alike, finding: Finding) -> list[str] | None:
     off_rows = np.flatnonzero(off)
     records, first = np.unique(rows.record_of_row[off_rows], return_index=True)
     row_of = dict(zip(records.tolist(), off_rows[first].tolist(), strict=True))
-    tokens = [_as_text(column.tokens[row_of[position]]) if position in row_of else None for position in alike.positions.tolist()]
+    tokens = [
+        _as_text(column.tokens[row_of[position]]) if position in row_of else None
+        for position in alike.positions.tolist()
+    ]
     shapes: list[str | None] = describe_shapes(pa.array(tokens, pa.string())).to_pylist()
     return [finding.observed if shape is None else shape for shape in shapes]
 

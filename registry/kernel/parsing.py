@@ -67,30 +67,27 @@ class Parser:
         result = Sorted()
         groups, hint, hinted = result.groups, self._hint, self._hinted
         limit, strict = self._terms.max_bytes, self._terms.strict_json
-        shape: Shape | None
+        latest: Layout | None = None
+        add_number = add_record = list[Any]().append
         for number, value in enumerate(values):
             if value is None:
                 result.tombstones.append(number)
                 continue
             shape = hinted.get(hint(value))
-            if shape is None or shape.strict is None or len(value) > limit:
+            if shape is None or len(value) > limit or (strict and has_duplicates(value)):
                 self._settle(number, value, result)
-                continue
-            if strict and has_duplicates(value):
-                result.solo.append(number)
                 continue
             layout = shape.strict
             try:
-                record = layout.decode(value)
+                record = layout.decode(value)  # type: ignore[union-attr]
             except _REFUSED:
                 self._settle(number, value, result)
                 continue
-            group = groups.get(layout)
-            if group is None:
-                groups[layout] = (shape, [number], [record])
-            else:
-                group[1].append(number)
-                group[2].append(record)
+            if layout is not latest:
+                group = groups.setdefault(layout, (shape, [], []))  # type: ignore[arg-type]
+                add_number, add_record, latest = group[1].append, group[2].append, layout
+            add_number(number)
+            add_record(record)
         self._verify(values, result)
         return result
 
@@ -180,7 +177,7 @@ class Parser:
         return shape.loose
 
     def _taught(self, shape: Shape, value: bytes) -> Layout | None:
-        """Widen the layouts to what this value holds, and return the loose one; None where there is nothing to learn."""
+        """Widen the layouts to what this value holds, and return the loose one; None where nothing is to be learnt."""
         if self._lessons >= _MOST_LESSONS:
             return None
         try:
@@ -307,7 +304,7 @@ def _make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, 
     types_parts = split_pointer(plan.types_at) if plan.types_at else None
     names_parts = [split_pointer(pointer) for pointer in plan.names_at]
 
-    def scout(value: bytes) -> tuple[bytes | None, tuple[Any, ...]]:
+    def scout(value: bytes) -> tuple[Any, tuple[Any, ...]]:
         found = _as_tree(decode(value), tree)
         token = follow(found, types_parts) if types_parts else ABSENT
         names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
@@ -318,7 +315,7 @@ def _make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, 
 
 def _scout_struct(tree: dict[str, Any]) -> Any:
     fields: list[tuple[str, Any, Any]] = []
-    for name, below in tree.items():
+    for below in tree.values():
         kind = Raw if below is None else (_scout_struct(below) | msgspec.UnsetType | None)
         fields.append((f"f{len(fields)}", kind | msgspec.UnsetType if below is None else kind, UNSET))
     names = {f"f{index}": name for index, name in enumerate(tree)}

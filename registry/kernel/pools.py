@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import is_not
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +28,8 @@ KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
 NOTHING: Final = 0
 
 _KIND_OF_TYPE: Final = {str: "text", int: "number", float: "number", bytes: "number", bool: "boolean"}
+_IS_VALUE: Final = partial(is_not, None)
+_IS_SENT: Final = partial(is_not, UNSET)
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 
@@ -85,7 +89,7 @@ class Pools:
         if lane in (lanes.RAW, lanes.WIDE):
             values = [bytes(value) if type(value) is Raw else value for value in values]
         if UNSET in values:
-            present = np.fromiter((value is not UNSET for value in values), np.bool_, len(values))
+            present = np.fromiter(map(_IS_SENT, values), np.bool_, len(values))
             values = [None if value is UNSET else value for value in values]
         unfit: list[int] = []
         if lane == lanes.RAW:
@@ -121,9 +125,16 @@ class Pools:
     def _chunk(self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool) -> Chunk:
         foreign = kinds - use.form.wire
         flags = None
-        if foreign:
+        if foreign and foreign == kinds and len(kinds) == 1:
+            (kind,) = kinds
+            there = np.fromiter(map(_IS_VALUE, values), np.bool_, len(values))
+            flags = np.where(there, np.uint8(KIND_FLAGS[kind]), np.uint8(NOTHING))
+            values = [None] * len(values)
+        elif foreign:
             flags = np.fromiter(
-                (_kind_flag(value) if _kind_of(value) in foreign else NOTHING for value in values), np.uint8, len(values)
+                (_kind_flag(value) if _kind_of(value) in foreign else NOTHING for value in values),
+                np.uint8,
+                len(values),
             )
             values = [None if flag else value for value, flag in zip(values, flags, strict=True)]
         if wide:
@@ -202,16 +213,21 @@ def _as_array(values: list[Any], lane: str) -> pa.Array:
             except (OverflowError, pa.ArrowInvalid):
                 return pa.array([None if value is None else str(value) for value in values], pa.string())
         case "float":
-            if any(type(value) is bytes for value in values):
-                tokens = [value if value is None else value.decode() if type(value) is bytes else repr(value) for value in values]
+            if bytes in set(map(type, values)):
+                tokens = [
+                    value if value is None else value.decode() if type(value) is bytes else repr(value)
+                    for value in values
+                ]
                 return pa.array(tokens, pa.string())
             return pa.array(values, pa.float64())
         case "bool":
             return pa.array(values, pa.bool_())
         case "raw":
-            return pa.array([value.encode() if type(value) is str else value for value in values], pa.binary()).cast(pa.string())
+            return pa.array([value.encode() if type(value) is str else value for value in values], pa.binary()).cast(
+                pa.string()
+            )
         case "text-or-int":
-            if any(type(value) is int for value in values):
+            if int in set(map(type, values)):
                 values = [str(value) if type(value) is int else value for value in values]
             return pa.array(values, pa.string())
         case _:

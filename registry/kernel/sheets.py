@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -64,13 +64,15 @@ class Sheet:
 def lay_out(shape: Shape, layout: Layout, numbers: Sequence[int], records: Sequence[Any]) -> Sheet:
     """Return the records of one layout as a sheet."""
     sheet = Sheet(shape, layout, np.asarray(numbers, np.int64))
-    _spread(sheet, layout.parts, list(map(astuple, records)))
+    _spread(sheet, layout.parts, map(astuple, records))
     return sheet
 
 
-def _spread(sheet: Sheet, parts: tuple[Part, ...], tuples: Sequence[tuple[Any, ...]]) -> None:
+def _spread(sheet: Sheet, parts: tuple[Part, ...], tuples: Iterable[tuple[Any, ...]]) -> None:
     for part, values in zip(parts, zip(*tuples, strict=True), strict=True):
         match part:
+            case Leaf(pointer, _) if part.told:
+                pass  # what the shape is known by is the same for all
             case Leaf(pointer, lane):
                 sheet.members[pointer] = _open_leaf(sheet, values, lane)
             case Nested(pointer, below):

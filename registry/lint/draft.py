@@ -106,7 +106,12 @@ class Draft:
     @cached_property
     def schemas(self) -> dict[str, dict[str, Any]]:
         """The JSON Schema of each version, own or inherited."""
-        return self._each(lambda version: version.schema if isinstance(version.schema, dict) else None)
+        return {reference: schema for reference, schema in self._schema_values.items() if isinstance(schema, dict)}
+
+    @cached_property
+    def no_schemas(self) -> set[str]:
+        """The versions whose schema file holds JSON, but no object."""
+        return self._schema_values.keys() - self.schemas.keys()
 
     @cached_property
     def schema_faults(self) -> dict[str, list[tuple[str, str]]]:
@@ -117,6 +122,15 @@ class Draft:
             if version.reference in self.schemas
             and version.folder.joinpath(SCHEMA).is_file()
             and (found := list(schema_faults(self.schemas[version.reference])))
+        }
+
+    @cached_property
+    def sound_schemas(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schema of each version, own or inherited, that is well formed."""
+        return {
+            version.reference: self.schemas[version.reference]
+            for version in self.everything
+            if version.reference in self.schemas and _owner(version).reference not in self.schema_faults
         }
 
     @cached_property
@@ -155,7 +169,7 @@ class Draft:
                 base = parse_document(file.read_text(encoding="utf-8"), str(file)).get("based_on")
             except _WRONG:
                 continue
-            if base in own:
+            if isinstance(base, str) and base in own:
                 found[file.name.removesuffix(".yaml")] = base
         return found
 
@@ -215,6 +229,10 @@ class Draft:
     # --- details
 
     @cached_property
+    def _schema_values(self) -> dict[str, Any]:
+        return self._each(lambda version: version.schema if version.schema is not None else False)
+
+    @cached_property
     def _compiled(self) -> dict[str, tuple[Codec | None, str]]:
         found: dict[str, tuple[Codec | None, str]] = {}
         for version in self.versions:
@@ -249,15 +267,10 @@ class Draft:
 
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)
-        if meaning is None or version.reference not in self.schemas or version.reference in self.schema_faults:
+        if meaning is None or version.reference not in self.sound_schemas:
             return False
         if any(name not in RULES for name in meaning.rules) or any(name not in NOTES for name in meaning.notes):
             return False
-        base = version
-        while base.base is not None:
-            base = base.base
-            if base.reference in self.schema_faults:
-                return False
         return all(name in self.mappings for name in version.mapping_names())
 
     def _each(self, read: Callable[[Version], Any]) -> dict[str, Any]:
@@ -279,6 +292,13 @@ def _parsed(samples: Sequence[Sample]) -> Iterator[tuple[Sample, dict[str, Any]]
             yield sample, parse_message(sample.value)
         except Unreadable:
             continue
+
+
+def _owner(version: Version) -> Version:
+    """Return the version whose schema file a version uses."""
+    while not version.folder.joinpath(SCHEMA).is_file() and version.base is not None:
+        version = version.base
+    return version
 
 
 def _is_same(left: Traversable, right: Traversable) -> bool:

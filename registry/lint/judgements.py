@@ -70,7 +70,7 @@ def drifts_are_found(draft: Draft) -> Iterator[Fault]:
 
 
 def ops_have_samples(draft: Draft) -> Iterator[Fault]:
-    """Every op that a contract maps has a sample, its own or of a version it is based on."""
+    """Every op that a contract maps has a sample of its own."""
     from cdc_contracts.registry.reading import Reading
     from cdc_contracts.registry.terms import Terms
 

@@ -74,9 +74,10 @@ def versions_follow_each_other(draft: Draft) -> Iterator[Fault]:
 def errata_exist(draft: Draft) -> Iterator[Fault]:
     """Every erratum that a contract cites stands in errata.yaml."""
     for version in draft.versions:
-        cited = (draft.resolved.get(version.reference, {}).get("provenance") or {}).get("errata") or []
-        for index, one in enumerate(cited):
-            if one not in draft.errata and not _base_has(draft, version, "provenance", "errata"):
+        provenance = draft.resolved.get(version.reference, {}).get("provenance")
+        cited = provenance.get("errata") if isinstance(provenance, dict) else None
+        for index, one in enumerate(cited if isinstance(cited, list) else ()):
+            if str(one) not in draft.errata and not _base_has(draft, version, "provenance", "errata"):
                 parts = ("provenance", "errata", str(index))
                 yield Fault(_contract(version), "an entry of errata.yaml", str(one), parts)
 
@@ -84,7 +85,7 @@ def errata_exist(draft: Draft) -> Iterator[Fault]:
 def op_codes_are_mapped(draft: Draft) -> Iterator[Fault]:
     """The op map names exactly the codes that the JSON Schema allows."""
     for version, meaning in _meanings(draft):
-        schema = draft.schemas.get(version.reference)
+        schema = draft.sound_schemas.get(version.reference)
         if schema is None:
             continue
         member = member_at(schema, split_pointer(meaning.envelope.op.at))
@@ -103,7 +104,7 @@ def op_codes_are_mapped(draft: Draft) -> Iterator[Fault]:
 def places_are_members(draft: Draft) -> Iterator[Fault]:
     """Every place that a contract names is a member of its JSON Schema."""
     for version, meaning in _meanings(draft):
-        schema = draft.schemas.get(version.reference)
+        schema = draft.sound_schemas.get(version.reference)
         if schema is None:
             continue
         base = version.base

@@ -38,6 +38,8 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
     for version in draft.versions:
         file = version.folder.joinpath("message.schema.json")
+        if file.is_file() and version.reference in draft.no_schemas:
+            yield Fault(file, "a schema: an object", "another JSON value")
         if not file.is_file() or version.reference not in draft.schemas:
             continue
         for pointer, problem in draft.schema_faults.get(version.reference, []):
@@ -58,14 +60,13 @@ def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
 def schemas_agree(draft: Draft) -> Iterator[Fault]:
     """JSON Schema and Avro schema have the same members, nesting, nullability and optional members."""
     for version in draft.versions:
-        if version.reference not in draft.schemas or version.reference not in draft.avro_schemas:
+        if version.reference not in draft.sound_schemas or version.reference not in draft.avro_schemas:
             continue
         if version.reference not in draft.meanings and version.subject != CANONICAL:
             continue
         file = _own_file(version)
-        sound = version.reference not in draft.schema_faults and version.reference not in draft.avro_faults
-        if file is not None and sound:
-            schema = draft.schemas[version.reference]
+        if file is not None and version.reference not in draft.avro_faults:
+            schema = draft.sound_schemas[version.reference]
             yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
 
 

@@ -135,6 +135,9 @@ def test_bytes_that_are_not_exactly_one_record_are_refused():
         {"type": "record", "name": "M", "fields": [{"name": "a", "type": "number"}]},
         {"type": "record", "name": "M", "fields": [{"name": "a", "type": "bytes"}]},
         {"type": "record", "name": "M", "fields": [{"name": "a b", "type": "string"}]},
+        {"type": "record", "name": "M", "fields": [{"name": "a", "type": "string"}, {"name": "a", "type": "long"}]},
+        {"type": "record", "name": "M", "fields": [{"name": "a", "type": "Absent"}]},
+        "no schema",
     ],
 )
 def test_a_schema_that_no_message_can_be_written_by_is_refused(schema):

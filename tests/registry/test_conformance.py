@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts

@@ -14,13 +14,16 @@ import os
 import random
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from cdc_contracts.registry.catalogue import Version, shipped_catalogue
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.kernel.judging import FastJudge
@@ -32,12 +35,10 @@ from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tables import TableContract, TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import Finding, Verdict, decide, unreadable
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"
-CHOSEN, CHOSEN_VALUES = 40, 220
+CHOSEN, CHOSEN_VALUES = 16, 90
 """How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -63,10 +64,12 @@ class Tally:
 def tally(request) -> Iterator[Tally]:
     counted = Tally()
     yield counted
-    reporter = request.config.pluginmanager.getplugin("terminalreporter")
+    plugins = request.config.pluginmanager
     parts = ", ".join(f"{count:,} {what}" for what, count in counted.counts.items())
-    if reporter is not None:
-        reporter.write_line(f"\nfast path and reference agree on {sum(counted.counts.values()):,} records: {parts}")
+    with plugins.getplugin("capturemanager").global_and_fixture_disabled():
+        plugins.getplugin("terminalreporter").write_line(
+            f"\nfast path and reference agree on {sum(counted.counts.values()):,} records: {parts}"
+        )
 
 
 def by_fast_path(judge: FastJudge, values: Sequence[bytes | None]) -> list[Verdict]:
@@ -116,19 +119,15 @@ def shown_finding(finding: Finding) -> tuple[str, ...]:
     return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
 
 
-def differences(scope: Scope, values: Sequence[bytes], expected: Sequence[Verdict], *, rounds: int = 2) -> list[str]:
-    """Return where the fast path says something else, in a first round that learns and one that has learnt."""
-    judge = FastJudge(scope)
+def differences(judge: FastJudge, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
+    """Return where the fast path says something else."""
     found = []
-    for turn in range(rounds):
-        for start in range(0, len(values), BATCH):
-            batch = values[start : start + BATCH]
-            for value, mine, wanted in zip(
-                batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True
-            ):
-                if shown(mine) != shown(wanted):
-                    found.append(f"{scope.declared}, round {turn + 1}: {value[:3000]!r}\n"
-                                 f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
+    for start in range(0, len(values), BATCH):
+        batch = values[start : start + BATCH]
+        for value, mine, wanted in zip(batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True):
+            if shown(mine) != shown(wanted):
+                found.append(f"{judge.scope.declared}: {value[:3000]!r}\n"
+                             f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
     return found
 
 
@@ -182,15 +181,20 @@ def terms_of(kind: str) -> Terms:
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_both_paths_agree_on_every_sample_of_every_contract(subject, terms, tally):
     values = [value for found in samples().values() for _, value in found]
+    if terms == "with tables" and SOME:  # tables change little in what another subject finds wrong
+        own = [value for reference, found in samples().items() if reference.startswith(subject) for _, value in found]
+        values = [*own, *values[::4]]
     references = [subject, *(version.reference for version in CATALOGUE.versions(subject))]
     scopes = [open_scope(CATALOGUE, reference, terms_of(terms)) for reference in references]
     expected = [by_reference(scopes, value) for value in values]
 
     found = []
-    for place, scope in enumerate(scopes):
-        found += differences(scope, values, [verdicts[place] for verdicts in expected])
-        assert [shown(scope.judge(value).verdict) for value in values[::20]] == [
-            shown(verdicts[place]) for verdicts in expected[::20]
+    judge = FastJudge(scopes[0])
+    for place, judge.scope in enumerate(scopes):  # what was learnt of the messages holds whatever is declared
+        scope = judge.scope
+        found += differences(judge, values, [verdicts[place] for verdicts in expected])
+        assert [shown(scope.judge(value).verdict) for value in values[::40]] == [
+            shown(verdicts[place]) for verdicts in expected[::40]
         ]
 
     assert not found, report(found)
@@ -231,10 +235,11 @@ def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, tall
     terms = terms_of("with tables") if version.meaning.columns.types == "none" else terms_of("with a zone")
     scopes = [open_scope(CATALOGUE, reference, terms) for reference in (version.subject, version.reference)]
     expected = [by_reference(scopes, value) for value in values]
+    judge = FastJudge(scopes[0])
 
-    found = differences(scopes[0], values, [verdicts[0] for verdicts in expected], rounds=2)
-    some = slice(None, None, 5)
-    found += differences(scopes[1], values[some], [verdicts[1] for verdicts in expected[some]], rounds=1)
+    found = []
+    for place, judge.scope in enumerate(scopes):
+        found += differences(judge, values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
     tally.add("mutations", len(values))
@@ -248,7 +253,7 @@ def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version
     for place, subject in enumerate(others):
         scope = open_scope(CATALOGUE, subject, terms_of("with tables"))
         mine = values[place :: len(others)]
-        found += differences(scope, mine, [by_reference([scope], value)[0] for value in mine])
+        found += differences(FastJudge(scope), mine, [by_reference([scope], value)[0] for value in mine])
 
     assert not found, report(found)
     tally.add("mutations under another subject", len(values))
@@ -262,9 +267,9 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
     renderer = Renderer(version, Terms())
-    values = list(renderer.render_all(row_stream(11, 400, snapshot=20, controls=90)))
-    values += list(renderer.render_all(row_stream(12, 200, fractions=False)))
-    for place in range(0, len(values), 9):
+    values = list(renderer.render_all(row_stream(11, 180, snapshot=20, controls=60)))
+    values += list(renderer.render_all(row_stream(12, 100, fractions=False)))
+    for place in range(0, len(values), 7):
         message = parse_message(values[place])
         menu = list(mutate(message, Anatomy(version, message)))
         values[place] = to_bytes(draw.choice(menu)[1])
@@ -272,8 +277,9 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     expected = [by_reference(scopes, value) for value in values]
 
     found = []
-    for scope, place in zip(scopes, range(2), strict=True):
-        found += differences(scope, values, [verdicts[place] for verdicts in expected], rounds=1)
+    judge = FastJudge(scopes[0])
+    for place, judge.scope in enumerate(scopes):
+        found += differences(judge, values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
     tally.add("messages of streams", 2 * len(values))
@@ -294,39 +300,51 @@ JSON_VALUES = st.recursive(
 )
 
 
+@cache
+def readable() -> list[dict[str, Any]]:
+    found = []
+    for values in samples().values():
+        for _, value in values:
+            try:
+                found.append(parse_message(value))
+            except Unreadable:
+                continue
+    return found
+
+
+@cache
+def experienced(subject: str) -> FastJudge:
+    """Return a judge that keeps what it learns from one test to the next."""
+    return FastJudge(open_scope(CATALOGUE, subject, terms_of("with tables")))
+
+
 @st.composite
 def broken_messages(draw: st.DrawFn) -> list[bytes]:
     """Draw a few messages that began as one sample and had some of their members changed, added or taken away."""
-    version = draw(st.sampled_from(VERSIONS))
-    readable = [value for name, value in samples()[version.reference] if value[:1] == b"{" and len(value) < 5000]
-    base = draw(st.sampled_from(readable))
+    base = draw(st.sampled_from(readable()))
     messages = []
     for _ in range(draw(st.integers(1, 4))):
-        try:
-            message: Any = parse_message(base)
-        except Unreadable:
-            return [base]
+        message: Any = base
         for _ in range(draw(st.integers(0, 3))):
-            places = [(parts, parent) for parts, parent, _ in walk(message) if parts]
+            places = [parts for parts, _, _ in walk(message) if parts]
             if not places:
                 break
-            parts, parent = draw(st.sampled_from(places))
+            parts = draw(st.sampled_from(places))
             match draw(st.integers(0, 3)):
                 case 0:
-                    del parent[parts[-1]]
+                    message = replaced(message, parts, DROP)
                 case 1:
-                    parent[parts[-1]] = draw(JSON_VALUES)
-                case 2 if isinstance(parent, dict):
-                    parent[draw(st.text(max_size=8))] = draw(JSON_VALUES)
-                case _:
-                    other = draw(st.sampled_from(places))
-                    parent[parts[-1]] = other[1].get(other[0][-1]) if isinstance(other[1], dict) else None
+                    message = replaced(message, parts, draw(JSON_VALUES))
+                case 2:
+                    message = replaced(message, parts, get(message, draw(st.sampled_from(places))))
+                case _ if isinstance(get(message, parts[:-1]), dict):
+                    message = replaced(message, (*parts[:-1], draw(st.text(max_size=8))), draw(JSON_VALUES))
         messages.append(to_bytes(message))
     return messages
 
 
 @settings(
-    max_examples=120 if SOME else 2000,
+    max_examples=250 if SOME else 5000,
     deadline=None,
     derandomize=True,
     database=None,
@@ -334,9 +352,9 @@ def broken_messages(draw: st.DrawFn) -> list[bytes]:
 )
 @given(messages=broken_messages(), subject=st.sampled_from(SUBJECTS))
 def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally):
-    scope = open_scope(CATALOGUE, subject, terms_of("with tables"))
+    judge = experienced(subject)
 
-    found = differences(scope, messages, [by_reference([scope], value)[0] for value in messages])
+    found = differences(judge, messages, [by_reference([judge.scope], value)[0] for value in messages])
 
     assert not found, report(found)
     tally.add("messages broken by chance", len(messages))
@@ -430,8 +448,15 @@ def walk(value: Any, parts: tuple[Any, ...] = (), parent: Any = None) -> Iterato
         yield from walk(item, (*parts, key), value)
 
 
+Mutant = Callable[[], Any] | bytes
+"""A message that is made when it is called, or bytes that are no message."""
+
+
 def to_bytes(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else to_json(value).encode("utf-8", "surrogatepass")
+    if isinstance(value, bytes):
+        return value
+    raw = to_json(value() if callable(value) else value).encode("utf-8", "surrogatepass")
+    return raw.replace("\udcff".encode("utf-8", "surrogatepass"), b"\xff")
 
 
 def to_json(value: Any) -> str:
@@ -463,15 +488,20 @@ def replaced(message: Any, parts: Sequence[Any], value: Any) -> Any:
     return {**message, first: new}
 
 
+def put(message: Any, values: dict[tuple[Any, ...], Any]) -> Mutant:
+    """Return a mutation that is carried out when it is asked for: few of those thought of are chosen."""
+    return partial(reduce, lambda whole, place: replaced(whole, *place), values.items(), message)
+
+
 DROP = object()
-KINDS = {
+KINDS: dict[str, Any] = {
     "null": None, "true": True, "false": False, "integer": Number("7"), "fraction": Number("1.5"), "text": "x",
     "digits": "12", "empty text": "", "empty list": [], "empty object": {}, "list": [Number("1")],
     "object": {"a": Number("1")}, "list of null": [None], "list of object": [{}], "list of list": [[]],
 }  # fmt: skip
 TEXTS = (
-    "-5", "007", "+1", "-0", "1.50", "1e3", "1E999999999", "0x1F", " 1", "1 ", "１２", "true", "null", "NaN", "AAEC",
-    "AA==", "AB==", "A", "=", "FF00", "ff", "[1, 2]", "[]", "[300]", "2024", "1900", "0000", "2024-01-02", "2024-1-2",
+    "-5", "007", "+1", "-0", "1.50", "1e3", "1E999999999", "0x1F", " 1", "1 ", "\uff11\uff12", "true", "null", "NaN",
+    "AAEC", "AA==", "AB==", "A", "=", "FF00", "ff", "[1, 2]", "[]", "[300]", "2024", "1900", "0000", "2024-01-02", "2024-1-2",
     "2020-02-30", "0000-00-00", "2024-01-02 03:04:05", "2024-01-02 03:04:05.1234567890", "2024-01-02 03:04:05.5",
     "2024-01-02 03:04:05 Asia/Shanghai", "2024-01-02T03:04", "2024-01-02T03:04:05", "2024-01-02T03:04:05.5",
     "2024-01-02T03:04:05Z", "2024-01-02T25:00", "0000-00-00 00:00:00", "0000-00-00 00:00:00.0", "2020-02-30 10:00:00",
@@ -485,61 +515,69 @@ NUMBERS = (
     "1e999999", "1e99999999999999999999", "1715000000", "1715000000000", "1715000000123", "1715000000123.4567",
     "1900", "1901", "2155", "2156", "1" + "0" * 30, "9" * 4096, "9" * 4097, "9" * 5000, "0." + "0" * 4200 + "1",
 )  # fmt: skip
+NAMES = ("shop", "mall.shop", "a.b.c", ".", "times", "orders", "every_type", "nowhere", "a/b")
+KEYS = ([], ["nope"], ["id", "id"], ["id", "nope"], ["\u0001"], "id", "id\u0001nope", "nope", "\u0001", "id\u0001")
+TWINS: dict[str, Any] = {"number": Number("7"), "text": "x", "null": None, "list": [{}]}
+RAW_TEXTS = {
+    "lone surrogate": r'"\ud800"', "pair": r'"\ud83d\ude00"', "bad escape": r'"\x"', "control": '"\x01"',
+    "slash": r'"\/"',
+}  # fmt: skip
+RAW_VALUES = {
+    "NaN": "NaN", "Infinity": "-Infinity", "leading zero": "01", "point": "1.", "plus": "+1", "True": "True",
+    "deep": "[" * 126 + "]" * 126, "deeper": "[" * 130 + "]" * 130,
+}  # fmt: skip
 ESCAPES = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "abcdefghijklmnopqrstuvwxyzIUD_ "})
 
 
 def mutate(message: dict[str, Any], anatomy: Anatomy) -> Iterator[tuple[Any, bytes]]:
     """Yield every mutation of a message as its kind and what `to_bytes` writes."""
-    for kind, mutant in (
-        *dropped_and_added(message, anatomy),
-        *other_values(message, anatomy),
-        *other_ops(message, anatomy),
-        *other_images(message, anatomy),
-        *other_types(message, anatomy),
-        *other_names(message, anatomy),
-        *named_twice(message, anatomy),
-        *written_otherwise(message, anatomy),
-    ):
-        yield kind, mutant
+    yield from dropped_and_added(message, anatomy)
+    yield from other_values(message, anatomy)
+    yield from other_ops(message, anatomy)
+    yield from other_images(message, anatomy)
+    yield from other_types(message, anatomy)
+    yield from other_names(message, anatomy)
+    yield from named_twice(message, anatomy)
+    yield from written_otherwise(message, anatomy)
 
 
-def dropped_and_added(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def dropped_and_added(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, _, value in anatomy.places("member"):
         if parts:
-            yield ("drop", place), replaced(message, parts, DROP)
+            yield ("drop", place), put(message, {parts: DROP})
         if isinstance(value, dict):
             for name, item in KINDS.items():
-                yield ("add", place, name), replaced(message, parts, {**value, "zz_new": item})
+                yield ("add", place, name), put(message, {parts: {**value, "zz_new": item}})
             for name in ("", "a/b~c", 'quo"te', "back\\slash", "line\nfeed", "é", "type", "id", "data", "f0"):
                 if name not in value:
-                    yield ("add named", place, name), replaced(message, parts, {**value, name: "x"})
+                    yield ("add named", place, name), put(message, {parts: {**value, name: "x"}})
         elif isinstance(value, list):
             for name, item in KINDS.items():
-                yield ("append", place, name), replaced(message, parts, [*value, item])
+                yield ("append", place, name), put(message, {parts: [*value, item]})
 
 
-def other_values(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def other_values(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, _, value in anatomy.places("value"):
         for name, item in KINDS.items():
             if parts:
-                yield ("kind", place, name), replaced(message, parts, item)
+                yield ("kind", place, name), put(message, {parts: item})
         if not parts or isinstance(value, dict | list):
             continue
         column = anatomy.is_column(parts)
         for text in TEXTS if column else TEXTS[::5]:
-            yield ("text", place, text), replaced(message, parts, text)
+            yield ("text", place, text), put(message, {parts: text})
         for token in NUMBERS if column else NUMBERS[::3]:
-            yield ("number", place, token), replaced(message, parts, Token(token))
+            yield ("number", place, token), put(message, {parts: Token(token)})
 
 
-def other_ops(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
-    codes = {code for version in VERSIONS for code in version.meaning.ops} | {"insert", "UPSERT", "", "Ｉ"}
+def other_ops(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+    codes = {code for version in VERSIONS for code in version.meaning.ops} | {"insert", "UPSERT", "", "\uff29"}
     for code in sorted(codes):
         if get(message, anatomy.op_at) is not None and anatomy.is_new("op", anatomy.op, code):
-            yield ("op", anatomy.op, code), replaced(message, anatomy.op_at, code)
+            yield ("op", anatomy.op, code), put(message, {anatomy.op_at: code})
 
 
-def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     held = [image for image in anatomy.images if get(message, image)]
     for image in held:
         value = get(message, image)
@@ -553,22 +591,22 @@ def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
             [dict(reversed(row.items()))] if isinstance(value, list) else dict(reversed(row.items())),
         }  # fmt: skip
         for name, variant in variants.items():
-            yield ("image", anatomy.op, image, name), replaced(message, image, variant)
+            yield ("image", anatomy.op, image, name), put(message, {image: variant})
             for other in anatomy.images:
                 if other != image:
-                    both = replaced(message, other, variant)
-                    yield ("image too", anatomy.op, image, other, name), both
+                    yield ("image too", anatomy.op, image, other, name), put(message, {other: variant})
                     for gone in (DROP, None, [], {}):
-                        yield ("image moved", anatomy.op, image, name, str(gone)[:4]), replaced(both, image, gone)
+                        moved = put(message, {other: variant, image: gone})
+                        yield ("image moved", anatomy.op, image, name, str(gone)[:4]), moved
     if len(anatomy.images) > 1 and anatomy.is_new("images", anatomy.op, len(held)):
         first, second = anatomy.images[:2]
         a, b = get(message, first), get(message, second)
-        yield ("swap", anatomy.op), replaced(replaced(message, first, b), second, a)
+        yield ("swap", anatomy.op), put(message, {first: b, second: a})
         for pair in ((None, None), (DROP, DROP), ([], []), ({}, {}), (None, DROP), ([], None)):
-            yield ("no image", anatomy.op, str(pair)[:20]), replaced(replaced(message, first, pair[0]), second, pair[1])
+            yield ("no image", anatomy.op, str(pair)[:20]), put(message, {first: pair[0], second: pair[1]})
 
 
-def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     if not isinstance(anatomy.types, dict):
         return
     told = (
@@ -577,39 +615,38 @@ def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
     )  # fmt: skip
     for name, own in anatomy.types.items():
         for other in told if anatomy.is_new("type", str(own), anatomy.op) else ():
-            yield ("type", str(own), other), replaced(message, (*anatomy.types_at, name), other)
+            yield ("type", str(own), other), put(message, {(*anatomy.types_at, name): other})
     extra = {**anatomy.types, "zz_typed": "int"}
-    yield ("type", "added"), replaced(message, anatomy.types_at, extra)
-    yield ("types", "reversed"), replaced(message, anatomy.types_at, dict(reversed(anatomy.types.items())))
+    yield ("type", "added"), put(message, {anatomy.types_at: extra})
+    yield ("types", "reversed"), put(message, {anatomy.types_at: dict(reversed(anatomy.types.items()))})
 
 
-def other_names(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def other_names(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     envelope = anatomy.version.meaning.envelope
     for place in (envelope.database, envelope.table):
         at = split_pointer(place.at or "") if place else ()
         if at and isinstance(get(message, at), str):
-            for name in () if not anatomy.is_new("name", at, anatomy.op) else ("shop", "mall.shop", "a.b.c", ".", "times", "orders", "every_type", "nowhere", "a/b"):
-                yield ("name", at, anatomy.op, name), replaced(message, at, name)
+            for name in NAMES if anatomy.is_new("name", at, anatomy.op) else ():
+                yield ("name", at, anatomy.op, name), put(message, {at: name})
     keys = split_pointer(envelope.primary_key.at or "") if envelope.primary_key else ()
     if keys and get(message, keys[:-1]) is not None:
-        listed = [[], ["nope"], ["id", "id"], ["id", "nope"], ["\u0001"], "id", "id\u0001nope", "nope", "\u0001", "id\u0001"]
-        for key in listed if anatomy.is_new("key", anatomy.op) else ():
-            yield ("key", anatomy.op, str(key)), replaced(message, keys, key)
+        for key in KEYS if anatomy.is_new("key", anatomy.op) else ():
+            yield ("key", anatomy.op, str(key)), put(message, {keys: key})
 
 
-def named_twice(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def named_twice(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, parent, value in anatomy.places("twice"):
         if not parts or not isinstance(parent, dict):
             continue
         name = parts[-1]
-        for other_name, other in (("number", Number("7")), ("text", "x"), ("null", None), ("list", [{}]), ("same", value)):
+        for other_name, other in {**TWINS, "same": value}.items():
             for first in (True, False):
                 pairs = Members(parent.items())
                 pairs.insert(0, (name, other)) if first else pairs.append((name, other))
-                yield ("twice", place, other_name, first), replaced(message, parts[:-1], pairs)
+                yield ("twice", place, other_name, first), put(message, {parts[:-1]: pairs})
 
 
-def written_otherwise(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any]]:
+def written_otherwise(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     """Yield the same message in other words, and what is no message at all."""
     if anatomy.is_new("written", anatomy.op):
         yield from written_around(to_json(message))
@@ -619,18 +656,16 @@ def written_otherwise(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Any
         if isinstance(parent, dict):
             escaped = Token(json.dumps(parts[-1], ensure_ascii=False).translate(ESCAPES))
             pairs = Members((escaped if name == parts[-1] else name, item) for name, item in parent.items())
-            yield ("name escaped", place), replaced(message, parts[:-1], pairs)
+            yield ("name escaped", place), put(message, {parts[:-1]: pairs})
         if isinstance(value, str):
             escaped = json.dumps(value, ensure_ascii=False)
-            yield ("value escaped", place), replaced(message, parts, Token(f'"{escaped[1:-1].translate(ESCAPES)}"'))
-            for name, raw in (("lone surrogate", r'"\ud800"'), ("pair", r'"\ud83d\ude00"'), ("bad escape", r'"\x"'),
-                              ("control", '"\x01"'), ("slash", r'"\/"')):  # fmt: skip
-                yield (name, place), replaced(message, parts, Token(raw))
-            yield ("bad bytes", place), to_bytes(replaced(message, parts, "@@")).replace(b"@@", b"\xff")
-            yield ("raw surrogate", place), replaced(message, parts, "\ud800")
-        for name, raw in (("NaN", "NaN"), ("Infinity", "-Infinity"), ("leading zero", "01"), ("point", "1."), ("plus", "+1"),
-                          ("True", "True"), ("deep", "[" * 126 + "]" * 126), ("deeper", "[" * 130 + "]" * 130)):  # fmt: skip
-            yield ("token", name, place), replaced(message, parts, Token(raw))
+            yield ("value escaped", place), put(message, {parts: Token(f'"{escaped[1:-1].translate(ESCAPES)}"')})
+            for name, raw in RAW_TEXTS.items():
+                yield (name, place), put(message, {parts: Token(raw)})
+            yield ("bad bytes", place), put(message, {parts: "\udcff"})
+            yield ("raw surrogate", place), put(message, {parts: "\ud800"})
+        for name, raw in RAW_VALUES.items():
+            yield ("token", name, place), put(message, {parts: Token(raw)})
 
 
 def written_around(text: str) -> Iterator[tuple[Any, bytes]]:

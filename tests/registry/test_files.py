@@ -21,7 +21,11 @@ def read_all(plan, windows=None):
     return rows
 
 
-@given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=40), st.booleans(), st.integers(1, 40))
+@given(
+    st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=40),
+    st.booleans(),
+    st.integers(1, 40),
+)
 def test_every_line_is_a_message_with_its_number_whatever_the_slices(tmp_path_factory, lines, ends, size):
     path = tmp_path_factory.mktemp("lines") / "a.jsonl"
     path.write_bytes(b"\n".join(lines) + (b"\n" if ends and lines else b""))

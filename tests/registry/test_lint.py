@@ -119,6 +119,34 @@ def test_a_path_that_names_nothing_to_lint_is_refused(content, tmp_path):
         lint([path])
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("acme/plain/v1/contract.yaml", ""),
+        ("acme/plain/v1/contract.yaml", "[]"),
+        ("acme/plain/v1/contract.yaml", "contract: acme/plain@1\nprovenance: x\napplies: []\nops: 5\n"),
+        ("acme/plain/v1/contract.yaml", "contract: acme/plain@1\nprovenance: {errata: [{x: y}]}\n"),
+        ("acme/plain/v2/contract.yaml", "contract: {}\nbased_on: [acme/plain@1]\n"),
+        ("acme/plain/v2/contract.yaml", "contract: acme/plain@2\nbased_on: acme/plain@2.0\n"),
+        ("acme/types/acme-two.yaml", "mapping: acme-two\nbased_on: {}\n"),
+        ("acme/types/acme.yaml", "mapping: acme\nforms: {text: TEXT, integer-number: {INT: 1}}\n"),
+        ("acme/plain/v1/message.schema.json", '{"properties": {"old": {"$ref": ["x"]}}, "allOf": 1}'),
+        ("acme/plain/v1/message.schema.json", "null"),
+        ("acme/plain/v1/message.avsc", '["null", {"type": "enum", "name": "Absent", "symbols": {"a": 1}}]'),
+        ("acme/plain/v1/message.avsc", "7"),
+        ("acme/plain/v1/samples/add.json", "\x00"),
+        ("acme/plain/v1/samples/add.change.json", '{"after": 1}'),
+        ("acme/plain/v1/samples/drift/kind-unknown.findings.json", "null"),
+        ("errata.yaml", "- E1\n- {id: {}}\n"),
+    ],
+)
+def test_whatever_a_file_holds_lint_ends_with_findings(file, text, tmp_path):
+    root = tmp_path / "contracts"
+    shutil.copytree(HERE / "contracts", root)
+    (root / file).write_text(text)
+    assert any(finding.severity == "error" for finding in lint([root]).findings)
+
+
 def add_third_version(root):
     folder = root / "dts" / "canal" / "v3"
     folder.mkdir(parents=True)

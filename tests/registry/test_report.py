@@ -21,14 +21,18 @@ def a_report(tally, fail_on="warning", spans=None):
 
 
 def a_tally(severity="error", name="value-form"):
-    tally = Tally(partitions={SOURCE: PartitionTally(read=8, conforming=5, control=1, tombstone=1, quarantined=1, changes=6)})
+    tally = Tally(
+        partitions={SOURCE: PartitionTally(read=8, conforming=5, control=1, tombstone=1, quarantined=1, changes=6)}
+    )
     tally.readable["shop.orders"] = 7
     moment = Moment("orders", 3, 12, 1_600_000_000_123_456)
     found = FindingTally(
         severity, Counter({"integer-text": 1}), Counter({"aa": 2, "a": 5}), Counter({"INSERT": 1}),
         Counter({"dts/canal@2": 1}), {SOURCE: Extent(1, moment, moment)},
     )  # fmt: skip
-    tally.add_finding(Finding("D07.integer-text", name, severity, "/data/0/id", "integer-text", "aa"), "shop.orders", found)
+    tally.add_finding(
+        Finding("D07.integer-text", name, severity, "/data/0/id", "integer-text", "aa"), "shop.orders", found
+    )
     tally.seen["dts/canal@2"] = 4
     tally.undecided = 2
     tally.runs[SOURCE] = [Run("dts/canal@1", 10, 12), Run("dts/canal@2", 15, 19)]

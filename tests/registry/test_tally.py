@@ -40,7 +40,9 @@ def merged(tallies: list[Tally]) -> Tally:
     return total
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from(["9", "99", "a9"])), min_size=1, max_size=30), st.randoms())
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.sampled_from(["9", "99", "a9"])), min_size=1, max_size=30), st.randoms()
+)
 def test_the_order_of_merging_does_not_matter(records, random):
     forwards = merged([one_record(offset, observed) for offset, observed in records])
     random.shuffle(records)

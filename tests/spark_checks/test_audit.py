@@ -90,11 +90,13 @@ def test_a_foreign_message_whose_columns_happen_to_read_is_another_dialect(spark
     }  # fmt: skip
     report = audit_lines(spark, tmp_path, [json.dumps(message).encode()], "oms-community/canal@2")
     assert report["ledger"]["quarantined"] == 1
-    assert [(finding["class"], finding["observed"]) for finding in report["findings"]] == [("other-dialect", ["dts/canal"])]
+    assert [(finding["class"], finding["observed"]) for finding in report["findings"]] == [
+        ("other-dialect", ["dts/canal"])
+    ]
 
 
 def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
-    lines = rendered("oms-community/canal@1", 1_500) + [b"not json", b'{"a":1}', b""] + rendered("dts/canal@2", 300)
+    lines = [*rendered("oms-community/canal@1", 1_500), b"not json", b'{"a":1}', b"", *rendered("dts/canal@2", 300)]
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines))
     scope = scope_of("oms-community/canal@2")
@@ -152,7 +154,9 @@ def test_a_range_of_a_topic_is_read_and_nothing_else(spark, broker, switching_to
 
 def test_tombstones_and_keys_of_a_topic_are_counted_apart(spark, broker, make_topic):
     (value,) = rendered("dts/canal@2", 1)
-    report = audit_topic(spark, broker, make_topic([(0, value), (0, None), (0, None, {"key": b"k"}), (0, b"")]), "dts/canal@2")
+    report = audit_topic(
+        spark, broker, make_topic([(0, value), (0, None), (0, None, {"key": b"k"}), (0, b"")]), "dts/canal@2"
+    )
     counts = {name: report["ledger"][name] for name in ("read", "conforming", "tombstone", "quarantined")}
     assert counts == {"read": 4, "conforming": 1, "tombstone": 2, "quarantined": 1}
 

@@ -1,0 +1,283 @@
+"""Measures audit and decode against plain Spark, and a topic against a bare count of it, in one run.
+
+    python bench/run.py [--messages 400000] [--rounds 3] [--no-kafka] [--data bench/data]
+
+Every way is run once to warm up and then once a round, in turn, so that a machine whose speed drifts is fair to all.
+Rates are of the median round; CPU seconds are of the whole process tree: driver, JVM and Python workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
+from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.messages import parse_message
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.schemas import SchemaJudge
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.streams import ORDERS, row_stream
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.audit import audit_input
+from cdc_contracts.spark_checks.broker import running_broker
+from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
+from cdc_contracts.spark_checks.decode import decode_input
+from cdc_contracts.spark_checks.demo import PARTITIONS, produce
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.session import open_session
+from cdc_contracts.spark_checks.sources import read_files, read_topics
+
+NEW, OLD = "oms-community/canal@2", "oms-community/canal@1"
+TOPIC = "bench"
+CHUNK = 20_000
+SCHEMA_SAMPLE = 5_000
+
+
+def main() -> None:
+    options = read_options()
+    captured = make_capture(options.data, options.messages)
+    with ExitStack() as stack:
+        session = open_session(kafka=not options.no_kafka, say=say)
+        stack.callback(session.stop)
+        out = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
+        ways = ways_over_files(session, captured, Path(out))
+        if not options.no_kafka:
+            ways |= ways_over_kafka(session, captured, stack)
+        seconds, cpu = measure(ways, options.rounds)
+    rate, per_record = judge_one_by_one(captured)
+    print_table(options.messages, captured, seconds, cpu, rate, per_record)
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=400_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-kafka", action="store_true")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data")
+    return parser.parse_args()
+
+
+def make_capture(folder: Path, messages: int) -> Path:
+    """Write the messages as a capture of four partitions, once; the same seed makes the same bytes."""
+    target = folder / f"canal-{messages}.parquet"
+    if target.exists():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"rendering {messages:,} messages ...")
+    renderer = Renderer(shipped_catalogue().version(NEW), Terms())
+    aside = target.with_suffix(".part")
+    with pq.ParquetWriter(aside, CAPTURE_SCHEMA, compression="none") as writer:
+        for partition in range(PARTITIONS):
+            values = renderer.render_all(row_stream(partition, messages // PARTITIONS))
+            for start, chunk in enumerate(chunks(values, CHUNK)):
+                writer.write_table(as_table(partition, start * CHUNK, chunk))
+    aside.rename(target)
+    return target
+
+
+def chunks(values: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
+    while chunk := list(islice(values, size)):
+        yield chunk
+
+
+def as_table(partition: int, first: int, values: list[bytes]) -> pa.Table:
+    total = len(values)
+    return pa.table({
+        "key": pa.nulls(total, pa.binary()),
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array([TOPIC] * total),
+        "partition": pa.array([partition] * total, pa.int32()),
+        "offset": pa.array(range(first, first + total), pa.int64()),
+        "timestamp": pa.array([0] * total, pa.timestamp("us", tz="UTC")),
+        "timestampType": pa.array([0] * total, pa.int32()),
+        "headers": pa.nulls(total, CAPTURE_SCHEMA.field("headers").type),
+    }, schema=CAPTURE_SCHEMA)  # fmt: skip
+
+
+def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[str, Callable[[], object]]:
+    """Plain Spark and ours over the same capture."""
+    frame = session.read.parquet(str(captured)).select(F.col("value").cast("string").alias("value"))
+    parsed = frame.select(F.from_json("value", canal_schema()).alias("m"))
+    after = {name: F.expr(f"m.data[0].`{name}`").cast("string") for name in ORDERS.types}
+    mapped = parsed.select(
+        "m.type", "m.database", "m.table", "m.es",
+        F.map_from_arrays(F.array(*map(F.lit, after)), F.array(*after.values())).alias("after"),
+    )  # fmt: skip
+
+    def audit(reference: str) -> object:
+        return audit_input(session, our_input(), scope(reference), fail_on="warning")
+
+    def our_input() -> object:
+        return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
+
+    def decode() -> None:
+        decode_input(session, our_input(), scope(NEW), str(out / "decoded"), fail_on="error")
+        shutil.rmtree(out / "decoded")
+
+    return {
+        "Spark from_json, discarded": lambda: discard(parsed),
+        "Spark from_json -> Parquet, nothing validated": lambda: mapped.write.mode("overwrite").parquet(
+            str(out / "plain")
+        ),
+        "audit of a capture, all values checked": lambda: audit(NEW),
+        "decode of a capture to Parquet": decode,
+        "audit of a capture, every record drifts": lambda: audit(OLD),
+    }
+
+
+def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> dict[str, Callable[[], object]]:
+    """A bare count of a topic, and our audit of it."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-broker-")))
+    broker = stack.enter_context(running_broker(folder, say=say))
+    say("producing the messages ...")
+    produce(session, broker, captured, TOPIC)
+    reader = session.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
+
+    def audit() -> None:
+        source = read_topics(session, broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
+        audit_input(session, source, scope(NEW), fail_on="warning")
+
+    return {
+        "Spark count of a Kafka topic": lambda: reader.option("subscribe", TOPIC).load().count(),
+        "audit of the same topic": audit,
+    }
+
+
+def scope(reference: str) -> object:
+    return open_scope(shipped_catalogue(), reference, Terms())
+
+
+def discard(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def canal_schema() -> T.StructType:
+    """The struct a user would write for this table."""
+    kinds = {
+        "id": T.DecimalType(20, 0), "total": T.DecimalType(20, 2), "rate": T.DoubleType(), "quantity": T.IntegerType(),
+    }  # fmt: skip
+    row = T.StructType([T.StructField(name, kinds.get(name, T.StringType())) for name in ORDERS.types])
+    names = T.MapType(T.StringType(), T.StringType())
+    return T.StructType([
+        T.StructField("database", T.StringType()), T.StructField("table", T.StringType()),
+        T.StructField("type", T.StringType()), T.StructField("isDdl", T.BooleanType()),
+        T.StructField("es", T.LongType()), T.StructField("ts", T.LongType()), T.StructField("sql", T.StringType()),
+        T.StructField("pkNames", T.ArrayType(T.StringType())), T.StructField("mysqlType", names),
+        T.StructField("sqlType", T.MapType(T.StringType(), T.IntegerType())),
+        T.StructField("data", T.ArrayType(row)), T.StructField("old", T.ArrayType(row)),
+    ])  # fmt: skip
+
+
+def measure(
+    ways: dict[str, Callable[[], object]], rounds: int
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Run every way once to warm up, then in turn; returns wall and CPU seconds per round."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    cpu: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds + 1):
+        for name, run in ways.items():
+            started, used = time.perf_counter(), cpu_of_tree()
+            run()
+            wall, work = time.perf_counter() - started, cpu_of_tree() - used
+            say(f"{'warm-up' if number == 0 else f'round {number}'}: {name}: {wall:.2f} s, {work:.2f} CPU s")
+            if number:
+                seconds[name].append(wall)
+                cpu[name].append(work)
+    return seconds, cpu
+
+
+def cpu_of_tree() -> float:
+    """CPU seconds of this process and all below it, those that have ended included."""
+    parents, used = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        used[int(folder.name)] = sum(int(field) for field in fields[11:15])
+    mine, ticks = os.getpid(), 0
+    for process, own in used.items():
+        above = process
+        while above not in (mine, 0, 1) and above in parents:
+            above = parents[above]
+        ticks += own if above == mine else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def judge_one_by_one(captured: Path) -> tuple[float, int]:
+    """Records a second of `jsonschema` alone, message by message, without values or rules."""
+    values = pq.ParquetFile(captured).read_row_group(0, columns=["value"]).column("value").to_pylist()[:SCHEMA_SAMPLE]
+    judge = SchemaJudge(shipped_catalogue().version(NEW).schema)
+    started = time.perf_counter()
+    for value in values:
+        judge.violations(parse_message(value))
+    return len(values) / (time.perf_counter() - started), len(values)
+
+
+def print_table(
+    messages: int,
+    captured: Path,
+    seconds: dict[str, list[float]],
+    cpu: dict[str, list[float]],
+    rate: float,
+    sample: int,
+) -> None:
+    sizes = pq.ParquetFile(captured).read_row_group(0, columns=["value"]).column("value")
+    mean = sum(map(len, sizes.to_pylist())) / len(sizes)
+    rounds = len(next(iter(seconds.values())))
+    print(f"\n{machine()}\n{messages:,} messages of {mean:.0f} bytes, 12 typed columns, median of {rounds} rounds\n")
+    print("| way | records/s | wall s | CPU s |\n|---|---|---|---|")
+    middle = {name: statistics.median(times) for name, times in seconds.items()}
+    for name, times in cpu.items():
+        print(f"| {name} | {messages / middle[name]:,.0f} | {middle[name]:.2f} | {statistics.median(times):.2f} |")
+    print(f"| jsonschema message by message, envelope only ({sample:,} messages, one core) | {rate:,.0f} | | |")
+    names = list(middle)
+    wanted = [
+        ("audit / from_json discarded, records per second", names[0], names[2], "at least 1.0"),
+        ("decode / from_json -> Parquet, records per second", names[1], names[3], "at least 1.3"),
+        ("everything drifts / everything conforms, records per second", names[2], names[4], "at least 0.5"),
+    ]
+    print("\n| ratio | per round | median | wanted |\n|---|---|---|---|")
+    for title, base, ours, bound in wanted:
+        print_ratio(title, [b / o for b, o in zip(seconds[base], seconds[ours], strict=True)], bound)
+    if len(names) > len(wanted) + 2:
+        count, audit = names[5], names[6]
+        ratios = [a / c for a, c in zip(seconds[audit], seconds[count], strict=True)]
+        print_ratio("audit of a topic / bare count of it, wall time", ratios, "at most 1.5")
+
+
+def print_ratio(title: str, ratios: list[float], bound: str) -> None:
+    print(f"| {title} | {', '.join(f'{ratio:.2f}' for ratio in ratios)} | {statistics.median(ratios):.2f} | {bound} |")
+
+
+def machine() -> str:
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr.splitlines()[0]
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}, {java}"
+    )
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""How a call ends: exit codes, what is said where, and that starting costs little."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.cli import app
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.errors import LedgerError, UnavailableError
+
+ROOT = Path(__file__).parents[2]
+SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "cdc_contracts.cli.app", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src"), "COLUMNS": "80", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["show", "dts/cana"], 2, "error: there is no contract `dts/cana`\n  did you mean dts/canal?\n"),
+        (
+            ["show", "dts"],
+            2,
+            "error: `dts` is not a reference to a contract\n  write SYSTEM/DIALECT or SYSTEM/DIALECT@N\n",
+        ),
+        (["diff", "dts/canal@1", "dts/canal@9"], 2, "error: dts/canal has no version 9\n  did you mean dts/canal@2?\n"),
+        (["rules", "show", "L99"], 2, "error: there is no rule `L99`\n"),
+        (["lint", "no/such/folder"], 2, "error: there is no file or folder no/such/folder\n"),
+        (
+            ["list", "--contracts", "no/such"],
+            2,
+            "error: there is no folder no/such\n  --contracts takes a folder of contracts\n",
+        ),
+    ],
+)
+def test_an_error_is_told_on_stderr_with_its_exit_code(arguments, code, told, capsys):
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(told)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["nonsense"], ["show"], ["show", "dts/canal", "more"], ["list", "--nonsense"], ["lint", "--format", "xml"],
+     ["lint", "--fail-on", "info"], ["show", "dts/canal", "--schema", "xml"], ["diff", "dts/canal@1"]],
+)  # fmt: skip
+def test_a_call_that_is_wrong_ends_with_2_and_leaves_stdout_empty(arguments, capsys):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Usage: cdc-contracts" in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["-h"], ["lint", "--help"], ["rules", "show", "--help"], ["--version"]]
+)
+def test_help_and_version_are_data(arguments, capsys):
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert "cdc-contracts" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "told"),
+    [
+        (
+            UnavailableError("no answer", where="broker:9092", mend="start it"),
+            3,
+            "error: no answer (broker:9092)\n  start it\n",
+        ),
+        (LedgerError("1 is not 2"), 5, "error: 1 is not 2\n"),
+        (
+            ZeroDivisionError("oh"),
+            3,
+            "error: ZeroDivisionError: oh (this is a bug in cdc-contracts)\n  run again with --debug",
+        ),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_whatever_happens_is_told_in_one_message(failure, code, told, capsys, monkeypatch):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr("cdc_contracts.cli.listing.open_catalogue", fail)
+    assert main(["list"]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(told)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "show", "x"], ["show", "--debug", "x"], ["show", "x", "--debug"]])
+def test_debug_shows_the_traceback_wherever_it_stands(arguments, capsys):
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert err.endswith("write SYSTEM/DIALECT or SYSTEM/DIALECT@N\n")
+
+
+def test_behind_two_dashes_debug_is_an_argument(capsys):
+    assert main(["show", "--", "--debug"]) == 2
+    assert "`--debug` is not a reference" in capsys.readouterr().err
+
+
+def test_a_process_ends_with_the_code_of_its_error():
+    ended = run("show", "dts/cana")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "error: there is no contract `dts/cana`\n  did you mean dts/canal?\n"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cdc_contracts.cli.app", "rules"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    error = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(60) == 141
+    assert "Traceback" not in error
+    assert "error" not in error.lower().replace("severity", "")
+
+
+def test_an_encoding_without_the_character_does_not_end_the_run():
+    ended = run("diff", "dts/canal@1", "dts/canal@2", PYTHONIOENCODING="ascii")
+    assert ended.returncode == 0
+    assert "\\u2192" in ended.stdout
+    ended = run("diff", "dts/canal@1", "dts/canal@2", "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(ended.stdout)["left"] == "dts/canal@1"
+
+
+def test_nothing_is_coloured_where_it_is_piped_or_not_wanted():
+    assert "\x1b" not in run("list").stdout
+    assert "\x1b[1m" in run("list", FORCE_COLOR="1", TERM="xterm").stdout
+    assert "\x1b[3" not in run("list", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list"], ["audit", "--help"], ["show", "dts/canal", "--resolved"]]
+)
+def test_what_starts_often_imports_nothing_slow(arguments):
+    told = "import sys; from cdc_contracts.cli.app import main; main(%r); print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run(
+        [sys.executable, "-c", told % (arguments,)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    loaded = {name.split(".")[0] for name in ended.stderr.split()}
+    assert "cdc_contracts" in loaded
+    assert loaded & SLOW == set()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["lint"], ["show", "dts/canal"], ["diff", "dts/canal@1", "dts/canal@2"], ["rules"]]
+)
+def test_commands_that_read_no_messages_do_without_spark(arguments):
+    told = "import sys; from cdc_contracts.cli.app import main; main(%r); print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run(
+        [sys.executable, "-c", told % (arguments,)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+    )
+    assert {"pyspark", "py4j", "confluent_kafka"} & {name.split(".")[0] for name in ended.stderr.split()} == set()
+
+
+def test_the_constant_that_is_kept_apart_for_speed_is_the_same():
+    from cdc_contracts.cli import judging
+    from cdc_contracts.registry import messages
+
+    assert judging.MOST_BYTES == messages.MAX_BYTES
+
+
+def test_the_entry_point_is_there():
+    assert app.PROGRAM == "cdc-contracts"
+    assert callable(app.main)

@@ -1,0 +1,198 @@
+"""`check`, `audit`, `decode`, `capture` and `demo` as a person calls them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder with no settings of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_lines(path, lines):
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return str(path)
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "cdc_contracts.cli.app", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src"), "COLUMNS": "80"},
+        capture_output=True, check=False, timeout=300, **options,
+    )  # fmt: skip
+
+
+def test_check_tells_a_line_per_finding_and_a_summary(here, capsys):
+    lines = [*rendered("dts/canal@2", 3), b"", b'{"a":1', b'{"shard":3,' + rendered("dts/canal@2", 1)[0][1:]]
+    assert main(["check", write_lines(here / "a.jsonl", lines), "--contract", "dts/canal@2"]) == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "a.jsonl:5 error malformed (message) expected one JSON object, observed not one JSON text",
+        "a.jsonl:6 warning unknown-field /shard expected no such member, observed number",
+    ]
+    assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, judged by dts/canal@2\n"
+
+
+def test_check_reads_standard_input_without_a_jvm(here):
+    found = run("check", "-", "--contract", "dts/canal@2", "--json", input=rendered("dts/canal@2", 1)[0])
+    report = json.loads(found.stdout)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert (report["verdict"], report["ledger"]["read"], report["source"]["paths"]) == ("pass", 1, ["-"])
+
+
+def test_check_and_audit_report_the_same(spark, here, capsys):
+    path = write_lines(here / "a.jsonl", [*rendered("oms-community/canal@1", 300), b"x", b""])
+    assert main(["check", path, "--contract", "oms-community/canal@2", "--json"]) == 1
+    checked = json.loads(capsys.readouterr().out)
+    assert main(["audit", "file", path, "--contract", "oms-community/canal@2", "--json", "--report", "r.json"]) == 1
+    audited = json.loads(capsys.readouterr().out)
+    assert json.loads((here / "r.json").read_text()) == audited
+    for report in (checked, audited):
+        del report["source"]
+    assert checked == audited
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["check", "a.jsonl"], 2, "no contract is named"),
+        (["check", "a.jsonl", "--contract", "auto"], 2, "does not find out the contract by itself"),
+        (["check", "a.jsonl", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
+        (["check", "a.jsonl", "--contract", "dts/canal@7"], 2, "did you mean dts/canal@2?"),
+        (["check", "missing.jsonl", "--contract", "dts/canal@2"], 3, "there is no such file (missing.jsonl)"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--fail-on", "never"], 2, "`never` is no severity"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--severity", "malformed=info"], 2, "cannot be lowered"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--severity", "noise=error"], 2, "there is no drift class"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--parameter", "zone=x"], 2, "there is no parameter `zone`"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--parameter", "timestamp_zone=Mars"], 2, "no time zone"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--tables", "none.yaml"], 2, "no file or folder none.yaml"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00Z"], 2, "not by times"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00"], 2, "zone"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "offset:9"], 3, "9"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--report", "r.pdf"], 2, "not a kind of report"),
+        (["decode", "file", "a.jsonl", "--contract", "dts/canal@2"], 2, "--to"),
+        (["audit", "topic", "t", "-b", "x:1", "--contract", "dts/canal@2", "--kafka-opt", "x"], 2, "NAME=VALUE"),
+        (["audit", "topic", "t", "-b", "x:1", "--contract", "dts/canal@2", "--kafka-config", "no.properties"], 3, "no.prop"),
+    ],
+)  # fmt: skip
+def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, code, told):
+    write_lines(here / "a.jsonl", rendered("dts/canal@2", 2))
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_an_empty_range_is_inconclusive(spark, here, capsys):
+    path = write_lines(here / "a.jsonl", rendered("dts/canal@2", 2))
+    assert main(["audit", "file", path, "--contract", "dts/canal@2", "--from", "offset:2"]) == 4
+    assert "there was nothing to read" in capsys.readouterr().out
+
+
+def test_a_topic_is_bound_to_its_contract_in_the_settings(here, spark, broker, make_topic, capsys):
+    topic = make_topic([(0, value) for value in rendered("dts/canal@2", 5)])
+    (here / "cdc-contracts.yaml").write_text(f"topics: {{{topic}: dts/canal@2}}\n")
+    assert main(["audit", "topic", topic, "-b", broker.bootstrap]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("PASS: all 5 messages say what dts/canal@2 says")
+    assert f"{topic}: --from '{{\"0\": 0}}' --to '{{\"0\": 5}}'" in err
+
+
+@pytest.mark.parametrize(
+    ("topic", "where", "told"),
+    [("no-such-topic", "broker", "no-such-topic"), ("t", "127.0.0.1:9", "127.0.0.1:9")],
+)
+def test_a_topic_or_broker_that_is_not_there_is_exit_3(here, spark, broker, capsys, topic, where, told):
+    bootstrap = broker.bootstrap if where == "broker" else where
+    assert main(["audit", "topic", topic, "-b", bootstrap, "--contract", "dts/canal@2"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_a_wrong_password_is_exit_3_and_never_shown(here, spark, broker, capsys):
+    (here / "client.properties").write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+        '  username="reader" password="hunter2";\n'
+    )
+    arguments = ["audit", "topic", "t", "-b", broker.login_bootstrap, "--contract", "dts/canal@2"]
+    assert main([*arguments, "--kafka-config", "client.properties"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "hunter2" not in err
+    assert "Traceback" not in err
+
+
+def test_decode_says_where_the_rows_are(spark, here, capsys):
+    path = write_lines(here / "a.jsonl", rendered("dts/canal@2", 30))
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 0
+    out, err = capsys.readouterr()
+    (record,) = (here / "out" / "_runs").glob("*.json")
+    assert f"published run {record.stem}: 30 changes in out" in err
+    assert out.startswith("PASS")
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out", "--until", "offset:5"]) == 3
+    assert "--replace" in capsys.readouterr().err
+
+
+def test_decode_publishes_nothing_where_the_declaration_is_proven_wrong(spark, here, capsys):
+    path = write_lines(here / "a.jsonl", rendered("dts/canal@1", 200))
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 1
+    assert "nothing was published" in capsys.readouterr().err
+    assert list(here.rglob("*.parquet")) == []
+
+
+def test_capture_writes_a_file_that_audit_reads(here, spark, broker, make_topic, capsys):
+    topic = make_topic([(0, value) for value in rendered("dts/canal@2", 20)])
+    assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 0
+    assert pq.read_metadata(here / "c.parquet").num_rows == 20
+    assert main(["audit", "file", "c.parquet", "--contract", "dts/canal@2", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ledger"]["partitions"][0]["topic"] == topic
+    assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 2
+
+
+def test_the_demo_runs_as_a_newcomer_would_run_it(here):
+    found = run("demo", "--messages", "2000", "--to", "d", cwd=here)
+    assert found.returncode == 0, found.stderr
+    out = found.stdout.decode()
+    assert out.startswith("DRIFT: ")
+    assert "upgraded after offset 274, at 275" in out
+    report = json.loads((here / "d" / "report.json").read_text())
+    assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
+    assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
+
+
+def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
+    lines = rendered("oms-community/canal@2", 4_000) * 60
+    path = write_lines(here / "a.jsonl", lines)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cdc_contracts.cli.app", "decode", "file", path, "--contract", "oms-community/canal@2",
+         "--to", "out"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list(here.glob("out/changes/*/*.parquet")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 143, err
+    assert not list(here.glob("out/_runs/*.json"))
+    assert not list(here.glob("out/**/*.parquet"))

@@ -1,0 +1,95 @@
+"""`lint` prints a line for each finding, says what it looked at, and fails as it is asked to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.cli.app import main
+
+OWN = Path(__file__).parents[1] / "registry" / "lint" / "contracts"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return shutil.copytree(OWN, tmp_path / "contracts")
+
+
+def spoil(root, name, old, new):
+    file = root / name
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new, 1))
+
+
+def test_contracts_that_hold_together_pass(root, capsys):
+    assert main(["lint", str(root)]) == 0
+    assert capsys.readouterr() == ("", "2 contracts, 11 samples, 2 mappings: no findings\n")
+
+
+def test_a_finding_has_file_line_rule_and_place(root, capsys):
+    spoil(root, "acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
+    assert main(["lint", str(root)]) == 1
+    out, err = capsys.readouterr()
+    file = root / "acme/plain/v1/contract.yaml"
+    assert out == (
+        f"{file}:8: error L15 erratum-exists /provenance/errata/0: expected an entry of errata.yaml; found E9002\n"
+    )
+    assert err == "2 contracts, 11 samples, 2 mappings: 1 errors, 0 warnings\n"
+
+
+def test_a_warning_fails_only_where_it_is_asked_to(root, capsys):
+    (root / "acme/plain/v2/samples/beat.json").unlink()
+    (root / "acme/plain/v2/samples/beat.change.json").unlink()
+    assert main(["lint", str(root)]) == 0
+    assert "warning L21 op-sampled" in capsys.readouterr().out
+    assert main(["lint", str(root), "--fail-on", "warning"]) == 1
+
+
+def test_json_has_the_same(root, capsys):
+    spoil(root, "acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
+    assert main(["lint", str(root), "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told == {
+        "findings": [
+            {
+                "rule": "L15",
+                "name": "erratum-exists",
+                "severity": "error",
+                "file": str(root / "acme/plain/v1/contract.yaml"),
+                "line": 8,
+                "path": "/provenance/errata/0",
+                "expected": "an entry of errata.yaml",
+                "observed": "E9002",
+            }
+        ],
+        "judged": True,
+        "checked": {"contracts": 2, "samples": 11, "mappings": 2, "tables": 0},
+    }
+
+
+def test_samples_wait_until_every_contract_holds_together(root, capsys):
+    spoil(root, "acme/plain/v1/contract.yaml", "status: legacy", "status: old")
+    spoil(root, "acme/plain/v2/samples/add.json", '"id": 1', '"id": "1"')
+    assert main(["lint", str(root)]) == 1
+    out, err = capsys.readouterr()
+    assert "L17" not in out
+    assert out.count("L02") == 1
+    assert err.endswith("samples were not judged, because not every contract holds together\n")
+
+
+def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
+    new = tmp_path / "new" / "acme" / "plain" / "v3"
+    new.mkdir(parents=True)
+    new.joinpath("contract.yaml").write_text(
+        'contract: acme/plain@3\nbased_on: acme/plain@2\napplies: {since: "3.0"}\nstatus: current\n'
+    )
+    assert main(["lint", str(tmp_path / "new")]) == 1
+    assert "L06 base-resolves" in capsys.readouterr().out
+    assert main(["lint", str(tmp_path / "new"), "--contracts", str(root)]) == 0
+    out, err = capsys.readouterr()
+    assert "L21 op-sampled" in out
+    assert str(root) not in out
+    assert err.startswith("1 contracts: 0 errors, 1 warnings")

@@ -1,0 +1,82 @@
+"""`rules` lists every rule by its id; `rules show` explains one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.findings import CLASSES
+from cdc_contracts.registry.lint.rules import LINT_RULES
+from cdc_contracts.registry.rulebook import rules
+from cdc_contracts.registry.rules import NOTES, RULES
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_every_rule_is_listed_on_80_columns(capsys):
+    assert main(["rules"]) == 0
+    out, err = capsys.readouterr()
+    for known in ("D01 malformed", "D16 ambiguous", "D09.columns-typed", "L01 document-readable", "L25"):
+        assert known in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert err == "\n`cdc-contracts rules show ID` explains one.\n"
+
+
+def test_json_lists_every_rule_there_is(capsys):
+    assert main(["rules", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["id"] for one in told if one["family"] == "drift"] == [f"D{number:02}" for number in range(1, 17)]
+    assert {one["name"] for one in told if one["family"] == "cross-field"} == {*RULES, *NOTES}
+    assert [one["id"] for one in told if one["family"] == "lint"] == [rule.id for rule in LINT_RULES]
+    assert len({one["id"] for one in told}) == len(told)
+    assert all(one[key] for one in told for key in ("says", "action", "good", "bad"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("D07", "D07 value-form  error\n"),
+        ("d07", "D07 value-form  error\n"),
+        ("value-form", "D07 value-form  error\n"),
+        ("D07.base64", "D07 value-form  error\n"),
+        ("D01.utf8", "D01 malformed  error\n"),
+        ("D03.images", "D03 other-version  error\n"),
+        ("D09", "D09 cross-field  error\n"),
+        ("D09.columns-typed", "D09.columns-typed columns-typed  error\n"),
+        ("columns-typed", "D09.columns-typed columns-typed  error\n"),
+        ("L08", "L08 applies-continuous  error\n"),
+        ("op-sampled", "L21 op-sampled  warning\n"),
+    ],
+)
+def test_a_rule_is_found_by_its_id_its_name_or_the_id_of_a_finding(asked, found, capsys):
+    assert main(["rules", "show", asked]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(found)
+    assert [line.split("  ")[0] for line in out.splitlines()[1:] if line[0] != " "] == [
+        "Says",
+        "Good",
+        "Bad",
+        "What to do",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("colums-typed", "did you mean D09.columns-typed"), ("D9", "did you mean D09 cross-field?"), ("???", "lists all")],
+)
+def test_an_unknown_rule_is_refused_with_the_nearest(asked, near, capsys):
+    assert main(["rules", "show", asked]) == 2
+    assert near in capsys.readouterr().err
+
+
+def test_a_rule_can_be_had_as_json(capsys):
+    assert main(["rules", "show", "D04", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["name"] == "unknown-field"
+    assert told["severity"] == CLASSES["unknown-field"].severity == "warning"
+    assert told == next({**told, "id": one.id} for one in rules() if one.id == "D04")

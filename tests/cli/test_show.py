@@ -1,0 +1,97 @@
+"""`show` explains a contract to someone who has never read the vendor's page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.documents import parse_document
+
+CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+REFERENCES = [*(version.reference for version in CATALOGUE.all_versions()), "canonical/change@1"]
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def shown(capsys, *arguments):
+    assert main(["show", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_an_explanation_names_everything_a_reader_needs(capsys):
+    out = shown(capsys, "dts/canal@1")
+    words = " ".join(out.split())
+    assert out.startswith("dts/canal@1: DTS, Canal JSON, instances created before 2022-03-20\n")
+    for told in [
+        "Applies before 2022-03-20, in zone +08:00: counted is when the instance was created, or last restarted",
+        "Source 004_c131997ae0547dbf.txt, Canal Json, retrieved 2026-11-20",
+        "dts/canal@2 from 2022-03-20",
+        "/es integer always Time of the change in the source, whole seconds as milliseconds since 1970 UTC.",
+        "DELETE delete the row in /old",
+        "event time /es milliseconds since 1970 UTC",
+        "TIMESTAMP sql-datetime-instant",
+        "DATE sql-date A date, `YYYY-MM-DD`. (a time that does not exist is kept as sent)",
+        "primary-key-in-image The columns named as primary key are columns of the completed image.",
+        "timestamp_zone the zone of TIMESTAMP values that are written without one",
+        "E84 enforce Says: Before 2022-03-20 old holds the row after a change",
+    ]:
+        assert told in words
+
+
+def test_two_images_stand_side_by_side_for_an_update(capsys):
+    told = json.loads(shown(capsys, "dts/canal@1", "--json"))
+    update = next(one for one in told["operations"] if one["op"] == "update")
+    assert update == {
+        "code": "UPDATE",
+        "op": "update",
+        "before": "the row in /data, completed from /old",
+        "after": "the row in /old, completed from /data",
+    }
+
+
+def test_when_a_member_is_required_is_told(capsys):
+    told = json.loads(shown(capsys, "oms-community/canal@2", "--json"))
+    required = {one["at"]: one["required"] for one in told["members"]}
+    assert (required["/table"], required["/data"]) == ("always", "type is INSERT, DELETE, ROW, UPDATE")
+    assert required["/mysqlType"] == "isDdl is false"
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_every_contract_can_be_explained(reference, capsys):
+    out = shown(capsys, reference)
+    assert max(map(len, out.splitlines())) <= 80
+    told = json.loads(shown(capsys, reference, "--json"))
+    assert told["reference"] == reference
+    assert all(member["meaning"] for member in told["members"])
+    assert all(form["says"] for form in told["forms"])
+    assert all(says for _, says in told["rules"])
+
+
+def test_a_bare_subject_shows_the_latest_and_names_the_others(capsys):
+    out = shown(capsys, "oms-community/canal")
+    assert out.startswith("oms-community/canal@2: ")
+    assert "oms-community/canal@1  before 3.3.0" in out
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_resolved_prints_the_whole_contract_and_reads_back(reference, capsys):
+    out = shown(capsys, reference, "--resolved")
+    assert parse_document(out, "out") == CATALOGUE.version(reference).resolved
+    assert json.loads(shown(capsys, reference, "--resolved", "--json")) == CATALOGUE.version(reference).resolved
+    assert "based_on" not in out
+
+
+def test_the_schemas_can_be_had_as_they_are(capsys):
+    version = CATALOGUE.version("dts/canal@2")
+    assert json.loads(shown(capsys, "dts/canal@2", "--schema", "json")) == version.schema
+    assert json.loads(shown(capsys, "dts/canal@2", "--schema", "avro")) == version.avro_schema
+    assert version.schema["$id"] == "urn:cdc-contracts:dts:canal:v2"

@@ -1,0 +1,95 @@
+"""Samples are found by their names, and the reference says of each shipped one what stands beside it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.samples import find_samples, told_changes, told_findings
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.terms import Terms
+
+CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+OWN = Path(__file__).parent / "lint" / "contracts"
+
+
+@pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
+def test_every_sample_comes_to_what_stands_beside_it(version):
+    samples = find_samples(version)
+    assert samples.strays == ()
+    scope = open_scope(CATALOGUE, version.reference, Terms(tables=samples.tables()))
+    for sample in samples.messages:
+        judged = scope.judge(sample.value)
+        expected = sample.expected()
+        assert told_changes(judged) == expected, sample.file
+        assert judged.verdict.outcome == ("conforming" if expected else "control"), sample.file
+    for sample in samples.drifts:
+        assert told_findings(scope.judge(sample.value)) == sample.expected(), sample.file
+    assert len(samples.messages) > 20
+    assert len(samples.drifts) > 20
+
+
+@pytest.fixture
+def version(tmp_path):
+    shutil.copytree(OWN, tmp_path, dirs_exist_ok=True)
+    return Catalogue([tmp_path]).version("acme/plain@1")
+
+
+def test_samples_are_found_by_their_names(version):
+    samples = find_samples(version)
+    assert [sample.name for sample in samples.messages] == ["add", "beat", "change", "drop"]
+    assert [sample.name for sample in samples.drifts] == ["kind-unknown", "time-of-the-other-version"]
+    assert [sample.drifts for sample in samples] == [False] * 4 + [True] * 2
+    assert not samples.tables()
+
+
+def test_halves_of_samples_are_strays(version):
+    folder = version.folder / "samples"
+    (folder / "alone.json").write_text("{}")
+    (folder / "lost.change.json").write_text("[]")
+    (folder / "notes.txt").write_text("?")
+    (folder / ".hidden").write_text("")
+    (folder / "drift" / "add.change.json").write_text("[]")
+    samples = find_samples(version)
+    assert sorted(file.name for file in samples.strays) == [
+        "add.change.json",
+        "alone.json",
+        "lost.change.json",
+        "notes.txt",
+    ]
+    assert len(samples.messages) == 4
+
+
+def test_streams_are_left_to_the_audit(version):
+    drift = version.folder / "samples" / "drift"
+    (drift / "gap.jsonl").write_text("{}\n{}\n")
+    (drift / "gap.findings.json").write_text("{}")
+    samples = find_samples(version)
+    assert samples.strays == ()
+    assert [sample.name for sample in samples.drifts] == ["kind-unknown", "time-of-the-other-version"]
+
+
+def test_values_that_are_no_json_are_samples_of_drift(version):
+    drift = version.folder / "samples" / "drift"
+    (drift / "cut.bin").write_bytes(b"{")
+    (drift / "cut.findings.json").write_text('{"outcome": "unreadable", "findings": []}')
+    assert ("cut", b"{") in [(one.name, one.value) for one in find_samples(version).drifts]
+
+
+def test_tables_beside_samples_hold_for_all_of_them(version):
+    tables = version.folder / "samples" / "tables"
+    tables.mkdir()
+    (tables / "orders.yaml").write_text("table: shop.orders\ncolumns: {id: {type: int}}\n")
+    assert find_samples(version).tables().of("shop", None, "orders").types == {"id": "int"}
+
+
+def test_an_expectation_that_is_no_json_is_told_with_its_place(version):
+    file = version.folder / "samples" / "add.change.json"
+    file.write_text("[")
+    with pytest.raises(ContractError) as error:
+        find_samples(version).messages[0].expected()
+    assert error.value.where == str(file)

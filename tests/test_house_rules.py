@@ -1,0 +1,38 @@
+"""Lint, formatting, types and layers are part of the tests, so that one command says whether all is well."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOOLS = Path(sys.executable).parent
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"]],
+    ids=["lint", "format", "types", "layers"],
+)
+def test_the_house_rules_are_kept(command):
+    tool = TOOLS / command[0]
+    found = subprocess.run(
+        [str(tool), *command[1:]],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout[-4000:] + found.stderr[-2000:]
+
+
+def test_no_file_names_a_path_of_a_machine_or_a_registry():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    forbidden = ["/" + "work/", "/" + "root/", "pypi" + ".org", "maven" + ".org", "maven" + ".apache", "pythonhosted"]
+    told = []
+    for name in filter(None, listed):
+        path = ROOT / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        text = path.read_bytes().decode("utf-8", "replace")
+        told += [f"{name}: {word}" for word in forbidden if word in text]
+    assert told == []
