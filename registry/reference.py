@@ -27,6 +27,7 @@ from cdc_contracts.registry.schemas import SchemaJudge, Violation, show_code
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import Opinion
+from cdc_contracts.registry.zones import parse_zone
 
 _JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
 _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
@@ -72,6 +73,8 @@ class ReferenceJudge:
             raise ContractError(f"rule `{unknown[0]}` is not one that this release can judge", where=version.reference)
         self._schema = SchemaJudge(version.schema)
         self._row_schema = lru_cache(256)(self._build_row_schema)
+        self._form_of_type = lru_cache(4096)(self.mapping.form_of)
+        self._context = lru_cache(1024)(self._build_context)
 
     @cached_property
     def mapping(self) -> ValueMapping:
@@ -134,12 +137,15 @@ class ReferenceJudge:
         if source_type is None:
             kind = _WIRE_KINDS.get(kind_of(value))
             return None if kind is None else FORMS[self.mapping.form_of_kind(kind)]
-        form = self.mapping.form_of(source_type)
+        form = self._form_of_type(source_type)
         return None if form is None else FORMS[form]
 
     def context_of(self, form: Form, table: TableContract | None) -> Context:
         """Return what a form has to know besides the value; a table's own zone wins over the parameter."""
-        zone = table.zone if table and table.zone else self.terms.zone("timestamp_zone")
+        return self._context(form, table.source_time_zone if table else None)
+
+    def _build_context(self, form: Form, own_zone: str | None) -> Context:
+        zone = parse_zone(own_zone) if own_zone else self.terms.zone("timestamp_zone")
         return Context(zone, self.mapping.keeps_invalid(form.name), self.mapping.invalid_literal(form.name))
 
     def lenient(self, form: Form) -> bool:

@@ -20,6 +20,8 @@ KEYWORDS: Final = frozenset({
     "type", "properties", "required", "additionalProperties", "$schema", "$id", "title", "description", "items",
     "minItems", "maxItems", "enum", "const", "pattern", "minimum", "$defs", "$ref", "allOf", "if", "then",
 })  # fmt: skip
+_CHECKED: Final = frozenset({"type", "enum", "const", "pattern", "minimum"})
+_PLAIN: Final = _CHECKED | {"title", "description"}
 _KINDS: Final = {"integer": "number"}
 _INTEGER = re.compile(r"-?\d+\Z", re.ASCII)
 
@@ -149,7 +151,23 @@ def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iter
             yield ValidationError("unknown members", context=named)
     elif isinstance(wanted, dict):
         for name in extras:
-            yield from validator.descend(instance[name], wanted, path=name)
+            if not _plainly_fits(validator, instance[name], wanted):
+                yield from validator.descend(instance[name], wanted, path=name)
+
+
+def _properties(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for name, below in wanted.items():
+            if name in instance and not _plainly_fits(validator, instance[name], below):
+                yield from validator.descend(instance[name], below, path=name)
+
+
+def _plainly_fits(validator: Any, value: Any, schema: Any) -> bool:
+    """Say of a schema that looks at one value alone whether it takes it; descending costs ten times as much."""
+    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN:
+        return False
+    checks = ((validator.VALIDATORS[keyword], wanted) for keyword, wanted in schema.items() if keyword in _CHECKED)
+    return not any(any(True for _ in check(validator, wanted, value, schema)) for check, wanted in checks)
 
 
 def _pattern(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -180,6 +198,7 @@ def _no_retrieval() -> Any:
 _Validator = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={
+        "properties": _properties,
         "required": _required,
         "additionalProperties": _additional,
         "pattern": _pattern,

@@ -26,8 +26,17 @@ def test_the_house_rules_are_kept(command):
 
 
 def test_no_file_names_a_path_of_a_machine_or_a_registry():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
-    forbidden = ["/" + "work/", "/" + "root/", "pypi" + ".org", "maven" + ".org", "maven" + ".apache", "pythonhosted"]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    forbidden = [
+        "/" + "work/",
+        "/" + "root/",
+        "pypi" + ".org",
+        "maven" + ".org",
+        "maven" + ".apache",
+        "python" + "hosted",
+    ]
     told = []
     for name in filter(None, listed):
         path = ROOT / name

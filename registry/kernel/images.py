@@ -156,7 +156,7 @@ def differing(left: Sides, right: Sides, texts: pa.Array, records: int) -> Mask:
                 texts.take(pa.array(mine.places[apart])),
                 texts.take(pa.array(other.places[apart])),
             )
-            same = pc.equal(mine_texts, other_texts).fill_null(value=False).to_numpy(zero_copy_only=False)
+            same = pc.equal(mine_texts, other_texts).fill_null(fill_value=False).to_numpy(zero_copy_only=False)
             both_null = pc.and_(pc.is_null(mine_texts), pc.is_null(other_texts)).to_numpy(zero_copy_only=False)
             unlike[apart] |= ~(same | both_null)
         differs[mine.records[unlike.any(axis=1)]] = True
