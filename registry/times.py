@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -46,6 +46,16 @@ def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
     return _READINGS[place.form or "epoch-millis"](value, zone)
 
 
+def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
+    """Return many moments at once, as `read_time` reads each; None where one of them has to be looked at."""
+    scale = _SCALES.get(place.form or "epoch-millis")
+    if scale is None or not values or (place.absent_value is not None and place.absent_value in values):
+        return None
+    if min(values) * scale < _FIRST or max(values) * scale > _LAST:
+        return None
+    return [value * scale for value in values]
+
+
 def format_micros(micros: int) -> str:
     """Return `YYYY-MM-DDTHH:mm:ss.ffffffZ`."""
     return (_EPOCH + timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
@@ -83,6 +93,7 @@ def _last_of_list(value: Any, zone: Zone | None) -> EventTime:
     return _epoch(1000)(value[-1], zone) if isinstance(value, list) and value else NO_TIME
 
 
+_SCALES: Final[Mapping[str, int]] = {"epoch-millis": 1000, "epoch-seconds": 1_000_000}
 _READINGS: Final[Mapping[str, Callable[[Any, Zone | None], EventTime]]] = {
     "epoch-millis": _epoch(1000),
     "epoch-seconds": _epoch(1_000_000),

@@ -27,8 +27,13 @@ WORDS: Final = (
 )
 PATIENCE_SECONDS: Final = 15
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# Records of aborted transactions were never data.
-CLIENT_DEFAULTS: Final = {"isolation.level": "read_committed"}
+CLIENT_DEFAULTS: Final = {
+    # Records of aborted transactions were never data.
+    "isolation.level": "read_committed",
+    # The defaults, 1 MiB and 500 records, cost a third more CPU for records of 780 bytes.
+    "max.partition.fetch.bytes": str(8 * 1024 * 1024),
+    "max.poll.records": "5000",
+}
 # Files shared with other clients hold these; Spark refuses them because it decides them itself.
 NOT_FOR_SPARK: Final = frozenset(
     {"auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "interceptor.classes"}

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
@@ -84,7 +84,9 @@ def open_session(
         except Exception as error:
             raise java_failure("Spark did not start", java, output, error) from error
     context.setLogLevel("ERROR")
-    return SparkSession(context)
+    session = SparkSession(context)
+    _sweep(session)
+    return session
 
 
 def kafka_connector() -> str:
@@ -280,6 +282,15 @@ def _add_to_driver(jvm: Any, jars: Sequence[Path]) -> Sequence[Path]:
     for jar in jars:
         loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
     return jars
+
+
+def _sweep(session: SparkSession) -> None:
+    """Remove the directory `artifacts` that Spark 4.0 makes in the working directory, needs not, and leaves there."""
+    with suppress(Exception):  # where a later Spark has no such thing, all is well
+        made = Path(session._jsparkSession.artifactManager().artifactRootPath().toString())  # noqa: SLF001
+        if made.parent == Path.cwd() / "artifacts":
+            made.rmdir()
+            made.parent.rmdir()
 
 
 def _loads(jvm: Any, name: str) -> bool:

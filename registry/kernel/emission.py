@@ -30,7 +30,7 @@ from cdc_contracts.registry.kernel.observations import observed_shapes
 from cdc_contracts.registry.model import Place
 from cdc_contracts.registry.reading import Reading, as_sent
 from cdc_contracts.registry.reference import control_of, update_part
-from cdc_contracts.registry.times import EventTime, read_time
+from cdc_contracts.registry.times import EventTime, read_integer_times, read_time
 from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, QUARANTINED, Verdict
 from cdc_contracts.registry.zones import Zone
 
@@ -248,10 +248,10 @@ def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:
     record = shown.records
     envelope, zone = reading.meaning.envelope, reading.terms.zone("time_zone")
     for name, place in (("event_time", envelope.event_time), ("process_time", envelope.process_time)):
-        times = _times(alike, place, zone)
-        rows.rows[name] += _spread([time.micros for time in times], record)
+        micros, texts = _times(alike, place, zone)
+        rows.rows[name] += _spread(micros, record)
         if name == "event_time":
-            rows.rows["event_time_text"] += _spread([time.text for time in times], record)
+            rows.rows["event_time_text"] += _spread(texts, record)
     for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
         rows.rows[name] += _spread(_sent(alike, place), record)
     rows.rows["pair_id"] += _spread(_pair_ids(alike, reading), record)
@@ -296,17 +296,21 @@ def _changed(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.
     return changed
 
 
-def _times(alike: Alike, place: Place | None, zone: Zone | None) -> list[EventTime]:
-    if place is None:
-        return [_NO_TIME] * len(alike.positions)
+def _times(alike: Alike, place: Place | None, zone: Zone | None) -> tuple[Sequence[int | None], Sequence[str | None]]:
+    """Return the moments of the records, and the texts of those that a moment does not say in full."""
+    nothing = [None] * len(alike.positions)
+    values = alike.member(place.at) if place is not None else None
+    if place is None or values is None:
+        return nothing, nothing
+    whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
+    if whole is not None:
+        return whole, nothing
     known: dict[Any, EventTime] = {}
-    times = []
-    for value in alike.member(place.at) or ():
-        time = known.get(value)
-        if time is None:
-            time = known[value] = read_time(_as_parsed(value), place, zone)
-        times.append(time)
-    return times
+    for value in values:
+        if value not in known:
+            known[value] = read_time(_as_parsed(value), place, zone)
+    times = [known[value] for value in values]
+    return [time.micros for time in times], [time.text for time in times]
 
 
 def _sent(alike: Alike, place: Place | None) -> list[str | None]:
@@ -381,6 +385,3 @@ def _finish(
         else:
             arrays.append(coordinates[wanted.name]().take(numbers))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-_NO_TIME: Final = EventTime(None, None)

@@ -25,7 +25,7 @@ from cdc_contracts.registry.schemas import compile_pattern
 Mark = tuple[Any, ...]
 Mask = NDArray[np.bool_]
 
-_BITS: Final = 60
+_SMALL: Final = 2**14 - 1
 _UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG)
 _NUMBERS: Final = frozenset({int, float, Number})
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
@@ -59,15 +59,14 @@ def group_records(sheet: Sheet, plan: Plan, marks: Sequence[tuple[Mark, Mask]]) 
 def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.int64]]:
     """Return the positions that have one code and the same masks, each group rising."""
     keys = codes
-    for start in range(0, len(masks), _BITS):
-        bits = sum(
-            (mask.astype(np.int64) << place for place, mask in enumerate(masks[start : start + _BITS])), keys * 0
-        )
-        _, bits = np.unique(bits, return_inverse=True)
-        keys = keys * (int(bits.max(initial=0)) + 1) + bits
-        _, keys = np.unique(keys, return_inverse=True)
+    for mask in masks:
+        keys = keys * 2 + mask
+        if keys.max() > _SMALL:
+            _, keys = np.unique(keys, return_inverse=True)
     if not len(keys) or (keys == keys[0]).all():
         return [np.arange(len(keys))] if len(keys) else []
+    if keys.max() <= _SMALL:
+        keys = keys.astype(np.int16)  # sorted by radix
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
@@ -138,10 +137,35 @@ def whole_records(sheet: Sheet, rows: Rows) -> Mask | None:
     return np.fromiter((code in whole_for for code in codes), np.bool_, len(sheet))
 
 
-def presence_marks(sheet: Sheet, rows: Rows, index: int, values: ColumnValues) -> list[tuple[Mark, Mask]]:
-    """Mark where a partial image has a column; asked for only where the image below is not full."""
-    there = np.ones(rows.total, np.bool_) if values.present is None else values.present
-    return [(("present", rows.image.pointer, rows.image.columns[index].name), _records(sheet, rows, there))]
+def completion_marks(
+    sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], plan: Plan, marks: Sequence[tuple[Mark, Mask]]
+) -> list[tuple[Mark, Mask]]:
+    """Mark what partial images hold in the records where the image below does not complete them.
+
+    Where the rows of such a record differ in their columns, no mark tells which row completes which: it is left to
+    the reference.
+    """
+    partial = [rows for rows in sheet.rows.values() if rows.image.partial and rows.total]
+    incomplete, held_partly = np.zeros(len(sheet), np.bool_), np.zeros(len(sheet), np.bool_)
+    for mark, mask in marks:
+        if mark[0] == "absent":
+            incomplete |= mask
+    for rows in partial:
+        for pointer in plan.over[rows.image.pointer]:
+            incomplete |= rows.count > sheet.rows[pointer].count
+    if not partial or not incomplete.any():
+        return []
+    found: list[tuple[Mark, Mask]] = []
+    for (pointer, index), values in columns.items():
+        rows = sheet.rows[pointer]
+        there = np.ones(rows.total, np.bool_) if values.present is None else values.present
+        held = _records(sheet, rows, there)
+        held_partly |= held & _records(sheet, rows, ~there)
+        if rows.image.partial:
+            found.append((("present", pointer, rows.image.columns[index].name), held & incomplete))
+    counts = np.stack([rows.count for rows in partial]).max(axis=0)
+    sheet.unfit.update(np.flatnonzero(held_partly & incomplete & (counts > 0)).tolist())
+    return found
 
 
 def key_marks(

@@ -27,10 +27,10 @@ from cdc_contracts.registry.kernel.frames import (
     Mark,
     Mask,
     column_marks,
+    completion_marks,
     group_records,
     key_marks,
     member_marks,
-    presence_marks,
     whole_records,
 )
 from cdc_contracts.registry.kernel.images import ColumnTable, ImageTexts, differing
@@ -267,7 +267,7 @@ class FastJudge:
         for pointer, rows in sheet.rows.items():
             for index, column, values in column_of(rows):
                 uses = tuple(dict.fromkeys(use for use in column.uses if use is not None))
-                columns[pointer, index] = pools.add(values, column.lane, uses)
+                columns[pointer, index] = pools.add(values, column.lane, uses, full=rows.image.full)
         return columns
 
     # --- marks
@@ -279,10 +279,7 @@ class FastJudge:
             rows = sheet.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
             marks += column_marks(sheet, rows, index, values, uses, whole[pointer])
-        if any(mark[0] == "absent" for mark, _ in marks):
-            for (pointer, index), values in columns.items():
-                if sheet.rows[pointer].image.partial:
-                    marks += presence_marks(sheet, sheet.rows[pointer], index, values)
+        marks += completion_marks(sheet, columns, plan, marks)
         if self._compares_wire_text:
             marks += key_marks(sheet, columns, self._judges[-1].meaning)
         return marks

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from cdc_contracts.registry.discriminators import pointers_of
 from cdc_contracts.registry.forms import Context, Form
 from cdc_contracts.registry.kernel import lanes
-from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.model import ROW_OPS, Meaning
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
 
 _LANES_OF_TYPES: Final = {
@@ -66,12 +66,14 @@ class Leaf:
 class Image:
     """A member that holds rows.
 
-    `partial`: it may hold the changed columns only, but not for the op codes in `whole_for` (at `op_at`).
+    `full`: every row has every column. `partial`: it may hold the changed columns only, but not for the op codes in
+    `whole_for` (at `op_at`).
     `told` are the columns that the schema itself speaks of, as it does of a DDL statement in the place of a row.
     """
 
     pointer: str
     columns: tuple[Column, ...]
+    full: bool
     partial: bool
     op_at: str
     whole_for: frozenset[str]
@@ -131,6 +133,7 @@ class Plan:
     properties: Mapping[str, Any]
     images: tuple[str, ...]
     partial: frozenset[str]
+    over: Mapping[str, frozenset[str]]
     op_at: str
     whole_for: Mapping[str, frozenset[str]]
     told: Mapping[str, frozenset[str]]
@@ -169,6 +172,7 @@ class Plan:
                     Image(
                         pointer,
                         columns,
+                        full,
                         pointer in self.partial,
                         self.op_at,
                         self.whole_for[pointer],
@@ -216,6 +220,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         properties=properties,
         images=images,
         partial=_partial(first),
+        over={at: frozenset(below for meaning in meanings for below in _places_below(meaning, at)) for at in images},
         op_at=first.envelope.op.at,
         whole_for={
             at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
@@ -289,6 +294,15 @@ def _partial(meaning: Meaning) -> frozenset[str]:
             if side is not None and side.over is not None:
                 partial.add(side.at)
     return frozenset(partial)
+
+
+def _places_below(meaning: Meaning, pointer: str) -> Iterator[str]:
+    """Yield the images that complete a partial image."""
+    for op in ROW_OPS:
+        sides = meaning.images.of(op)
+        for side in (sides.before, sides.after) if sides else ():
+            if side is not None and side.at == pointer and side.over is not None:
+                yield side.over
 
 
 def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
+from operator import attrgetter, eq
 from typing import Any, Final
 
 import msgspec
@@ -51,13 +53,12 @@ class Parser:
         self._make_columns = make_columns
         self._make_column = make_column
         self._by_table = plan.types_at is None or bool(terms.tables)
-        self._hinted: OrderedDict[Any, Shape] = OrderedDict()
         self._shapes: OrderedDict[Any, Shape] = OrderedDict()
         self._extras: list[str] = []
         self._widened: frozenset[str] = frozenset()
         self._lessons = 0
         self._serial = 0
-        self._hint = _make_hint(plan, by_table=self._by_table)
+        self._guess = _Guess(plan, by_table=self._by_table)
         self._scout = _make_scout(plan)
         marks = [*([plan.types_at] if plan.types_at else []), *(plan.names_at if self._by_table else ())]
         self._picks = [_picker(plan.properties, pointer) for pointer in marks]
@@ -65,7 +66,7 @@ class Parser:
     def sort(self, values: Sequence[bytes | None]) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""
         result = Sorted()
-        groups, hint, hinted = result.groups, self._hint, self._hinted
+        groups, guess = result.groups, self._guess.open()
         limit, strict = self._terms.max_bytes, self._terms.strict_json
         latest: Layout | None = None
         add_number = add_record = list[Any]().append
@@ -73,7 +74,7 @@ class Parser:
             if value is None:
                 result.tombstones.append(number)
                 continue
-            shape = hinted.get(hint(value))
+            shape = guess(value)
             if shape is None or len(value) > limit or (strict and has_duplicates(value)):
                 self._settle(number, value, result)
                 continue
@@ -96,12 +97,12 @@ class Parser:
         if not self._picks:
             return
         for layout, (shape, numbers, records) in list(result.groups.items()):
+            if self._all_told(shape, records):
+                continue
             claims = [
                 [bytes(value) if type(value) is Raw else value for value in map(pick, records)] for pick in self._picks
             ]
             told = list(zip(*claims, strict=True))
-            if set(told) == {shape.key}:
-                continue
             right = [one == shape.key for one in told]
             wrong = [number for number, good in zip(numbers, right, strict=True) if not good]
             kept = [(number, record) for number, record, good in zip(numbers, records, right, strict=True) if good]
@@ -112,6 +113,14 @@ class Parser:
                 value = values[number]
                 self._settle(number, value or b"", result, guessed=False)
 
+    def _all_told(self, shape: Shape, records: list[Any]) -> bool:
+        """Say whether every record says what its shape is known by."""
+        for pick, told in zip(self._picks, shape.key, strict=True):
+            wanted = Raw(told) if type(told) is bytes else told
+            if not all(map(eq, map(pick, records), repeat(wanted))):
+                return False
+        return True
+
     def _settle(self, number: int, value: bytes, result: Sorted, *, guessed: bool = True) -> None:
         """Find or make the shape of one value and decode it, learning what its layout lacks."""
         shape = self._find(value) if len(value) <= self._terms.max_bytes else None
@@ -119,7 +128,7 @@ class Parser:
             result.solo.append(number)
             return
         if guessed:
-            self._remember(self._hinted, self._hint(value), shape)
+            self._guess.remember(value, shape)
         for attempt in (self._strict_of, self._loose_of, self._taught):
             layout = attempt(shape, value)
             if layout is None:
@@ -264,30 +273,46 @@ def _types_of(token: bytes, plan: Plan) -> dict[str, str] | None:
     return read_types(message["types"], *plan.type_members)
 
 
-def _make_hint(plan: Plan, *, by_table: bool) -> Callable[[bytes], Any]:
-    """Return a function from the bytes of a value to a guess of what its shape hangs on. Only ever a guess."""
-    marks = []
-    if plan.types_at is not None:
-        marks.append((f'"{split_pointer(plan.types_at)[-1]}"'.encode(), plan.types_close))
-    if by_table:
-        marks += [(f'"{split_pointer(at)[-1]}"'.encode(), b",") for at in plan.names_at]
-    if len(marks) == 1:
-        mark, close = marks[0]
+class _Guess:
+    """Guesses the shape of a value from a slice of its bytes, which is mostly that of the value before."""
 
-        def one(value: bytes) -> bytes:
+    def __init__(self, plan: Plan, *, by_table: bool) -> None:
+        types = [(plan.types_at, plan.types_close)] if plan.types_at is not None else []
+        names = [(at, b",") for at in plan.names_at] if by_table else []
+        self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names)]
+        self._known: OrderedDict[Any, Shape] = OrderedDict()
+
+    def remember(self, value: bytes, shape: Shape) -> None:
+        """Take values that look like this one for the shape from now on."""
+        self._known[self._look(value)] = shape
+        if len(self._known) > _MOST_SHAPES:
+            self._known.popitem(last=False)
+
+    def open(self) -> Callable[[bytes], Shape | None]:
+        """Return a function from a value to the shape it may have, None where nothing is known of its like."""
+        known, look = self._known, self._look
+        if len(self._marks) > 1:
+            return lambda value: known.get(look(value))
+        ((mark, _),) = self._marks
+        latest: Shape | None = None
+        slice_ = b"\x00"
+
+        def guess(value: bytes) -> Shape | None:
+            nonlocal latest, slice_
             start = value.find(mark)
-            return value[start : value.find(close, start)]
+            if not value.startswith(slice_, start):
+                slice_ = look(value)
+                latest = known.get(slice_)
+            return latest
 
-        return one
+        return guess
 
-    def several(value: bytes) -> tuple[bytes, ...]:
+    def _look(self, value: bytes) -> Any:
         parts = []
-        for mark, close in marks:
+        for mark, close in self._marks:
             start = value.find(mark)
-            parts.append(value[start : value.find(close, start)])
-        return tuple(parts)
-
-    return several
+            parts.append(value[start : value.find(close, start) + 1] if start >= 0 else b"")
+        return parts[0] if len(parts) == 1 else tuple(parts)
 
 
 def _make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, ...]]]:
@@ -351,7 +376,7 @@ def _picker(properties: Any, pointer: str) -> Callable[[Any], Any]:
     name = f"f{index}"
     rest = split_pointer(pointer)[1:]
     if not rest:
-        return lambda record: getattr(record, name)
+        return attrgetter(name)
     inner = _picker(properties[first]["properties"], join_pointer(*rest))
 
     def pick(record: Any) -> Any:

@@ -26,8 +26,13 @@ from cdc_contracts.registry.kernel.layouts import FormUse
 KIND_FLAGS: Final = {"text": 16, "number": 17, "boolean": 18}
 KIND_NAMES: Final = {16: "string", 17: "number", 18: "boolean"}
 NOTHING: Final = 0
+_TAKES_ANY: Final = ("text", "json", "opaque")
 
 _KIND_OF_TYPE: Final = {str: "text", int: "number", float: "number", bytes: "number", bool: "boolean"}
+_KINDS_OF_LANE: Final = {
+    lanes.TEXT: {"text"}, lanes.INT: {"number"}, lanes.FLOAT: {"number"}, lanes.BOOL: {"boolean"},
+    lanes.RAW: {"number"},
+}  # fmt: skip
 _IS_VALUE: Final = partial(is_not, None)
 _IS_SENT: Final = partial(is_not, UNSET)
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
@@ -83,12 +88,12 @@ class Pools:
         self._pools: dict[FormUse, _Pool] = {}
         self.texts: pa.Array = pa.array([None], pa.string())
 
-    def add(self, values: Sequence[Any], lane: str, uses: Sequence[FormUse]) -> ColumnValues:
-        """Take the values of one column, one per row, for every form in `uses`."""
+    def add(self, values: Sequence[Any], lane: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
+        """Take the values of one column, one per row, for every form in `uses`; `full` where none is missing."""
         present: NDArray[np.bool_] | None = None
         if lane in (lanes.RAW, lanes.WIDE):
             values = [bytes(value) if type(value) is Raw else value for value in values]
-        if UNSET in values:
+        if not full and UNSET in values:
             present = np.fromiter(map(_IS_SENT, values), np.bool_, len(values))
             values = [None if value is UNSET else value for value in values]
         unfit: list[int] = []
@@ -98,7 +103,9 @@ class Pools:
                 lane = lanes.WIDE
         if lane == lanes.WIDE:
             values, unfit = _open_wide(values)
-        kinds = {_KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)}
+        kinds = _KINDS_OF_LANE.get(lane) or {
+            _KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)
+        }
         chunks = {use: self._chunk(values, use, kinds, wide=lane == lanes.WIDE) for use in uses}
         return ColumnValues(present, chunks, values, unfit)
 
@@ -107,6 +114,8 @@ class Pools:
         columns = [pa.array([None], pa.string())]
         size = 1
         for pool in self._pools.values():
+            if not texts and pool.use.form.kind in _TAKES_ANY:
+                continue
             array = _as_array(pool.values, pool.use.form.lane)
             if not texts:
                 pool.flags = pool.use.form.check(array, pool.use.context)
@@ -124,7 +133,7 @@ class Pools:
 
     def _chunk(self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool) -> Chunk:
         foreign = kinds - use.form.wire
-        flags = None
+        flags: NDArray[np.uint8] | None = None
         if foreign and foreign == kinds and len(kinds) == 1:
             (kind,) = kinds
             there = np.fromiter(map(_IS_VALUE, values), np.bool_, len(values))

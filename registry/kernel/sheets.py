@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from operator import eq
 from typing import Any, Final
 
 import numpy as np
@@ -86,6 +88,9 @@ def _spread(sheet: Sheet, parts: tuple[Part, ...], tuples: Iterable[tuple[Any, .
 
 def _open_leaf(sheet: Sheet, values: Sequence[Any], lane: str) -> Sequence[Any]:
     if lane == lanes.RAW:
+        first = values[0]
+        if type(first) is Raw and all(map(eq, values, repeat(first))):
+            return (bytes(first),) * len(values)
         return [bytes(value) if type(value) is Raw else value for value in values]
     if lane != lanes.WIDE:
         return values

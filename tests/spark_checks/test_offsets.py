@@ -159,7 +159,7 @@ def read(spark: SparkSession, bootstrap: str, topic: str, start: str = "earliest
 
 @pytest.fixture(scope="module")
 def orders(make_topic) -> str:  # type: ignore[no-untyped-def]
-    """Five records in each of two partitions, one per second from 1970-01-01T00:00:01Z on, in turn; a third is empty."""
+    """Five records in each of two partitions, a second apart from 1970-01-01T00:00:01Z on, in turn; a third is empty."""
     return make_topic(  # type: ignore[no-any-return]
         [(number % 2, b"%d" % number, {"timestamp": 1000 + 1000 * number}) for number in range(10)], partitions=3
     )

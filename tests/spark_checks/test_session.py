@@ -27,10 +27,11 @@ POM = (
 NEEDS = "<dependency><groupId>com.example</groupId><artifactId>{0}</artifactId><version>1.0</version></dependency>"
 
 
-def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, directory: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """The program ran in a Python of its own, which knows no session yet."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-    return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -87,7 +88,9 @@ def test_a_session_that_runs_already_is_used_as_it_is(spark: SparkSession) -> No
     assert spark.sparkContext.master == "local[2]"
 
 
-def test_the_start_prints_nothing_and_what_the_user_has_set_wins(spark: SparkSession) -> None:
+def test_the_start_prints_nothing_leaves_nothing_and_what_the_user_has_set_wins(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     told = run(
         "from cdc_contracts.spark_checks.session import open_session\n"
         "spark = open_session(kafka=False, say=print)\n"
@@ -96,6 +99,7 @@ def test_the_start_prints_nothing_and_what_the_user_has_set_wins(spark: SparkSes
         "spark = open_session(kafka=True, say=print)\n"
         "try: spark.read.format('kafka').load()\n"
         "except Exception as error: print(error)\n",
+        tmp_path,
         PYSPARK_SUBMIT_ARGS="--master local[1] --conf spark.sql.session.timeZone=Asia/Tokyo --driver-memory 700m "
         "pyspark-shell",
     )
@@ -103,6 +107,7 @@ def test_the_start_prints_nothing_and_what_the_user_has_set_wins(spark: SparkSes
     assert started == "local[1] Asia/Tokyo 700m 3"
     assert loaded.startswith("One of the following options must be specified for Kafka source")
     assert (rest, told.stderr, told.returncode) == ([], "", 0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
