@@ -40,6 +40,7 @@ def build_report(
 
     Raises LedgerError where the counts do not add up.
     """
+    tally.bound()
     findings = _findings(tally, catalogue)
     return {
         "report_version": REPORT_VERSION,

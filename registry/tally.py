@@ -145,8 +145,6 @@ class Tally:
             self.findings[key].merge(tally)
         else:
             self.findings[key] = tally
-            if len(self.findings) > 2 * MOST_FINDINGS:
-                self._bound()
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one; the order of merging does not matter."""
@@ -165,9 +163,14 @@ class Tally:
         self.dropped |= other.dropped
         for source, runs in other.runs.items():
             self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
-        self._bound()
+        if len(self.findings) > 2 * MOST_FINDINGS:
+            self.bound()
 
-    def _bound(self) -> None:
+    def bound(self) -> None:
+        """Keep the first findings by class, rule, path and table; a run that met more says so.
+
+        What is kept is counted in full, however the records were cut.
+        """
         if len(self.findings) > MOST_FINDINGS:
             kept = heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order)
             self.findings = {key: self.findings[key] for key in kept}
