@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from cdc_contracts.registry.changes import HEADERS_TYPE
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.tasks import Work
@@ -78,8 +79,12 @@ def _write_parts(folder: str) -> Work:
 def _conform(batch: pa.RecordBatch) -> pa.RecordBatch:
     arrays = []
     for field in CAPTURE_SCHEMA:
-        held = field.name in batch.schema.names
-        arrays.append(batch.column(field.name).cast(field.type) if held else pa.nulls(batch.num_rows, field.type))
+        if field.name not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+        elif field.name == "headers":
+            arrays.append(read_headers(batch.column("headers")))
+        else:
+            arrays.append(batch.column(field.name).cast(field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=CAPTURE_SCHEMA)
 
 

@@ -358,7 +358,10 @@ def _run_ivy(work: Path, settings: str, coordinates: Sequence[str], say: Say) ->
             raise
         if process.wait() != 0 or not list((work / "jars").glob("*.jar")):
             failure = java_failure(f"{', '.join(coordinates)} could not be fetched", command[0], log)
-            mend = f"On a closed network give the files with --jars, or set {MIRROR} to a repository within reach."
+            mend = (
+                "On a closed network give the files with --jars or other coordinates with --packages, "
+                f"or set {MIRROR} to a repository within reach."
+            )
             raise UnavailableError(failure.what, where=command[0], mend=f"{mend}\n{failure.mend}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,8 +90,21 @@ def cut(records: pa.RecordBatch) -> Iterator[Batch]:
         start = stop
 
 
-def headers_of(batch: Batch) -> pa.Array:
-    """Return the headers of a batch, or nulls where the source has none."""
-    if "headers" not in batch.records.schema.names:
-        return pa.nulls(len(batch), HEADERS_TYPE)
-    return batch.records.column("headers").cast(HEADERS_TYPE)
+def read_headers(column: pa.Array) -> pa.Array:
+    """Return headers as arrays of key and value.
+
+    A source may hand them over as JSON text with Base64 values, which costs Spark a fraction of the arrays.
+    """
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column.cast(HEADERS_TYPE)
+    told = [None if text is None else json.loads(text) for text in column.to_pylist()]
+    opened = [
+        None
+        if headers is None
+        else [
+            {"key": header["key"], "value": b64decode(header["value"]) if "value" in header else None}
+            for header in headers
+        ]
+        for headers in told
+    ]
+    return pa.array(opened, HEADERS_TYPE)

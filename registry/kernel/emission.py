@@ -18,12 +18,13 @@ from cdc_contracts.registry.changes import (
     CHANGES_SCHEMA,
     CONTROL_SCHEMA,
     FINDING_TYPE,
+    HEADERS_TYPE,
     QUARANTINE_SCHEMA,
     Change,
     Control,
 )
 from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.kernel.batches import Batch, headers_of
+from cdc_contracts.registry.kernel.batches import Batch, read_headers
 from cdc_contracts.registry.kernel.images import SideTexts, sent_columns
 from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_shapes
@@ -99,15 +100,18 @@ def write_quarantine(bench: Bench, batch: Batch) -> pa.RecordBatch:
             found.append((number, judged.verdict, documents))
     found.sort(key=lambda entry: entry[0])
     numbers = pa.array([number for number, _, _ in found], pa.int64())
-    columns = {
+    columns: dict[str, Any] = {
         "outcome": [verdict.outcome for _, verdict, _ in found],
         "contract": [verdict.version.reference if verdict.version else None for _, verdict, _ in found],
         "findings": pa.array([documents for _, _, documents in found], pa.list_(FINDING_TYPE)),
     }
+    held = "headers" in batch.records.schema.names
+    if held:
+        columns["headers"] = read_headers(batch.records.column("headers").take(numbers))
     whole = {
+        **({} if held else {"headers": pa.nulls(len(batch), HEADERS_TYPE)}),
         "key": batch.column("key", pa.binary()),
         "value": batch.column("value", pa.binary()),
-        "headers": headers_of(batch),
         "kafka_timestamp": batch.column("timestamp", _INSTANT),
         "timestamp_type": batch.column("timestampType", pa.int32()),
     }

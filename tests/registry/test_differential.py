@@ -677,3 +677,79 @@ def written_around(text: str) -> Iterator[tuple[Any, bytes]]:
     yield ("written", "spaced"), text.replace('":', '" : ').replace(',"', ' ,\t"').encode()
     yield ("written", "cut"), text.encode()[:-1]
     yield ("written", "utf-16"), text.encode("utf-16")
+
+
+# --- records that look alike
+
+
+def canal(subject: str, **more: Any) -> bytes:
+    row = {"id": Number("1"), "name": "n"} if subject.startswith("oms") else {"id": "1", "name": "n"}
+    message = {
+        "database": "shop", "table": "t", "type": "INSERT", "isDdl": False, "es": Number("1718000000000"),
+        "ts": Number("1718000000001"), "sql": "", "sqlType": {"id": Number("-5"), "name": Number("12")},
+        "mysqlType": {"id": "bigint", "name": "varchar"}, "pkNames": ["id"], "data": [row], "old": None,
+        **({} if subject.startswith("oms") else {"id": Number("5")}), **more,
+    }  # fmt: skip
+    return to_bytes({name: value for name, value in message.items() if value is not DROP})
+
+
+def statement(value: Any) -> bytes:
+    about = {"dbType": "OB_MYSQL", "table_name": "t", "db": "shop", "timestamp": None}
+    return to_bytes({"recordType": "DDL", "allMetaData": about, "postStruct": {"ddl": value}})
+
+
+FULL = {"id": "1", "name": "n"}
+LOOKALIKES = {
+    "a statement and what is none, in a place where rows stand": (
+        "oms-community/default",
+        [statement("DROP TABLE t"), statement(Number("7")), statement(None), statement(value=True)],
+    ),
+    "an op that is a number and one that is a truth value": (
+        "oms-community/canal",
+        [canal("oms", type=Number("1")), canal("oms", type=True), canal("oms", type=Number("0")), canal("oms", type=False)],
+    ),
+    "a flag that is a number and one that is a truth value": (
+        "dts/canal",
+        [canal("dts"), canal("dts", isDdl=Number("0")), canal("dts", isDdl=Number("1")), canal("dts", isDdl=True)],
+    ),
+    "rows of a DELETE, whole and not, where an UPDATE has changed columns only": (
+        "dts/canal",
+        [canal("dts", type="DELETE", data=None, old=[row]) for row in (FULL, {"name": "n"}, {"id": "1"}, {})],
+    ),
+    "rows of a DELETE beside a row that should not be there": (
+        "dts/canal@1",
+        [canal("dts", type="DELETE", data=[FULL], old=[row]) for row in (FULL, {"name": "n"}, {})],
+    ),
+    "rows of the full load where an UPDATE has changed columns only": (
+        "dts/canal",
+        [canal("dts", type="INIT", data=None, old=rows) for rows in ([FULL, FULL], [FULL, {"id": "2"}], [{}, FULL])],
+    ),
+    "changed columns without the row they were changed in": (
+        "dts/canal",
+        [canal("dts", type="UPDATE", data=data, old=[row]) for data in (None, DROP) for row in (FULL, {"id": "2"}, {"name": "m"})],
+    ),
+    "as many changed rows as rows, but not of the same row": (
+        "dts/canal",
+        [
+            canal("dts", type="UPDATE", data=data, old=old)
+            for data in ([FULL], [FULL, {}], [{}, FULL])
+            for old in ([{}, FULL], [FULL, {}], [{"id": "2"}, {"name": "m"}])
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("subject", "values"), LOOKALIKES.values(), ids=LOOKALIKES)
+def test_what_was_said_of_a_record_is_not_said_of_one_that_only_looks_alike(subject, values, tally):
+    scope = open_scope(CATALOGUE, subject, Terms())
+    expected = [by_reference([scope], value)[0] for value in values]
+
+    found = differences(FastJudge(scope), values, expected)
+    found += differences(FastJudge(scope), values[::-1], expected[::-1])
+    judge = FastJudge(scope)
+    for value, verdict in zip(values, expected, strict=True):
+        found += differences(judge, [value], [verdict])
+
+    assert not found, report(found)
+    assert len({str(shown(verdict)) for verdict in expected}) > 1
+    tally.add("records that look alike", 3 * len(values))

@@ -211,3 +211,13 @@ def test_a_capture_holds_a_topic_byte_for_byte(spark, broker, make_topic, tmp_pa
     assert rows[0]["headers"] == [{"key": "h", "value": b"v"}]
     assert pq.read_schema(tmp_path / "c.parquet").field("timestamp").type == pa.timestamp("us", tz="UTC")
     assert [path.name for path in tmp_path.iterdir()] == ["c.parquet"]
+
+
+def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topic, tmp_path):
+    headers = [("trace", b"\xff\x00"), ("trace", b"again"), ("empty", b""), ("none", None)]
+    topic = make_topic([(0, b"broken", {"headers": headers, "key": b"k"}), (0, b"broken too")])
+    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    decode_input(spark, source, scope_of("dts/canal@2"), str(tmp_path), fail_on="error")
+    first, second = read_table(tmp_path, "quarantine")
+    assert [(header["key"], header["value"]) for header in first["headers"]] == headers
+    assert (first["key"], second["headers"]) == (b"k", None)
