@@ -22,7 +22,7 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.tally import Source
 
 SLICE_BYTES: Final = 16 * 1024 * 1024
-BATCH_ROWS: Final = 10_000
+BATCH_ROWS: Final = 16_384
 STDIN: Final = "-"
 
 _BLANK: Final = b" \t\r"

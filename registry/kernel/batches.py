@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.changes import HEADERS_TYPE
 
-MOST_RECORDS: Final = 8192
-MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_RECORDS: Final = 16_384
+MOST_BYTES: Final = 16 * 1024 * 1024
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 

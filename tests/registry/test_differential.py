@@ -269,7 +269,7 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     renderer = Renderer(version, Terms())
     values = list(renderer.render_all(row_stream(11, 180, snapshot=20, controls=60)))
     values += list(renderer.render_all(row_stream(12, 100, fractions=False)))
-    for place in range(0, len(values), 7):
+    for place in range(0, len(values), 16):
         message = parse_message(values[place])
         menu = list(mutate(message, Anatomy(version, message)))
         values[place] = to_bytes(draw.choice(menu)[1])
