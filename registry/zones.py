@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 Zone = ZoneInfo | timezone
 
-_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})\Z", re.ASCII)
+_OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
 
 
 def parse_zone(text: str) -> Zone:

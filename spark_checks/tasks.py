@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
@@ -76,7 +76,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = _open_kernel(opened)
         tally = Tally()
-        for records in batches:
+        for records in paced(batches):
             tally.merge(kernel.audit(records))
         if watch is not None:
             watch.add(tally)
@@ -94,7 +94,7 @@ def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Wo
         tally = Tally()
         writers = {name: TableWriter(place, name, schema, _attempt()) for name, schema in _TABLES.items()}
         try:
-            for records in batches:
+            for records in paced(batches):
                 for written in kernel.decode(records):
                     tally.merge(written.tally)
                     for name, writer in writers.items():
@@ -117,7 +117,7 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = _open_kernel(opened)
-        for records in batches:
+        for records in paced(batches):
             for written in kernel.decode(records):
                 yield getattr(written, table)
 

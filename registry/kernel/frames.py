@@ -124,6 +124,47 @@ def column_marks(
     return marks
 
 
+def fold_marks(
+    marks: Sequence[tuple[Mark, Mask]], errs: Mapping[Mark, frozenset[int]], judged: frozenset[int]
+) -> list[tuple[Mark, Mask]]:
+    """Fold what only other versions would find unusual, where the judged ones find nothing.
+
+    `errs` has for marks on values the versions for which they are errors; a mark that is not in it concerns all. A
+    record that no judged version has a mark on fits or not by its frame alone: of the other versions it then matters
+    only whether they accept it too. Holds among versions that differ in value forms and in nothing else.
+    """
+    others = {version for versions in errs.values() for version in versions} - judged
+    if not others:
+        return list(marks)
+    touched = np.zeros(len(marks[0][1]), np.bool_)
+    for mark, mask in marks:
+        if mark not in errs or errs[mark] & judged:
+            touched |= mask
+    folded = [(mark, mask & touched) for mark, mask in marks]
+    for version in sorted(others):
+        refused = np.zeros(len(touched), np.bool_)
+        for mark, mask in marks:
+            if version in errs.get(mark, ()):
+                refused |= mask
+        folded.append((("refused", version), refused & ~touched))
+    return folded
+
+
+def errs_of_marks(rows: Rows, index: int, marks: Sequence[tuple[Mark, Mask]]) -> dict[Mark, frozenset[int]]:
+    """Return for the marks on the values of a column the versions for which they are errors.
+
+    A mark that is a warning or note for some version is left out.
+    """
+    errs: dict[Mark, frozenset[int]] = {}
+    for mark, _ in marks:
+        if mark[0] == "value" and mark[-1] != Flag.NOTED:
+            uses = enumerate(rows.image.columns[index].uses)
+            users = [(version, use) for version, use in uses if use is not None and use.form.name == mark[3]]
+            if not any(use.lenient for _, use in users):
+                errs[mark] = frozenset(version for version, _ in users)
+    return errs
+
+
 def whole_records(sheet: Sheet, rows: Rows) -> Mask | None:
     """Return the records whose image holds every column, None where there are none.
 

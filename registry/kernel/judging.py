@@ -28,6 +28,8 @@ from cdc_contracts.registry.kernel.frames import (
     Mask,
     column_marks,
     completion_marks,
+    errs_of_marks,
+    fold_marks,
     group_records,
     key_marks,
     member_marks,
@@ -48,6 +50,7 @@ from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
 Differences = frozenset[tuple[Version, Version]]
 
 _MOST_PRECEDENTS: Final = 20_000
+_NOT_OF_FRAMES: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
 _KIND_LANES: Final = {"text": lanes.TEXT, "number": lanes.RAW, "boolean": lanes.BOOL}
 
 
@@ -272,17 +275,34 @@ class FastJudge:
 
     # --- marks
 
+    @cached_property
+    def _judged(self) -> frozenset[int] | None:
+        """The places of the judged versions, where all versions differ in value forms only; None where in more."""
+        told = [
+            {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_FRAMES}
+            for judge in self._judges
+        ]
+        schemas = [judge.version.schema for judge in self._judges]
+        alike = all(one == told[0] for one in told) and all(schema == schemas[0] for schema in schemas)
+        if not alike or self._untyped or self.scope.terms.severities.raised:
+            return None
+        return frozenset(index for index, judge in enumerate(self._judges) if judge.version in self.scope.judged)
+
     def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
         marks = member_marks(sheet, plan)
+        errs: dict[Mark, frozenset[int]] = {}
         whole = {pointer: whole_records(sheet, rows) for pointer, rows in sheet.rows.items()}
         for (pointer, index), values in columns.items():
             rows = sheet.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
-            marks += column_marks(sheet, rows, index, values, uses, whole[pointer])
+            own = column_marks(sheet, rows, index, values, uses, whole[pointer])
+            if self._judged is not None and own:
+                errs |= errs_of_marks(rows, index, own)
+            marks += own
         marks += completion_marks(sheet, columns, plan, marks)
         if self._compares_wire_text:
             marks += key_marks(sheet, columns, self._judges[-1].meaning)
-        return marks
+        return marks if self._judged is None or not marks else fold_marks(marks, errs, self._judged)
 
     # --- verdicts
 

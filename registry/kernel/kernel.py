@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import pyarrow as pa
 
@@ -17,6 +18,8 @@ from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.registry.verdicts import unreadable
+
+_COLLECT_EVERY: Final = 64
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,15 @@ class Kernel:
             verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
             bench = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))])
         yield batch, bench
+
+
+def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches with the garbage collector put off over all of them, but for a pass every now and then."""
+    with _no_collection():
+        for number, records in enumerate(batches, 1):
+            yield records
+            if number % _COLLECT_EVERY == 0:
+                gc.collect()
 
 
 @contextmanager

@@ -38,7 +38,7 @@ from cdc_contracts.registry.verdicts import Finding, Verdict, decide, unreadable
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"
-CHOSEN, CHOSEN_VALUES = 14, 70
+CHOSEN, CHOSEN_VALUES = 12, 60
 """How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -191,10 +191,9 @@ def test_both_paths_agree_on_every_sample_of_every_contract(subject, terms, tall
     found = []
     judge = FastJudge(scopes[0])
     for place, judge.scope in enumerate(scopes):  # what was learnt of the messages holds whatever is declared
-        scope = judge.scope
         found += differences(judge, values, [verdicts[place] for verdicts in expected])
-        assert [shown(scope.judge(value).verdict) for value in values[::40]] == [
-            shown(verdicts[place]) for verdicts in expected[::40]
+        assert [shown(judge.scope.judge(value).verdict) for value in values[::80]] == [
+            shown(verdicts[place]) for verdicts in expected[::80]
         ]
 
     assert not found, report(found)
@@ -239,7 +238,8 @@ def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, tall
 
     found = []
     for place, judge.scope in enumerate(scopes):
-        found += differences(judge, values, [verdicts[place] for verdicts in expected])
+        some = slice(None, None, 3 if place and SOME else 1)
+        found += differences(judge, values[some], [verdicts[place] for verdicts in expected[some]])
 
     assert not found, report(found)
     tally.add("mutations", len(values))
@@ -267,9 +267,9 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
     renderer = Renderer(version, Terms())
-    values = list(renderer.render_all(row_stream(11, 180, snapshot=20, controls=60)))
-    values += list(renderer.render_all(row_stream(12, 100, fractions=False)))
-    for place in range(0, len(values), 16):
+    values = list(renderer.render_all(row_stream(11, 130, snapshot=20, controls=40)))
+    values += list(renderer.render_all(row_stream(12, 70, fractions=False)))
+    for place in range(0, len(values), 12):
         message = parse_message(values[place])
         menu = list(mutate(message, Anatomy(version, message)))
         values[place] = to_bytes(draw.choice(menu)[1])
@@ -282,7 +282,7 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
         found += differences(judge, values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
-    tally.add("messages of streams", 2 * len(values))
+    tally.add("messages of streams", len(values))
 
 
 # --- by chance
