@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,34 +33,36 @@ Window = tuple[int, int]
 
 @dataclass(frozen=True)
 class LineSlice:
-    """Whole lines of a file: from `start` for `length` bytes, the first of them line number `first`."""
+    """Whole lines of a file: from `start` for `size` bytes, the first of them line number `first`."""
 
     path: str
     topic: str
     partition: int
     start: int
-    length: int
+    size: int
     first: int
 
 
 @dataclass(frozen=True)
 class WholeFile:
-    """A file that is one message."""
+    """A file that is one message, of `size` bytes."""
 
     path: str
     topic: str
     partition: int
+    size: int
 
 
 @dataclass(frozen=True)
 class RowGroup:
-    """One row group of a Parquet file; its first row is row number `first` of the file."""
+    """One row group of a Parquet file, of `size` bytes; its first row is row number `first` of the file."""
 
     path: str
     topic: str
     partition: int
     group: int
     first: int
+    size: int
 
 
 Slice = LineSlice | WholeFile | RowGroup
@@ -161,7 +163,7 @@ def _plan_lines(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
 
 def _plan_whole(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
     with path.open("rb"):
-        plan.slices.append(WholeFile(str(path), path.name, number))
+        plan.slices.append(WholeFile(str(path), path.name, number, path.stat().st_size))
     plan.limits[Source(path.name, number)] = (0, 1)
 
 
@@ -181,7 +183,8 @@ def _plan_rows(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
         wanted = [name for name in ("topic", "partition", "offset") if name in names]
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
-            one = RowGroup(str(path), path.name, number, group, first)
+            size = file.metadata.row_group(group).total_byte_size
+            one = RowGroup(str(path), path.name, number, group, first, size)
             plan.slices.append(one)
             table = file.read_row_group(group, columns=wanted)
             for source, offsets in _coordinates(table, one, rows):
@@ -234,15 +237,17 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
 def _coordinates(
     table: pa.Table, one: RowGroup, rows: int
 ) -> Iterator[tuple[Source, np.ndarray[Any, np.dtype[np.int64]]]]:
-    topics, partitions, offsets = _columns(table, one, rows)
-    codes = pc.dictionary_encode(topics)
-    names = codes.dictionary.to_pylist()
-    pairs = np.stack([codes.indices.to_numpy(zero_copy_only=False).astype(np.int64), partitions])
     if not rows:
         return
-    unique, places = np.unique(pairs, axis=1, return_inverse=True)
-    for index, (code, partition) in enumerate(unique.T):
-        yield Source(names[code], int(partition)), offsets[places.reshape(-1) == index]
+    topics, partitions, offsets = _columns(table, one, rows)
+    codes, kinds = pc.dictionary_encode(topics), pc.dictionary_encode(pa.array(partitions))
+    names, numbers = codes.dictionary.to_pylist(), kinds.dictionary.to_pylist()
+    if len(names) == len(numbers) == 1:
+        yield Source(names[0], numbers[0]), offsets
+        return
+    pairs = codes.indices.to_numpy().astype(np.int64) * len(numbers) + kinds.indices.to_numpy()
+    for pair in np.unique(pairs).tolist():
+        yield Source(names[pair // len(numbers)], numbers[pair % len(numbers)]), offsets[pairs == pair]
 
 
 def _columns(table: pa.Table, one: RowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
@@ -266,7 +271,7 @@ def _read_lines(one: LineSlice, windows: Mapping[Source, Window]) -> Iterator[pa
         return
     with Path(one.path).open("rb") as file:
         file.seek(one.start)
-        data = file.read(one.length)
+        data = file.read(one.size)
     yield from _batches_of_lines(data, one.topic, one.partition, one.first, window)
 
 
@@ -291,7 +296,7 @@ def _read_rows(one: RowGroup, windows: Mapping[Source, Window]) -> Iterator[pa.R
         for part in file.iter_batches(BATCH_ROWS, row_groups=[one.group], columns=wanted):
             table = pa.Table.from_batches([part])
             rows = table.num_rows
-            shifted = RowGroup(one.path, one.topic, one.partition, one.group, first)
+            shifted = replace(one, first=first)
             topics, partitions, offsets = _columns(table, shifted, rows)
             first += rows
             columns = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cdc_contracts.spark_checks.tasks import Work
 
+_TASK_BYTES: Final = 256 * 1024 * 1024
 _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
@@ -165,12 +166,16 @@ def _no_times(_: datetime) -> Mapping[int, int]:
 
 
 def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:
-    """Part the slices into at least `tasks` runs of neighbours where there are as many."""
-    total = max(1, min(len(slices), max(tasks, len(slices) // 4)))
-    size, rest = divmod(len(slices), total)
-    groups, start = [], 0
-    for number in range(total):
-        end = start + size + (number < rest)
-        groups.append(tuple(slices[start:end]))
-        start = end
-    return [group for group in groups if group]
+    """Part the slices into runs of neighbours of about the same size, as many as keep all tasks busy to the end.
+
+    They are a multiple of `tasks`: where five tasks run two at a time, one core waits for the last.
+    """
+    total = sum(one.size for one in slices)
+    wanted = tasks * max(1, -(-total // (tasks * _TASK_BYTES)))
+    groups: list[list[Slice]] = [[] for _ in range(wanted)]
+    before = 0
+    for one in slices:
+        middle = before + one.size // 2
+        groups[min(wanted - 1, middle * wanted // max(1, total))].append(one)
+        before += one.size
+    return [tuple(group) for group in groups if group]

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.changes import HEADERS_TYPE
+from cdc_contracts.registry.kernel.values import Values
 
-MOST_RECORDS: Final = 16_384
+MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
@@ -35,8 +36,8 @@ class Batch:
         return int(self.records.num_rows)
 
     @cached_property
-    def values(self) -> list[bytes | None]:
-        return self.records.column("value").to_pylist()  # type: ignore[no-any-return]
+    def values(self) -> Values:
+        return Values(self.column("value", pa.binary()))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -66,12 +67,14 @@ class Batch:
 
     @cached_property
     def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:
-        topics = pc.dictionary_encode(self.records.column("topic").cast(pa.string()))
-        names = topics.dictionary.to_pylist()
-        codes = topics.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        partitions = self.records.column("partition").to_numpy(zero_copy_only=False).astype(np.int64)
-        pairs, places = np.unique(np.stack([codes, partitions]), axis=1, return_inverse=True)
-        return [(names[code], int(partition)) for code, partition in pairs.T], places.reshape(-1)
+        topics = pc.dictionary_encode(self.column("topic", pa.string()))
+        partitions = pc.dictionary_encode(self.column("partition", pa.int32()))
+        names, numbers = topics.dictionary.to_pylist(), partitions.dictionary.to_pylist()
+        if len(names) == len(numbers) == 1:
+            return [(names[0], numbers[0])], np.zeros(len(self), np.int64)
+        codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
+        pairs, places = np.unique(codes, return_inverse=True)
+        return [(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
 
 
 NO_TIMESTAMP: Final = -(2**63)
@@ -80,12 +83,13 @@ NO_TIMESTAMP: Final = -(2**63)
 def cut(records: pa.RecordBatch) -> Iterator[Batch]:
     """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
     total, start = records.num_rows, 0
+    even = -(-total // max(1, -(-total // MOST_RECORDS)))
     lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
     reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
     while start < total:
         before = int(reach[start - 1]) if start else 0
         stop = int(np.searchsorted(reach, before + MOST_BYTES, side="right"))
-        stop = max(start + 1, min(stop, start + MOST_RECORDS, total))
+        stop = max(start + 1, min(stop, start + even, total))
         yield Batch(records.slice(start, stop - start))
         start = stop
 

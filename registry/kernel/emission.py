@@ -151,13 +151,18 @@ class _Images:
         self.counts.append(np.array([len(image)]))
         texts.extend(image.values())
 
-    def as_array(self, texts: pa.Array) -> pa.Array:
+    def as_array(self, texts: pa.Array, order: Places) -> pa.Array:
+        """Return the images in the order of the rows."""
         counts = _joined(self.counts)
-        offsets = np.concatenate([[0], np.cumsum(np.maximum(counts, 0))]).astype(np.int32)
+        held = np.maximum(counts, 0)
+        starts = (np.cumsum(held) - held)[order]
+        counts, held = counts[order], held[order]
+        offsets = np.concatenate([[0], np.cumsum(held)])
+        chosen = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], held)
+        names = pa.array(list(self.known), pa.string()).take(pa.array(_joined(self.names)[chosen]))
+        items = texts.take(pa.array(_joined(self.places)[chosen]))
         missing = np.append(counts < 0, False)
-        names = pa.array(list(self.known), pa.string()).take(pa.array(_joined(self.names)))
-        items = texts.take(pa.array(_joined(self.places)))
-        return pa.MapArray.from_arrays(pa.array(offsets, mask=missing), names, items)
+        return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32), mask=missing), names, items)
 
     def _name(self, name: str) -> int:
         return self.known.setdefault(name, len(self.known))
@@ -197,23 +202,23 @@ class _ChangeRows:
         if self.own_texts:
             texts = pa.concat_arrays([texts, pa.array(self.own_texts, pa.string())])
         numbers, within = _joined(self.numbers), _joined(self.within)
-        spread = pa.array(np.repeat(np.arange(len(self.sizes)), self.sizes))
+        order = np.lexsort((within, numbers))
+        ordered = pa.array(order)
+        spread = pa.array(np.repeat(np.arange(len(self.sizes)), self.sizes)[order])
         columns: dict[str, Any] = {
             name: pa.array(values, CHANGES_SCHEMA.field(name).type).take(spread)
             for name, values in self.rulings.items()
         }
         for name, values in self.rows.items():
-            columns[name] = pa.array(values, CHANGES_SCHEMA.field(name).type)
-        columns["before"] = self.before.as_array(texts)
-        columns["after"] = self.after.as_array(texts)
-        columns["row_index"] = pa.array(within, pa.int32())
+            columns[name] = pa.array(values, CHANGES_SCHEMA.field(name).type).take(ordered)
+        columns["before"] = self.before.as_array(texts, order)
+        columns["after"] = self.after.as_array(texts, order)
+        columns["row_index"] = pa.array(within[order], pa.int32())
         taken = {
             "kafka_timestamp": batch.column("timestamp", _INSTANT),
             "kafka_key": batch.column("key", pa.binary()),
         }
-        order = np.lexsort((within, numbers))
-        rows = _finish(columns, CHANGES_SCHEMA, batch, pa.array(numbers), taken)
-        return rows if (order == np.arange(len(order))).all() else rows.take(pa.array(order))
+        return _finish(columns, CHANGES_SCHEMA, batch, pa.array(numbers[order]), taken)
 
 
 def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:

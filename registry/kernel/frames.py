@@ -124,45 +124,54 @@ def column_marks(
     return marks
 
 
+@dataclass(frozen=True)
+class Readers:
+    """The versions that read a value by the form of a mark, and those of them for which the mark is an error."""
+
+    all: frozenset[int]
+    refusing: frozenset[int]
+
+
 def fold_marks(
-    marks: Sequence[tuple[Mark, Mask]], errs: Mapping[Mark, frozenset[int]], judged: frozenset[int]
+    marks: Sequence[tuple[Mark, Mask]], readers: Mapping[Mark, Readers], judged: frozenset[int]
 ) -> list[tuple[Mark, Mask]]:
     """Fold what only other versions would find unusual, where the judged ones find nothing.
 
-    `errs` has for marks on values the versions for which they are errors; a mark that is not in it concerns all. A
-    record that no judged version has a mark on fits or not by its frame alone: of the other versions it then matters
-    only whether they accept it too. Holds among versions that differ in value forms and in nothing else.
+    `readers` has the marks on values; a mark that is not in it concerns all versions. A record that no judged version
+    has a mark on fits or not by its frame alone: of the other versions it then matters only whether they accept it
+    too. Holds among versions that differ in value forms and in nothing else, with severities as they are by default.
     """
-    others = {version for versions in errs.values() for version in versions} - judged
+    others = {version for found in readers.values() for version in found.all} - judged
     if not others:
         return list(marks)
     touched = np.zeros(len(marks[0][1]), np.bool_)
     for mark, mask in marks:
-        if mark not in errs or errs[mark] & judged:
+        if mark not in readers or readers[mark].all & judged:
             touched |= mask
     folded = [(mark, mask & touched) for mark, mask in marks]
     for version in sorted(others):
         refused = np.zeros(len(touched), np.bool_)
         for mark, mask in marks:
-            if version in errs.get(mark, ()):
+            if mark in readers and version in readers[mark].refusing:
                 refused |= mask
         folded.append((("refused", version), refused & ~touched))
     return folded
 
 
-def errs_of_marks(rows: Rows, index: int, marks: Sequence[tuple[Mark, Mask]]) -> dict[Mark, frozenset[int]]:
-    """Return for the marks on the values of a column the versions for which they are errors.
-
-    A mark that is a warning or note for some version is left out.
-    """
-    errs: dict[Mark, frozenset[int]] = {}
+def readers_of_marks(rows: Rows, index: int, marks: Sequence[tuple[Mark, Mask]]) -> dict[Mark, Readers]:
+    """Return for the marks on the values of a column which versions read it so."""
+    readers: dict[Mark, Readers] = {}
     for mark, _ in marks:
-        if mark[0] == "value" and mark[-1] != Flag.NOTED:
+        if mark[0] == "value":
             uses = enumerate(rows.image.columns[index].uses)
-            users = [(version, use) for version, use in uses if use is not None and use.form.name == mark[3]]
-            if not any(use.lenient for _, use in users):
-                errs[mark] = frozenset(version for version, _ in users)
-    return errs
+            users = {version: use for version, use in uses if use is not None and use.form.name == mark[3]}
+            accepting = {version for version, use in users.items() if _accepts(use, mark[-1])}
+            readers[mark] = Readers(frozenset(users), frozenset(users.keys() - accepting))
+    return readers
+
+
+def _accepts(use: FormUse, flag: int) -> bool:
+    return flag == Flag.NOTED or (flag == Flag.BROKEN and use.lenient)
 
 
 def whole_records(sheet: Sheet, rows: Rows) -> Mask | None:
@@ -264,20 +273,15 @@ def _records(sheet: Sheet, rows: Rows, flagged: Mask) -> Mask:
 
 def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
     parts = [_discrete(pointer, values, plan) for pointer, values in sheet.members.items()]
-    parts += list(sheet.states.values())
-    parts += [rows.state.tolist() for rows in sheet.rows.values()]
-    constant: list[Any] = []
-    varying: list[tuple[int, Sequence[Any]]] = []
-    for place, part in enumerate(parts):
-        distinct = set(part)
-        constant.append(next(iter(distinct)) if len(distinct) == 1 else None)
-        if len(distinct) > 1:
-            varying.append((place, part))
+    parts += [_part_of(states) for states in sheet.states.values()]
+    parts += [_part_of(rows.state.tolist()) for rows in sheet.rows.values()]
+    constant = [part.same for part in parts]
+    varying = [(place, part.each) for place, part in enumerate(parts) if part.each is not None]
     if not varying:
         return np.zeros(len(sheet), np.int64), [(*sheet.members, sheet.columns, tuple(constant))]
-    keys = list(zip(*(part for _, part in varying), strict=True))
+    keys = list(zip(*(each for _, each in varying), strict=True))
     distinct_keys = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    codes = np.fromiter((distinct_keys[key] for key in keys), np.int64, len(keys))
+    codes = np.fromiter(map(distinct_keys.__getitem__, keys), np.int64, len(keys))
     frames = []
     for key in distinct_keys:
         whole = list(constant)
@@ -287,19 +291,33 @@ def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any
     return codes, frames
 
 
-def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> Sequence[Any]:
+@dataclass(frozen=True, eq=False, slots=True)
+class _FramePart:
+    """What a member adds to the frames: the same for all records, or something of each."""
+
+    same: Any
+    each: Sequence[Any] | None = None
+
+
+def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> _FramePart:
     """What of a member belongs to the frame: its value, or only of which kind it is."""
     if pointer in plan.discrete:
-        kinds = set(map(type, values))
-        if kinds & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
-            return [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
-        return values
+        if set(map(type, values)) & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
+            values = [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
+        return _part_of(values)
     if pointer == plan.ddl_text_at:
-        return [bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values]
+        return _part_of([
+            bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values
+        ])  # fmt: skip
     kinds = set(map(type, values))
     if len(kinds) == 1 and Odd not in kinds:
-        return (next(iter(kinds)),) * len(values)
-    return [value if type(value) is Odd else type(value) for value in values]
+        return _FramePart(kinds.pop())
+    return _part_of([value if type(value) is Odd else type(value) for value in values])
+
+
+def _part_of(values: Sequence[Any]) -> _FramePart:
+    distinct = set(values)
+    return _FramePart(distinct.pop()) if len(distinct) == 1 else _FramePart(None, values)
 
 
 def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:

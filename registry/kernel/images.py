@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.forms import Flag
-from cdc_contracts.registry.kernel.pools import KIND_NAMES, Chunk, ColumnValues
+from cdc_contracts.registry.kernel.pools import Chunk, ColumnValues
 from cdc_contracts.registry.kernel.sheets import Sheet
 from cdc_contracts.registry.model import Side
 from cdc_contracts.registry.reading import Reading
@@ -103,18 +103,17 @@ class ImageTexts:
         places = np.zeros(shape, np.int64)
         present: Mask | None = None
         kept: Mask | None = None
-        every = np.arange(rows.total)
         for at, (index, column) in enumerate(known):
             values = self._columns[pointer, index]
             if values.present is not None:
                 present = np.ones(shape, np.bool_) if present is None else present
                 present[:, at] = values.present
             if column.by_kind:
-                places[:, at], flagged = _by_kind(column.uses, values, every)
+                places[:, at], flagged = _by_kind(column.uses, values), None
             else:
                 use = column.uses[self._version]
                 chunk = values.chunks[use]  # type: ignore[index]
-                places[:, at] = chunk.base + every
+                places[:, at] = chunk.places
                 flagged = _kept(chunk, lenient=use is not None and use.lenient)
             if flagged is not None:
                 kept = np.zeros(shape, np.bool_) if kept is None else kept
@@ -188,13 +187,15 @@ def sent_columns(sides: Sides) -> tuple[Places, Mask, Mask] | None:
     return found
 
 
-def _by_kind(uses: Any, values: ColumnValues, rows: Places) -> tuple[Places, Mask | None]:
-    places = np.zeros(len(rows), np.int64)
+def _by_kind(uses: Any, values: ColumnValues) -> Places:
+    """A value is in the pool of every kind, and read by the one form that takes it."""
+    found: Places | None = None
     for use in uses:
         chunk = values.chunks[use]
-        mine = np.ones(len(rows), np.bool_) if chunk.kinds is None else chunk.kinds < min(KIND_NAMES)
-        places = np.where(mine & (places == 0), chunk.base + rows, places)
-    return places, None
+        foreign = chunk.foreign
+        mine = chunk.places if foreign is None else np.where(foreign, 0, chunk.places)
+        found = mine if found is None else np.where(found == 0, mine, found)
+    return np.zeros(0, np.int64) if found is None else found
 
 
 def _kept(chunk: Chunk, *, lenient: bool) -> Mask | None:

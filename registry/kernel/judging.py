@@ -26,13 +26,14 @@ from cdc_contracts.registry.kernel.frames import (
     Group,
     Mark,
     Mask,
+    Readers,
     column_marks,
     completion_marks,
-    errs_of_marks,
     fold_marks,
     group_records,
     key_marks,
     member_marks,
+    readers_of_marks,
     whole_records,
 )
 from cdc_contracts.registry.kernel.images import ColumnTable, ImageTexts, differing
@@ -40,6 +41,7 @@ from cdc_contracts.registry.kernel.layouts import Column, FormUse, Plan, Shape, 
 from cdc_contracts.registry.kernel.parsing import Parser
 from cdc_contracts.registry.kernel.pools import Pools
 from cdc_contracts.registry.kernel.sheets import Sheet, column_of, lay_out
+from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable, kind_of, parse_message
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
@@ -155,11 +157,12 @@ class FastJudge:
             Parser(self._plan, scope.terms, self._make_columns, self._make_column) if self._plan is not None else None
         )
 
-    def judge(self, values: Sequence[bytes | None], *, texts: bool) -> Bench:
+    def judge(self, given: Sequence[bytes | None], *, texts: bool) -> Bench:
         """Return what each value of a batch comes to. With `texts`, canonical texts are ready to be taken.
 
         Without, it is not looked into whether versions that fit a record would read it differently.
         """
+        values = given if isinstance(given, Values) else Values(given)
         alike, alone, tombstones, found = self._examine(values, texts=texts)
         bench = Bench(found, tombstones=tombstones)
         for one in alike:
@@ -169,7 +172,7 @@ class FastJudge:
         bench.alone = [(number, self.scope.judge(values[number])) for number in sorted(alone)]
         return bench
 
-    def welcomes(self, values: Sequence[bytes | None]) -> NDArray[np.bool_]:
+    def welcomes(self, values: Values) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
         alike, alone, _, _ = self._examine(values, texts=False)
         fits = np.zeros(len(values), np.bool_)
@@ -180,9 +183,7 @@ class FastJudge:
             fits[number] = self.scope.welcomes(values[number])
         return fits
 
-    def _examine(
-        self, values: Sequence[bytes | None], *, texts: bool
-    ) -> tuple[list[Alike], list[int], list[int], pa.Array]:
+    def _examine(self, values: Values, *, texts: bool) -> tuple[list[Alike], list[int], list[int], pa.Array]:
         """Sort the values into records that share a precedent, records to be judged alone, and tombstones."""
         pools = Pools()
         if self._parser is None or self._plan is None:
@@ -290,23 +291,23 @@ class FastJudge:
 
     def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
         marks = member_marks(sheet, plan)
-        errs: dict[Mark, frozenset[int]] = {}
+        readers: dict[Mark, Readers] = {}
         whole = {pointer: whole_records(sheet, rows) for pointer, rows in sheet.rows.items()}
         for (pointer, index), values in columns.items():
             rows = sheet.rows[pointer]
             uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
             own = column_marks(sheet, rows, index, values, uses, whole[pointer])
             if self._judged is not None and own:
-                errs |= errs_of_marks(rows, index, own)
+                readers |= readers_of_marks(rows, index, own)
             marks += own
         marks += completion_marks(sheet, columns, plan, marks)
         if self._compares_wire_text:
             marks += key_marks(sheet, columns, self._judges[-1].meaning)
-        return marks if self._judged is None or not marks else fold_marks(marks, errs, self._judged)
+        return marks if self._judged is None or not marks else fold_marks(marks, readers, self._judged)
 
     # --- verdicts
 
-    def _precedent(self, sheet: Sheet, group: Group, values: Sequence[bytes | None]) -> Precedent | None:
+    def _precedent(self, sheet: Sheet, group: Group, values: Values) -> Precedent | None:
         key = (sheet.shape.serial, group.frame, group.marks)
         if key in self._precedents:
             return self._precedents[key]
@@ -361,14 +362,14 @@ class FastJudge:
             split.append((replace(alike, positions=positions[chosen]), differs))
         return split
 
-    def _split_by_claim(self, alike: Alike, values: Sequence[bytes | None]) -> list[tuple[Alike, str | None]]:
+    def _split_by_claim(self, alike: Alike, values: Values) -> list[tuple[Alike, str | None]]:
         """Part the records by the other subject that claims them; none can where our own marks are there."""
         if alike.precedent.ours:
             return [(alike, None)]
         claims: list[tuple[Alike, str | None]] = []
         rest = alike
         for rival in self._rivals:
-            taken = rival.welcomes([values[number] for number in rest.numbers])
+            taken = rival.welcomes(values.take(rest.numbers))
             if taken.any():
                 claims.append((replace(rest, positions=rest.positions[taken]), rival.scope.subject))
                 rest = replace(rest, positions=rest.positions[~taken])

@@ -93,10 +93,14 @@ Part = Leaf | Image | Nested
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`."""
+    """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`.
+
+    `decode_lines` does so for many messages at once.
+    """
 
     parts: tuple[Part, ...]
     decode: Any
+    decode_lines: Any
 
     def leaves(self) -> Iterator[Leaf]:
         yield from _walk(self.parts, Leaf)
@@ -105,7 +109,7 @@ class Layout:
         yield from _walk(self.parts, Image)
 
 
-@dataclass
+@dataclass(eq=False)
 class Shape:
     """Messages whose rows have the same columns: what they say of them, and the layouts that decode them.
 
@@ -150,7 +154,8 @@ class Plan:
     def build(self, shape: Shape, extras: Sequence[str], widened: frozenset[str], *, loose: bool) -> Layout:
         """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
         parts, struct = self._struct("", self.properties, shape, extras, widened, loose=loose)
-        return Layout(parts, msgspec.json.Decoder(struct).decode)
+        decoder = msgspec.json.Decoder(struct)
+        return Layout(parts, decoder.decode, decoder.decode_lines)
 
     def _struct(
         self, at: str, properties: Mapping[str, Any], shape: Shape, extras: Sequence[str], widened: frozenset[str],

@@ -1,8 +1,8 @@
 """Parsing a batch: every value is decoded in C by the layout of its shape, and sorted by layout.
 
-Which shape a value has is guessed from a slice of its bytes and verified on what was decoded. A value that its
-layout refuses is parsed once by the strict parser, and the layout learns to take its like: unknown members and
-columns become extra fields, members of another kind are widened.
+Which shape a value has is guessed, from a slice of its bytes or from the values before it, and verified on what was
+decoded. A value that its layout refuses is parsed once by the strict parser, and the layout learns to take its like:
+unknown members and columns become extra fields, members of another kind are widened.
 """
 
 from __future__ import annotations
@@ -11,25 +11,29 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from operator import attrgetter, eq
+from operator import eq
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 from msgspec import UNSET, Raw
+from numpy.typing import NDArray
 
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.layouts import Column, Layout, Plan, Shape, can_be_field, lane_of_schema
+from cdc_contracts.registry.kernel.scouting import MOST_SHAPES, Guess, make_picker, make_scout
+from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable, has_duplicates, kind_of, parse_message
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.reading import read_types
 from cdc_contracts.registry.terms import Terms
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-_MOST_SHAPES: Final = 2048
 _MOST_EXTRAS: Final = 64
 _MOST_COLUMNS: Final = 4096
 _MOST_LESSONS: Final = 512
 _PATIENCE: Final = 8
+_BLOCK: Final = 256
 
 MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...]], list[Column]]
 MakeColumn = Callable[[Shape, str, Any], Column]
@@ -42,6 +46,11 @@ class Sorted:
     groups: dict[Layout, tuple[Shape, list[int], list[Any]]] = field(default_factory=dict)
     solo: list[int] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
+
+    def add(self, shape: Shape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
+        _, known_numbers, known_records = self.groups.setdefault(layout, (shape, [], []))
+        known_numbers.extend(numbers)
+        known_records.extend(records)
 
 
 class Parser:
@@ -58,41 +67,72 @@ class Parser:
         self._widened: frozenset[str] = frozenset()
         self._lessons = 0
         self._serial = 0
-        self._guess = _Guess(plan, by_table=self._by_table)
-        self._scout = _make_scout(plan)
+        self._guess = Guess(plan, by_table=self._by_table)
+        self._scout = make_scout(plan)
+        self._latest: Shape | None = None
         marks = [*([plan.types_at] if plan.types_at else []), *(plan.names_at if self._by_table else ())]
-        self._picks = [_picker(plan.properties, pointer) for pointer in marks]
+        self._picks = [make_picker(plan.properties, pointer) for pointer in marks]
 
-    def sort(self, values: Sequence[bytes | None]) -> Sorted:
+    def sort(self, values: Values) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""
-        result = Sorted()
-        groups, guess = result.groups, self._guess.open()
+        result = Sorted(tombstones=values.tombstones())
+        tidy = values.tidy(0 if self._terms.strict_json else self._terms.max_bytes)
+        for start in range(0, len(values), _BLOCK):
+            stop = min(start + _BLOCK, len(values))
+            if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):
+                self._sort_mixed(values, tidy, start, stop, result)
+        self._verify(values, result)
+        return result
+
+    def _sort_alike(self, values: Values, start: int, stop: int, result: Sorted) -> bool:
+        """Take a block for the shape that all of the one before had; False where some value is not of it."""
+        shape = self._latest
+        if shape is None or shape.strict is None:
+            return False
+        records = _decode_block(shape.strict, values.joined(start, stop), stop - start)
+        if records is None:
+            self._latest = None
+            return False
+        result.add(shape, shape.strict, range(start, stop), records)
+        return True
+
+    def _sort_mixed(self, values: Values, tidy: NDArray[np.bool_], start: int, stop: int, result: Sorted) -> None:
+        """Guess the shape of each value of a block, and decode together what has one shape."""
+        guess = self._guess.open()
+        guessed: dict[Shape, tuple[list[int], list[bytes]]] = {}
         limit, strict = self._terms.max_bytes, self._terms.strict_json
-        latest: Layout | None = None
-        add_number = add_record = list[Any]().append
-        for number, value in enumerate(values):
+        for number, (value, is_tidy) in enumerate(
+            zip(values.array.slice(start, stop - start).to_pylist(), tidy[start:stop].tolist(), strict=True), start
+        ):
             if value is None:
-                result.tombstones.append(number)
                 continue
             shape = guess(value)
             if shape is None or len(value) > limit or (strict and has_duplicates(value)):
                 self._settle(number, value, result)
-                continue
+            elif is_tidy:
+                numbers, alike = guessed.setdefault(shape, ([], []))
+                numbers.append(number)
+                alike.append(value)
+            else:
+                self._decode_each(shape, [number], [value], result)
+        for shape, (numbers, alike) in guessed.items():
+            layout = shape.strict
+            records = _decode_block(layout, b"\n".join(alike), len(alike)) if layout is not None else None
+            if layout is None or records is None:
+                self._decode_each(shape, numbers, alike, result)
+            else:
+                result.add(shape, layout, numbers, records)
+        (self._latest,) = guessed if len(guessed) == 1 else (None,)
+
+    def _decode_each(self, shape: Shape, numbers: Sequence[int], values: Sequence[bytes], result: Sorted) -> None:
+        for number, value in zip(numbers, values, strict=True):
             layout = shape.strict
             try:
-                record = layout.decode(value)  # type: ignore[union-attr]
+                result.add(shape, layout, [number], [layout.decode(value)])  # type: ignore[union-attr, arg-type]
             except _REFUSED:
                 self._settle(number, value, result)
-                continue
-            if layout is not latest:
-                group = groups.setdefault(layout, (shape, [], []))  # type: ignore[arg-type]
-                add_number, add_record, latest = group[1].append, group[2].append, layout
-            add_number(number)
-            add_record(record)
-        self._verify(values, result)
-        return result
 
-    def _verify(self, values: Sequence[bytes | None], result: Sorted) -> None:
+    def _verify(self, values: Values, result: Sorted) -> None:
         """Move out the records whose shape was guessed wrong."""
         if not self._picks:
             return
@@ -137,13 +177,11 @@ class Parser:
                 record = layout.decode(value)
             except _REFUSED:
                 continue
-            group = result.groups.setdefault(layout, (shape, [], []))
+            result.add(shape, layout, [number], [record])
             if layout is shape.loose and shape.strict is not shape.loose:
                 shape.refusals += 1
                 if shape.refusals > _PATIENCE:
                     shape.strict = shape.loose
-            group[1].append(number)
-            group[2].append(record)
             return
         result.solo.append(number)
 
@@ -253,8 +291,22 @@ class Parser:
 
     def _remember(self, memory: OrderedDict[Any, Shape], key: Any, shape: Shape) -> None:
         memory[key] = shape
-        if len(memory) > _MOST_SHAPES:
+        if len(memory) > MOST_SHAPES:
             memory.popitem(last=False)
+
+
+def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
+    """Decode tidy values with line feeds between them; None where some value is not one message of the layout.
+
+    Each value begins with `{` and ends with `}`. A message that is still open at the end of its value would meet a
+    line feed in a text or `{` in the place of a comma, and be refused. So each value holds one message at least, and
+    as many messages as values means one in each.
+    """
+    try:
+        records: list[Any] = layout.decode_lines(text)
+    except _REFUSED:
+        return None
+    return records if len(records) == total else None
 
 
 def _rows(found: Any) -> Iterable[dict[str, Any]]:
@@ -271,116 +323,3 @@ def _types_of(token: bytes, plan: Plan) -> dict[str, str] | None:
     except Unreadable:
         return None
     return read_types(message["types"], *plan.type_members)
-
-
-class _Guess:
-    """Guesses the shape of a value from a slice of its bytes, which is mostly that of the value before."""
-
-    def __init__(self, plan: Plan, *, by_table: bool) -> None:
-        types = [(plan.types_at, plan.types_close)] if plan.types_at is not None else []
-        names = [(at, b",") for at in plan.names_at] if by_table else []
-        self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names)]
-        self._known: OrderedDict[Any, Shape] = OrderedDict()
-
-    def remember(self, value: bytes, shape: Shape) -> None:
-        """Take values that look like this one for the shape from now on."""
-        self._known[self._look(value)] = shape
-        if len(self._known) > _MOST_SHAPES:
-            self._known.popitem(last=False)
-
-    def open(self) -> Callable[[bytes], Shape | None]:
-        """Return a function from a value to the shape it may have, None where nothing is known of its like."""
-        known, look = self._known, self._look
-        if len(self._marks) > 1:
-            return lambda value: known.get(look(value))
-        ((mark, _),) = self._marks
-        latest: Shape | None = None
-        slice_ = b"\x00"
-
-        def guess(value: bytes) -> Shape | None:
-            nonlocal latest, slice_
-            start = value.find(mark)
-            if not value.startswith(slice_, start):
-                slice_ = look(value)
-                latest = known.get(slice_)
-            return latest
-
-        return guess
-
-    def _look(self, value: bytes) -> Any:
-        parts = []
-        for mark, close in self._marks:
-            start = value.find(mark)
-            parts.append(value[start : value.find(close, start) + 1] if start >= 0 else b"")
-        return parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, ...]]]:
-    """Return a function that reads only what a shape hangs on: the token of the types, and the names."""
-    wanted = [*([plan.types_at] if plan.types_at else []), *plan.names_at]
-    tree: dict[str, Any] = {}
-    for pointer in wanted:
-        place = tree
-        *above, last = split_pointer(pointer)
-        for name in above:
-            place = place.setdefault(name, {})
-        place[last] = None
-    decode = msgspec.json.Decoder(_scout_struct(tree)).decode
-    types_parts = split_pointer(plan.types_at) if plan.types_at else None
-    names_parts = [split_pointer(pointer) for pointer in plan.names_at]
-
-    def scout(value: bytes) -> tuple[Any, tuple[Any, ...]]:
-        found = _as_tree(decode(value), tree)
-        token = follow(found, types_parts) if types_parts else ABSENT
-        names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
-        return (None if token is ABSENT else token), names
-
-    return scout
-
-
-def _scout_struct(tree: dict[str, Any]) -> Any:
-    fields: list[tuple[str, Any, Any]] = []
-    for below in tree.values():
-        kind = Raw if below is None else (_scout_struct(below) | msgspec.UnsetType | None)
-        fields.append((f"f{len(fields)}", kind | msgspec.UnsetType if below is None else kind, UNSET))
-    names = {f"f{index}": name for index, name in enumerate(tree)}
-    return msgspec.defstruct("Scout", fields, rename=names.__getitem__, gc=False)
-
-
-def _as_tree(record: Any, tree: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for value, (name, below) in zip(msgspec.structs.astuple(record), tree.items(), strict=True):
-        if value is UNSET:
-            continue
-        if below is None:
-            found[name] = bytes(value)
-        elif value is not None:
-            found[name] = _as_tree(value, below)
-    return found
-
-
-def _open_name(token: Any) -> Any:
-    if token is ABSENT:
-        return UNSET
-    try:
-        value = lanes.open_token(token)
-    except lanes.Unfit:
-        return UNSET
-    return value if value is None or isinstance(value, str) else UNSET
-
-
-def _picker(properties: Any, pointer: str) -> Callable[[Any], Any]:
-    """Return a function from a decoded record to one top-level member of it."""
-    first = split_pointer(pointer)[0]
-    index = list(properties).index(first)
-    name = f"f{index}"
-    rest = split_pointer(pointer)[1:]
-    if not rest:
-        return attrgetter(name)
-    inner = _picker(properties[first]["properties"], join_pointer(*rest))
-
-    def pick(record: Any) -> Any:
-        below = getattr(record, name)
-        return below if below is UNSET or below is None else inner(below)
-
-    return pick

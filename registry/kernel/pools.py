@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from operator import is_not
 from typing import Any, Final
 
@@ -48,11 +48,16 @@ class _Pool:
 
 @dataclass(eq=False)
 class Chunk:
-    """The values of one column in one form: flags per row, and where its texts begin among the batch's texts."""
+    """The values of one column in one form: flags per row, and where its texts stand among the batch's texts.
+
+    `held` are the rows that have a value in the pool, of `total`; None where all have.
+    """
 
     pool: _Pool
     offset: int
     length: int
+    held: NDArray[np.int64] | None
+    total: int
     kinds: NDArray[np.uint8] | None = None
 
     @property
@@ -62,13 +67,27 @@ class Chunk:
         part = None if own is None else own[self.offset : self.offset + self.length]
         if part is not None and not part.any():
             part = None
-        if self.kinds is None:
-            return part
-        return self.kinds if part is None else np.where(self.kinds > 0, self.kinds, part)
+        if self.kinds is not None:
+            part = self.kinds if part is None else np.where(self.kinds > 0, self.kinds, part)
+        return part if part is None else self._spread(part, NOTHING)
 
     @property
-    def base(self) -> int:
-        return self.pool.base + self.offset
+    def places(self) -> NDArray[np.int64]:
+        """Where the text of each row stands; 0, the place of null, for a row without the column."""
+        base = self.pool.base + self.offset
+        return self._spread(np.arange(base, base + self.length), 0)
+
+    @property
+    def foreign(self) -> NDArray[np.bool_] | None:
+        """Which rows have a value of a kind the form does not take; None where none has."""
+        return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
+
+    def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
+        if self.held is None:
+            return values
+        spread = np.full(self.total, nothing, values.dtype)
+        spread[self.held] = values
+        return spread
 
 
 @dataclass(eq=False)
@@ -77,8 +96,16 @@ class ColumnValues:
 
     present: NDArray[np.bool_] | None
     chunks: dict[FormUse, Chunk]
-    tokens: Sequence[Any]
+    values: Sequence[Any]
     unfit_rows: list[int]
+
+    @cached_property
+    def tokens(self) -> Sequence[Any]:
+        """The value of each row as it was sent; None where the row does not have the column."""
+        if self.present is None:
+            return self.values
+        values = iter(self.values)
+        return [next(values) if there else None for there in self.present.tolist()]
 
 
 class Pools:
@@ -91,11 +118,14 @@ class Pools:
     def add(self, values: Sequence[Any], lane: str, uses: Sequence[FormUse], *, full: bool) -> ColumnValues:
         """Take the values of one column, one per row, for every form in `uses`; `full` where none is missing."""
         present: NDArray[np.bool_] | None = None
+        held: NDArray[np.int64] | None = None
+        total = len(values)
+        if not full and UNSET in values:
+            present = np.fromiter(map(_IS_SENT, values), np.bool_, total)
+            held = np.flatnonzero(present)
+            values = [value for value in values if value is not UNSET]
         if lane in (lanes.RAW, lanes.WIDE):
             values = [bytes(value) if type(value) is Raw else value for value in values]
-        if not full and UNSET in values:
-            present = np.fromiter(map(_IS_SENT, values), np.bool_, len(values))
-            values = [None if value is UNSET else value for value in values]
         unfit: list[int] = []
         if lane == lanes.RAW:
             values, plain = _open_numbers(values)
@@ -103,10 +133,14 @@ class Pools:
                 lane = lanes.WIDE
         if lane == lanes.WIDE:
             values, unfit = _open_wide(values)
+            unfit = unfit if held is None else held[unfit].tolist()
         kinds = _KINDS_OF_LANE.get(lane) or {
             _KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, values)) if kind is not type(None)
         }
-        chunks = {use: self._chunk(values, use, kinds, wide=lane == lanes.WIDE) for use in uses}
+        chunks = {}
+        for use in uses:
+            pool, offset, flags = self._pool(values, use, kinds, wide=lane == lanes.WIDE)
+            chunks[use] = Chunk(pool, offset, len(values), held, total, flags)
         return ColumnValues(present, chunks, values, unfit)
 
     def settle(self, *, texts: bool) -> None:
@@ -131,7 +165,10 @@ class Pools:
         if texts:
             self.texts = pa.concat_arrays(columns)
 
-    def _chunk(self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool) -> Chunk:
+    def _pool(
+        self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool
+    ) -> tuple[_Pool, int, NDArray[np.uint8] | None]:
+        """Add values to the pool of a form; returns it, where they begin, and which of them it does not take."""
         foreign = kinds - use.form.wire
         flags: NDArray[np.uint8] | None = None
         if foreign and foreign == kinds and len(kinds) == 1:
@@ -153,9 +190,9 @@ class Pools:
         pool = self._pools.get(use)
         if pool is None:
             pool = self._pools[use] = _Pool(use)
-        chunk = Chunk(pool, len(pool.values), len(values), flags)
+        offset = len(pool.values)
         pool.values += values
-        return chunk
+        return pool, offset, flags
 
 
 def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:

@@ -146,6 +146,27 @@ def test_both_paths_find_the_same_cause_and_nothing_else(first):
         assert found[number] == scope().judge(value).verdict
 
 
+BRACES = with_name(b"a}b")
+CUTS = [place + 1 for place, byte in enumerate(BRACES[:-1]) if byte == ord("}")]
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_values_beside_each_other_never_run_into_one_another(cut):
+    """Values of one shape are parsed many at once: half a message must not be completed by the value after it."""
+    left, rest = BRACES[:cut], BRACES[cut:]
+    two = INSERT + b"\n" + INSERT
+    judge = FastJudge(scope())
+    for right in (b"{" + rest, b"{}", INSERT, left):
+        judge.judge([INSERT] * 3, texts=True)  # so that the shape is known, and the next values are taken for it
+        values = [INSERT, left, right, two, INSERT]
+        bench = judge.judge(values, texts=True)
+        found = {number: judged.verdict for number, judged in bench.alone}
+        found |= {number: ruling.verdict for ruling in bench.rulings for number in ruling.alike.numbers.tolist()}
+
+        assert found[1].outcome == found[3].outcome == "unreadable"
+        assert [found[number] for number in range(5)] == [scope().judge(value).verdict for value in values]
+
+
 def test_both_paths_read_what_is_a_message():
     values = list(READABLE.values())
     bench = FastJudge(scope()).judge(values, texts=True)
