@@ -38,8 +38,8 @@ def audit_input(
 
     Raises LedgerError where the counts do not add up.
     """
-    frame = source.run(session, audit_work(describe_scope(scope), watch), RESULT_SCHEMA)
-    tally = merge_tallies(collect_results(frame.collect()))
+    rows = source.run(session, audit_work(describe_scope(scope), watch), RESULT_SCHEMA)
+    tally = merge_tallies(collect_results(rows))
     report = build_report(
         tally,
         catalogue=scope.catalogue,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks.session import Say, fetch_jars, find_java, java_failure
+from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
 
 KAFKA: Final = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-simple:1.7.36")
 # What ZooKeeper, OAuth and the shell tools need, and a KRaft node does not: half of the files, half of the wait.

@@ -50,7 +50,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     except OSError as error:
         raise UnavailableError(f"cannot write there: {error}", where=str(target)) from error
     try:
-        parts = source.run(session, _write_parts(str(folder)), "path string, rows bigint").collect()
+        parts = source.run(session, _write_parts(str(folder)), "path string, rows bigint")
         aside = folder / target.name
         rows = _join([folder / row.path for row in parts], aside)
         aside.replace(target)

@@ -77,7 +77,7 @@ def decode_input(
     published = False
     try:
         work = decode_work(describe_scope(scope), place, watch)
-        results = collect_results(source.run(session, work, RESULT_SCHEMA).collect())
+        results = collect_results(source.run(session, work, RESULT_SCHEMA))
         tally = merge_tallies(results)
         report = build_report(
             tally,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.spark_checks.failures import causes_of, hide, tell_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,8 +39,6 @@ NOT_FOR_SPARK: Final = frozenset(
     {"auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "interceptor.classes"}
     | {"key.deserializer", "value.deserializer", "key.serializer", "value.serializer"}
 )
-SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
-HARMLESS: Final = frozenset({"", "required", "username", "password"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +256,9 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
         thrown = getattr(error, "java_exception", None)
         if thrown is None:
             raise
-        causes = list(_causes(thrown))
-        told = [_hide(f"{name}: {message}", properties) for name, message in causes if message]
-        _fail(admin, causes, told, bootstrap=bootstrap, topic=topic)
+        causes = list(causes_of(thrown))
+        told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+        tell_failure(admin, causes, told, bootstrap=bootstrap, topic=topic)
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)
@@ -281,52 +279,3 @@ def _offsets(jvm: Any, admin: Any, topic: str, partitions: Sequence[int], spec: 
     committed = kafka.common.IsolationLevel.READ_COMMITTED
     answer = admin.listOffsets(asked, kafka.clients.admin.ListOffsetsOptions(committed)).all().get()
     return {entry.getKey().partition(): entry.getValue().offset() for entry in answer.entrySet()}
-
-
-def _causes(thrown: Any) -> Iterator[tuple[str, str]]:
-    """Class and message of a Java exception and of all that led to it."""
-    while thrown is not None:
-        yield thrown.getClass().getSimpleName(), thrown.getMessage() or ""
-        thrown = thrown.getCause()
-
-
-def _fail(
-    admin: Any, causes: Sequence[tuple[str, str]], told: Sequence[str], *, bootstrap: str, topic: str
-) -> NoReturn:
-    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown."""
-    names = {name for name, _ in causes}
-    last = told[-1] if told else causes[-1][0]
-    if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
-        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(admin, topic)) from None
-    if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
-        mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
-        raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
-    if any(name.endswith("AuthorizationException") for name in names):
-        mend = f"Reading needs the rights Describe and Read for the topic.\n  | {last}"
-        raise UnavailableError(f"no right to see topic {topic}", where=bootstrap, mend=mend) from None
-    if "TimeoutException" in names:
-        mend = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
-        what = f"the broker did not answer within {PATIENCE_SECONDS} s"
-        raise UnavailableError(what, where=bootstrap, mend=mend) from None
-    if any("bootstrap" in line for line in told):
-        raise UnavailableError("the address of the broker is not known", where=bootstrap, mend=f"| {last}") from None
-    if "ConfigException" in names or admin is None:
-        raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
-    raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
-
-
-def _near(admin: Any, topic: str) -> str:
-    try:
-        near = difflib.get_close_matches(topic, list(admin.listTopics().names().get()), 3)
-    except Exception:  # noqa: BLE001
-        near = []  # a hint is not worth a second error
-    return f"Near it are: {', '.join(near)}." if near else "Check the name."
-
-
-def _hide(text: str, properties: Mapping[str, str]) -> str:
-    """The text, unless it repeats a piece of a secret property: Kafka quotes what it cannot read."""
-    secret = [value for key, value in properties.items() if re.search(SECRETS, key, re.IGNORECASE)]
-    pieces = {piece for value in secret for piece in (value, *re.split(r"[\s\"'=;]+", value))}
-    if any(piece in text for piece in pieces - HARMLESS if not piece.endswith("LoginModule")):
-        return f"{text.partition(':')[0]}: [not shown, it repeats a secret property]"
-    return text

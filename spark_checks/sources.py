@@ -14,10 +14,11 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.failures import reading
 from cdc_contracts.spark_checks.offsets import Range, reading_options, resolve, select, words_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from cdc_contracts.spark_checks.tasks import Work
 
@@ -35,8 +36,11 @@ class Input(Protocol):
         """Return what a report says of the source."""
         ...
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
-        """Return a DataFrame that runs the work over every record of the range, each read once."""
+    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+        """Run the work over every record of the range, each read once, and return the rows it yields.
+
+        Raises UnavailableError where records are gone by the time they are read.
+        """
         ...
 
 
@@ -88,8 +92,9 @@ class TopicInput:
             frame = frame.unionAll(other)
         return frame
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
-        return self.frame(session).mapInArrow(work, schema)
+    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+        with reading(self.bootstrap, list(self.selected), self.properties):
+            return self.frame(session).mapInArrow(work, schema).collect()
 
 
 def read_topics(
@@ -136,7 +141,7 @@ class FileInput:
         ranges = {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in by_topic.items()}
         return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
 
-    def run(self, session: SparkSession, work: Work, schema: str) -> DataFrame:
+    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         slices, windows = tuple(self.plan.slices), dict(self.windows)
         groups = _share_out(slices, self.tasks)
 
@@ -144,7 +149,8 @@ class FileInput:
             mine = [number for batch in batches for number in batch.column(0).to_pylist()]
             yield from work(batch for number in mine for one in groups[number] for batch in read_slice(one, windows))
 
-        return session.range(0, len(groups), 1, max(1, len(groups))).mapInArrow(read_and_work, schema)
+        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
+        return numbers.mapInArrow(read_and_work, schema).collect()
 
 
 def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from topics import CATALOGUE, rendered, scope_of
+from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
+from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.files import plan_files, read_slice
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.report import Span, build_report
@@ -69,6 +70,34 @@ def test_without_types_the_default_dialect_is_undecided_and_passes(spark, tmp_pa
     report = audit_lines(spark, tmp_path, lines, "oms-community/default@2")
     assert report["verdict"] == "pass"
     assert report["versions_undecided"] == report["ledger"]["read"] == len(lines)
+
+
+def test_with_tables_the_default_dialect_is_told_by_the_columns_that_changed(spark, tmp_path):
+    lines = rendered("oms-community/default@1", 3_000, fractions=False, terms=WITH_TABLES)
+    report = audit_lines(spark, tmp_path, lines, "oms-community/default@2", tables=WITH_TABLES.tables)
+    assert report["verdict"] == "drift"
+    columns = {path.rpartition("/")[2] for path in paths_of(report, "other-version")}
+    assert columns == {"flags", "made", "seen"}
+    assert {finding["class"] for finding in report["findings"] if finding["severity"] == "error"} == {"other-version"}
+
+
+def test_the_switch_of_a_dts_topic_lies_between_the_last_and_the_first_record_that_prove_a_version(spark, tmp_path):
+    """Inserts and updates read under both versions; the image of a DELETE stands in one place or the other."""
+    old, new = rendered("dts/canal@1", 1_000), rendered("dts/canal@2", 1_000, seed=2)
+    deletes = [number for number, line in enumerate(old + new) if json.loads(line)["type"] == "DELETE"]
+    last_old = max(number for number in deletes if number < len(old))
+    first_new = min(number for number in deletes if number >= len(old))
+    assert last_old + 1 < len(old) < first_new
+
+    report = audit_lines(spark, tmp_path, old + new, "dts/canal")
+
+    (switch,) = report["switches"]
+    told = {name: switch[name] for name in ("partition", "from", "to", "after", "at")}
+    assert told == {"partition": 0, "from": "dts/canal@1", "to": "dts/canal@2", "after": last_old, "at": first_new}
+    assert report["versions_seen"] == {
+        "dts/canal@1": sum(number < len(old) for number in deletes),
+        "dts/canal@2": sum(number >= len(old) for number in deletes),
+    }
 
 
 def test_a_new_member_is_one_warning_per_table_and_stops_nothing(spark, tmp_path):
@@ -165,6 +194,22 @@ def test_an_empty_topic_is_inconclusive(spark, broker, make_topic):
     report = audit_topic(spark, broker, make_topic(), "dts/canal@2")
     assert report["verdict"] == "inconclusive"
     assert report["ledger"]["read"] == 0
+
+
+def test_records_that_are_deleted_before_they_are_read_end_the_run_with_a_clear_error(spark, broker, make_topic):
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    topic = make_topic([(0, value) for value in rendered("dts/canal@2", 200)])
+    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {}, headers=False)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 150)]).values()
+    assert deleted.result(timeout=30).low_watermark == 150
+    with pytest.raises(UnavailableError) as failure:
+        audit_input(spark, source, scope_of("dts/canal@2"), fail_on="warning")
+    assert failure.value.what == "records were deleted from the topic before they were read"
+    assert failure.value.where == f"{topic} partition 0, offsets 0 to 200"
+    assert "--from earliest" in failure.value.mend
 
 
 def test_hostile_messages_among_good_ones_stop_nothing(spark, broker, make_topic):

@@ -6,7 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from topics import rendered, scope_of
+from topics import WITH_TABLES, rendered, scope_of
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.streams import row_stream
@@ -160,6 +160,25 @@ def test_versions_that_differ_in_value_forms_only_cannot_contradict_each_other(s
     quarantined = read_table(tmp_path / "out", "quarantine")
     assert {row["outcome"] for row in quarantined} == {"other-version"}
     assert max(row["offset"] for row in quarantined) < len(old)
+
+
+def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_rest_is_kept_back(spark, tmp_path):
+    changed = ("flags", "made", "seen")
+    lines = rendered("oms-community/default@1", 400, fractions=False, terms=WITH_TABLES)
+    for number in range(0, 400, 10):  # rows that no changed column tells apart
+        message = json.loads(lines[number])
+        for image in filter(None, (message["prevStruct"], message["postStruct"])):
+            image.update(dict.fromkeys(changed))
+        lines[number] = json.dumps(message).encode()
+    source = read_files([write_lines(tmp_path / "a.jsonl", lines)], parse_range(), tasks=2)
+    scope = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
+    decoded = decode_input(spark, source, scope, str(tmp_path / "out"), fail_on="error")
+    assert decoded.withheld is None
+    assert decoded.report["verdict"] == "drift"
+    held, published = read_table(tmp_path / "out", "quarantine"), read_table(tmp_path / "out", "changes")
+    assert {row["outcome"] for row in held} == {"other-version"}
+    assert len(held) + len(published) == len(lines)
+    assert [(row["offset"], row["undecided"]) for row in published] == [(number, True) for number in range(0, 400, 10)]
 
 
 def test_a_task_that_fails_leaves_nothing_behind(spark, tmp_path):

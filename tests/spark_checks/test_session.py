@@ -10,8 +10,9 @@ import pytest
 
 import cdc_contracts
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks import session
-from cdc_contracts.spark_checks.session import fetch_jars, find_java, kafka_connector, open_session
+from cdc_contracts.spark_checks import jars
+from cdc_contracts.spark_checks.jars import fetch_jars, find_java, kafka_connector
+from cdc_contracts.spark_checks.session import open_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +44,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (place / f"{artifact}-1.0.pom").write_text(POM.format(artifact, "".join(map(NEEDS.format, needs))))
         (place / f"{artifact}-1.0.jar").write_bytes(artifact.encode() * 100)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv(session.MIRROR, (tmp_path / "repository").as_uri())
+    monkeypatch.setenv(jars.MIRROR, (tmp_path / "repository").as_uri())
     return tmp_path / "repository"
 
 
@@ -166,7 +167,7 @@ def test_jars_that_were_cut_short_are_fetched_again(repository: Path) -> None:
 def test_jars_out_of_reach_are_an_error_that_says_what_to_do_and_leaves_nothing(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(session.MIRROR, "http://user:batterystaple@127.0.0.1:1/maven")
+    monkeypatch.setenv(jars.MIRROR, "http://user:batterystaple@127.0.0.1:1/maven")
     with pytest.raises(UnavailableError, match=r"com\.example:none:1\.0 could not be fetched") as failure:
         fetch_jars(["com.example:none:1.0"], say=print)
     assert "--jars" in failure.value.mend

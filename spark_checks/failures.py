@@ -1,0 +1,91 @@
+"""Failures of Kafka and of the jobs that read it, told as errors of ours and without any password."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+
+SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
+HARMLESS: Final = frozenset({"", "required", "username", "password"})
+_LOST: Final = "may have been lost"
+
+
+@contextmanager
+def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> Iterator[None]:
+    """What fails while Spark reads topics ends as an error that a person can act on.
+
+    Raises UnavailableError where records are gone that were there when the range was set, or the broker refuses them.
+    """
+    try:
+        yield
+    except Exception as error:
+        thrown = getattr(error, "java_exception", None)
+        if thrown is None:
+            raise
+        causes = list(causes_of(thrown))
+        lost = next((message for _, message in causes if _LOST in message), None)
+        if lost is not None:
+            place = re.search(r"offset \[(\d+), (\d+)\) for topic partition (\S+)-(\d+)", lost)
+            where = "{2} partition {3}, offsets {0} to {1}".format(*place.groups()) if place else ", ".join(topics)
+            raise UnavailableError(
+                "records were deleted from the topic before they were read",
+                where=where,
+                mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
+            ) from error
+        if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
+            told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+            tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics))
+        raise
+
+
+def tell_failure(
+    admin: Any, causes: Sequence[tuple[str, str]], told: Sequence[str], *, bootstrap: str, topic: str
+) -> NoReturn:
+    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown."""
+    names = {name for name, _ in causes}
+    last = told[-1] if told else causes[-1][0]
+    if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
+        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(admin, topic)) from None
+    if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
+        mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
+        raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
+    if any(name.endswith("AuthorizationException") for name in names):
+        mend = f"Reading needs the rights Describe and Read for the topic.\n  | {last}"
+        raise UnavailableError(f"no right to see topic {topic}", where=bootstrap, mend=mend) from None
+    if "TimeoutException" in names:
+        mend = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
+        raise UnavailableError("the broker did not answer in time", where=bootstrap, mend=mend) from None
+    if any("bootstrap" in line for line in told):
+        raise UnavailableError("the address of the broker is not known", where=bootstrap, mend=f"| {last}") from None
+    if "ConfigException" in names or admin is None:
+        raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
+    raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
+
+
+def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
+    """Class and message of a Java exception and of all that led to it."""
+    while thrown is not None:
+        yield thrown.getClass().getSimpleName(), thrown.getMessage() or ""
+        thrown = thrown.getCause()
+
+
+def _near(admin: Any, topic: str) -> str:
+    try:
+        near = difflib.get_close_matches(topic, list(admin.listTopics().names().get()), 3)
+    except Exception:  # noqa: BLE001
+        near = []  # a hint is not worth a second error
+    return f"Near it are: {', '.join(near)}." if near else "Check the name."
+
+
+def hide(text: str, properties: Mapping[str, str]) -> str:
+    """The text, unless it repeats a piece of a secret property: Kafka quotes what it cannot read."""
+    secret = [value for key, value in properties.items() if re.search(SECRETS, key, re.IGNORECASE)]
+    pieces = {piece for value in secret for piece in (value, *re.split(r"[\s\"'=;]+", value))}
+    if any(piece in text for piece in pieces - HARMLESS if not piece.endswith("LoginModule")):
+        return f"{text.partition(':')[0]}: [not shown, it repeats a secret property]"
+    return text
