@@ -29,6 +29,7 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "map": frozenset({"object"}),
     "record": frozenset({"object"}),
 }
+_BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
 _Parts = tuple[str, ...]
 _ABSENT: Final = "Absent"
 _NUMBER_TEXT: Final = "NumberText"
@@ -47,6 +48,9 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
         schema = draft.schemas[version.reference]
         if version.reference not in draft.schema_faults:
             yield from _open_objects(file, schema, ())
+            if version.reference in draft.meanings:
+                for pointer in draft.meanings[version.reference].images.pointers():
+                    yield from _bounded_columns(file, schema, pointer)
 
 
 def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
@@ -162,6 +166,40 @@ def _open_objects(file: Traversable, schema: Any, parts: _Parts) -> Iterator[Fau
         yield from _open_objects(file, below, (*parts, section, name))
     for section in ("items", "additionalProperties"):
         yield from _open_objects(file, schema.get(section), (*parts, section))
+
+
+def _bounded_columns(file: Traversable, schema: dict[str, Any], pointer: str) -> Iterator[Fault]:
+    """Yield the columns of an image whose values the schema bounds by more than their kind.
+
+    What a value may be is said by its value form; a bound beside it would not be looked at in every record.
+    """
+    for parts, below in _places_of(schema, schema, (), split_pointer(pointer)):
+        place, row = (*parts, "items"), below.get("items")
+        if not isinstance(row, dict):
+            place, row = parts, below
+        columns = [((*place, "properties", name), one) for name, one in row.get("properties", {}).items()]
+        columns.append(((*place, "additionalProperties"), row.get("additionalProperties")))
+        for at, column in columns:
+            for keyword in _BOUNDS & column.keys() if isinstance(column, dict) else ():
+                yield Fault(
+                    file, "the kind of a column alone: its value form says the rest", f"`{keyword}`", (*at, keyword)
+                )
+
+
+def _places_of(whole: dict[str, Any], schema: Any, at: _Parts, way: _Parts) -> Iterator[tuple[_Parts, dict[str, Any]]]:
+    """Yield every schema that speaks of a member: in `properties`, behind a `$ref`, or in a branch."""
+    while isinstance(schema, dict) and "$ref" in schema:
+        at, schema = split_pointer(schema["$ref"].removeprefix("#")), resolve_reference(whole, schema["$ref"])
+    if not isinstance(schema, dict):
+        return
+    if not way:
+        yield at, schema
+        return
+    below = schema.get("properties", {})
+    if way[0] in below:
+        yield from _places_of(whole, below[way[0]], (*at, "properties", way[0]), way[1:])
+    for number, branch in enumerate(schema.get("allOf", ())):
+        yield from _places_of(whole, branch.get("then"), (*at, "allOf", str(number), "then"), way)
 
 
 def _kinds_of(schema: dict[str, Any]) -> list[str]:
