@@ -35,7 +35,9 @@ def tell_versions_apart(versions: Sequence[Version]) -> str:
     holders: dict[str, list[str]] = {}
     for version in versions:
         for entry in version.resolved.get("version_evidence", []):
-            topic, value = _evidence(entry)
+            if entry.get("proves") == "subject" or "disproves" in entry:
+                continue  # speaks of another subject, or against a version for which the other speaks
+            topic, value = _evidence({key: told for key, told in entry.items() if key != "proves"})
             if value:
                 topics.setdefault(topic, []).append(f"{value} (@{version.number})")
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -118,13 +118,10 @@ class Scope:
         )
 
     def claimant(self, message: dict[str, Any]) -> str | None:
-        """Return the other subject that claims a message, if its marks are there, ours are not, and it fits."""
+        """Return the other subjects that claim a message: their marks are there, ours are not, and it fits them."""
         if any(judge.claims(message) for judge in self.judges):
             return None
-        for scope in self.others:
-            if scope.claims(message):
-                return scope.subject
-        return None
+        return join_claimants(scope.subject for scope in self.others if scope.claims(message))
 
     def claims(self, message: dict[str, Any]) -> bool:
         """Say whether the subject's discriminators hold and the version they belong to finds no error."""
@@ -140,6 +137,11 @@ class Scope:
             )
         except Unreadable:
             return False
+
+
+def join_claimants(subjects: Iterable[str]) -> str | None:
+    """Return the subjects that claim a message as one text, None where there are none."""
+    return ", ".join(subjects) or None
 
 
 def open_scope(catalogue: Catalogue, reference: str, terms: Terms) -> Scope:

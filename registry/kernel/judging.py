@@ -45,7 +45,7 @@ from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable, kind_of, parse_message
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
-from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.scope import Judged, Scope, join_claimants
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
 
@@ -363,19 +363,20 @@ class FastJudge:
         return split
 
     def _split_by_claim(self, alike: Alike, values: Values) -> list[tuple[Alike, str | None]]:
-        """Part the records by the other subject that claims them; none can where our own marks are there."""
-        if alike.precedent.ours:
+        """Part the records by the other subjects that claim them; none can where our own marks are there."""
+        if alike.precedent.ours or not self._rivals:
             return [(alike, None)]
-        claims: list[tuple[Alike, str | None]] = []
-        rest = alike
-        for rival in self._rivals:
-            taken = rival.welcomes(values.take(rest.numbers))
-            if taken.any():
-                claims.append((replace(rest, positions=rest.positions[taken]), rival.scope.subject))
-                rest = replace(rest, positions=rest.positions[~taken])
-            if not len(rest.positions):
-                return claims
-        return [*claims, (rest, None)]
+        mine = values.take(alike.numbers)
+        welcomed = np.stack([rival.welcomes(mine) for rival in self._rivals], axis=1)
+        kinds, kind_of = np.unique(welcomed, axis=0, return_inverse=True)
+        parts = kind_of.reshape(-1)
+        return [
+            (
+                replace(alike, positions=alike.positions[parts == part]),
+                join_claimants(rival.scope.subject for rival, takes in zip(self._rivals, kind, strict=True) if takes),
+            )
+            for part, kind in enumerate(kinds)
+        ]
 
     @cached_property
     def _rivals(self) -> list[FastJudge]:

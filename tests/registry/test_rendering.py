@@ -52,6 +52,11 @@ DDL = Event(
 HEARTBEAT = Event("heartbeat", event_time=1_718_000_000_000_000)
 
 
+def told_as(version, op: str) -> str:
+    """The op that is read back: a full load whose rows are written as inserts cannot be told from inserts."""
+    return "insert" if op == "snapshot" and version.meaning.full_load == "as-insert" else op
+
+
 def judge(version, message: bytes, terms: Terms) -> Judgement:
     return ReferenceJudge(version, terms).judge(parse_message(message))
 
@@ -196,7 +201,7 @@ def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(ver
     assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot", "ddl"}
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
     told = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
-    assert told == [event.op for event in events]
+    assert told == [told_as(version, event.op) for event in events]
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
@@ -253,7 +258,11 @@ CARRIED = {
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
     "oms-community/default": (True, True, True, 1_000_000, False, {"ddl", "heartbeat"}),
+    "drs/json": (False, True, False, 1000, True, {"ddl"}),
+    "drs/json-c": (False, True, False, 1000, True, {"ddl"}),
 }
+AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
+"""Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 FRACTIONS = {
     # version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
     "oms-community/canal@1": (0, 0, 0, True),
@@ -262,6 +271,10 @@ FRACTIONS = {
     "dts/canal@2": (9, 9, 9, False),
     "oms-community/default@1": (0, 0, 0, True),
     "oms-community/default@2": (9, 9, 9, True),
+    "drs/json@1": (9, 9, 9, True),
+    "drs/json@2": (9, 9, 9, True),
+    "drs/json-c@1": (9, 9, 9, False),
+    "drs/json-c@2": (9, 9, 9, False),
 }
 
 
@@ -289,8 +302,8 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert can.fraction_digits("int") is None
     assert can.fraction_digits("geography") is None
     assert can.kind_of("bigint(20) unsigned") == "integer"
-    assert can.kind_of("bit(8)") == ("opaque" if version.subject == "dts/canal" else "bit")
-    assert (can.kind_of("json") == "json") == (version.subject == "dts/canal")
+    assert can.kind_of("bit(8)") == ("opaque" if version.subject in AS_TEXT else "bit")
+    assert (can.kind_of("json") == "json") == (version.subject in AS_TEXT)
 
 
 # --- the same rows through every contract
@@ -345,7 +358,7 @@ def test_a_thousand_rows_decode_alike_through_every_contract_with_one_table_cont
     assert compared > 60_000
     for version in VERSIONS:
         for event, change in zip(events, decoded[version], strict=True):
-            assert (change.op, change.database, change.table) == (event.op, "shop", "orders")
+            assert (change.op, change.database, change.table) == (told_as(version, event.op), "shop", "orders")
             assert change.primary_key == ["id"]
             assert change.event_time == event.event_time  # whole seconds
             assert change.position == (event.position if can[version].position else None)

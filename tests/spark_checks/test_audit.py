@@ -120,7 +120,7 @@ def test_a_foreign_message_whose_columns_happen_to_read_is_another_dialect(spark
     report = audit_lines(spark, tmp_path, [json.dumps(message).encode()], "oms-community/canal@2")
     assert report["ledger"]["quarantined"] == 1
     assert [(finding["class"], finding["observed"]) for finding in report["findings"]] == [
-        ("other-dialect", ["dts/canal"])
+        ("other-dialect", ["drs/json, drs/json-c, dts/canal"])
     ]
 
 
