@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.forms import Flag, Number
-from cdc_contracts.registry.kernel.lanes import Odd
+from cdc_contracts.registry.kernel.lanes import Odd, Unfit, outline_of
 from cdc_contracts.registry.kernel.layouts import FormUse, Plan
 from cdc_contracts.registry.kernel.pools import KIND_NAMES, ColumnValues
 from cdc_contracts.registry.kernel.sheets import Rows, Sheet
@@ -272,7 +272,7 @@ def _records(sheet: Sheet, rows: Rows, flagged: Mask) -> Mask:
 
 
 def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
-    parts = [_discrete(pointer, values, plan) for pointer, values in sheet.members.items()]
+    parts = [_discrete(sheet, pointer, values, plan) for pointer, values in sheet.members.items()]
     parts += [_part_of(states) for states in sheet.states.values()]
     parts += [_part_of(rows.state.tolist()) for rows in sheet.rows.values()]
     constant = [part.same for part in parts]
@@ -299,8 +299,8 @@ class _FramePart:
     each: Sequence[Any] | None = None
 
 
-def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> _FramePart:
-    """What of a member belongs to the frame: its value, or only of which kind it is."""
+def _discrete(sheet: Sheet, pointer: str, values: Sequence[Any], plan: Plan) -> _FramePart:
+    """What of a member belongs to the frame: its value, or only of which kind it is, lists and objects all through."""
     if pointer in plan.discrete:
         if set(map(type, values)) & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
             values = [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
@@ -310,9 +310,21 @@ def _discrete(pointer: str, values: Sequence[Any], plan: Plan) -> _FramePart:
             bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values
         ])  # fmt: skip
     kinds = set(map(type, values))
+    if bytes in kinds:
+        return _part_of([_outline(sheet, place, value) for place, value in enumerate(values)])
     if len(kinds) == 1 and Odd not in kinds:
         return _FramePart(kinds.pop())
     return _part_of([value if type(value) is Odd else type(value) for value in values])
+
+
+def _outline(sheet: Sheet, position: int, value: Any) -> Any:
+    if type(value) is not bytes:
+        return value if type(value) is Odd else type(value)
+    try:
+        return outline_of(value)
+    except Unfit:
+        sheet.unfit.add(position)
+        return None
 
 
 def _part_of(values: Sequence[Any]) -> _FramePart:

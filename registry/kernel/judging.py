@@ -198,8 +198,9 @@ class FastJudge:
         for sheet, columns in zip(sheets, tables, strict=True):
             marks = self._marks(sheet, columns, self._plan)
             texts_of: dict[int, ImageTexts] = {}
+            groups = group_records(sheet, self._plan, marks)
             alone += sheet.numbers[sorted(sheet.unfit)].tolist()
-            for group in group_records(sheet, self._plan, marks):
+            for group in groups:
                 precedent = self._precedent(sheet, group, values)
                 if precedent is None:
                     alone += sheet.numbers[group.positions].tolist()

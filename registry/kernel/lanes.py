@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from cdc_contracts.registry.forms import Form, Number
-from cdc_contracts.registry.messages import MAX_DEPTH, depth_exceeds
+from cdc_contracts.registry.messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
 from cdc_contracts.registry.schemas import is_integer
 
 TEXT: Final = "text"
@@ -118,6 +119,29 @@ def open_token(token: bytes) -> Any:
     if depth_exceeds(token, MAX_DEPTH - 4):
         raise Unfit
     return Odd(kind, token)
+
+
+@lru_cache(maxsize=4096)
+def outline_of(token: bytes) -> Any:
+    """Return of what kinds a list or object is made, through and through, as something to compare.
+
+    Raises Unfit where the token holds no JSON value.
+    """
+    try:
+        return _outline(parse_message(b'{"it":' + token + b"}")["it"])
+    except Unreadable as error:
+        raise Unfit from error
+
+
+def _outline(value: Any) -> Any:
+    match value:
+        case dict():
+            return ("object", tuple((name, _outline(below)) for name, below in value.items()))
+        case list():
+            return ("array", tuple(dict.fromkeys(map(_outline, value))))
+        case Number():
+            return "integer" if is_integer(value) else "number"
+    return type(value)
 
 
 def is_unset(value: Any) -> bool:

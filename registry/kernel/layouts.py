@@ -26,6 +26,8 @@ _LANES_OF_TYPES: Final = {
     frozenset({"string", "integer"}): lanes.TEXT_OR_INT,
 }
 
+_BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref"})
+
 
 @dataclass(frozen=True)
 class FormUse:
@@ -220,6 +222,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
                 discrete.add(pointer)
             else:
                 constraints.setdefault(pointer, {})[keyword, value] = None
+    discrete |= {at for schema in schemas for at in _bounded_within(schema, "") if at not in images}
     ddl = first.ddl
     return Plan(
         properties=properties,
@@ -383,6 +386,25 @@ def _constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
     for branch in schema.get("allOf", ()):
         yield from _constraints(branch.get("if"), at)
         yield from _constraints(branch.get("then"), at)
+
+
+def _bounded_within(schema: Mapping[str, Any], at: str) -> Iterator[str]:
+    """Yield the lists and maps whose values a schema bounds by more than their kind."""
+    for name, below in schema.get("properties", {}).items():
+        pointer = at + join_pointer(name)
+        if "properties" in below:
+            yield from _bounded_within(below, pointer)
+        elif any(_has_bound(below.get(part)) for part in ("items", "additionalProperties")):
+            yield pointer
+
+
+def _has_bound(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return not _BOUNDS.isdisjoint(schema) or any(
+        _has_bound(below)
+        for below in (schema.get("items"), schema.get("additionalProperties"), *schema.get("properties", {}).values())
+    )
 
 
 def _walk(parts: tuple[Part, ...], kind: Any) -> Iterator[Any]:

@@ -257,10 +257,8 @@ class Parser:
     def _member_fits(self, pointer: str, schema: Any, value: Any) -> bool:
         if value is None:
             return True
-        if pointer in self._plan.images:
-            return True  # an image of another kind is for the reference
-        if "properties" in schema:
-            return isinstance(value, dict)
+        if pointer in self._plan.images or "properties" in schema:
+            return True  # an image or an object with members of its own that is of another kind is for the reference
         return lanes.lane_takes(lane_of_schema(schema), value)
 
     def _learn_columns(self, message: dict[str, Any], shape: Shape) -> bool:

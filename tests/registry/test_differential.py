@@ -474,15 +474,20 @@ def to_json(value: Any) -> str:
 
 
 def replaced(message: Any, parts: Sequence[Any], value: Any) -> Any:
-    """Return a copy of a message with another value in one place; DROP takes the place away."""
+    """Return a copy of a message with another value in one place; DROP takes the place away.
+
+    An object on the way that is null becomes one that holds the place alone.
+    """
     if not parts:
         return value
+    if message is None:
+        return {} if value is DROP else {parts[0]: replaced(None, parts[1:], value)}
     first, *rest = parts
     if isinstance(message, list):
         copy = list(message)
         copy[first] = replaced(message[first], rest, value)
         return [item for item in copy if item is not DROP]
-    new = replaced(message[first], rest, value) if rest else value
+    new = replaced(message.get(first), rest, value) if rest else value
     if new is DROP:
         return {name: item for name, item in message.items() if name != first}
     return {**message, first: new}
@@ -699,6 +704,13 @@ def statement(value: Any) -> bytes:
 
 
 FULL = {"id": "1", "name": "n"}
+
+
+def mark(extend: Any = None, **payload: Any) -> bytes:
+    whole = {"op": "GTID", "timestamp": {"eventTime": Number("1718000000000")}, **payload}
+    return to_json({"version": "2.0", "payload": whole, "extend": extend}).encode()
+
+
 LOOKALIKES = {
     "a statement and what is none, in a place where rows stand": (
         "oms-community/default",
@@ -734,6 +746,17 @@ LOOKALIKES = {
             canal("dts", type="UPDATE", data=data, old=old)
             for data in ([FULL], [FULL, {}], [{}, FULL])
             for old in ([{}, FULL], [FULL, {}], [{"id": "2"}, {"name": "m"}])
+        ],
+    ),
+    "lists and maps that hold values of other kinds": (
+        "oms-community/dataworks",
+        [mark(extend=value) for value in ({"a": "x"}, {"a": "y"}, {"a": [Number("1")]}, [], {"a": {}}, None)],
+    ),
+    "an object of the envelope whose members are of other kinds, where another record had a number": (
+        "oms-community/dataworks",
+        [
+            mark(timestamp=value)
+            for value in (Number("7"), {"eventTime": []}, {"eventTime": Number("1")}, {"eventTime": None}, {}, [])
         ],
     ),
 }  # fmt: skip

@@ -258,6 +258,14 @@ CARRIED = {
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
     "oms-community/default": (True, True, True, 1_000_000, False, {"ddl", "heartbeat"}),
+    "oms-community/dataworks": (
+        False,
+        True,
+        False,
+        1000,
+        True,
+        {"ddl", "truncate", "heartbeat", "begin", "commit", "rollback", "mark"},
+    ),
     "drs/json": (False, True, False, 1000, True, {"ddl"}),
     "drs/json-c": (False, True, False, 1000, True, {"ddl"}),
 }
@@ -271,6 +279,8 @@ FRACTIONS = {
     "dts/canal@2": (9, 9, 9, False),
     "oms-community/default@1": (0, 0, 0, True),
     "oms-community/default@2": (9, 9, 9, True),
+    "oms-community/dataworks@1": (0, 0, 0, True),
+    "oms-community/dataworks@2": (9, 9, 9, True),
     "drs/json@1": (9, 9, 9, True),
     "drs/json@2": (9, 9, 9, True),
     "drs/json-c@1": (9, 9, 9, False),
@@ -289,7 +299,7 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
     assert set(can.ops) == {"insert", "update", "delete", "snapshot"} | controls
     assert can.update_before
     assert can.primary_key
-    assert not can.schema
+    assert can.schema == (version.subject == "oms-community/dataworks")
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
