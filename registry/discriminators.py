@@ -7,6 +7,7 @@ from typing import Any
 
 from cdc_contracts.registry.model import Test
 from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.relations import starts_with
 
 
 def all_hold(tests: Iterable[Test], message: dict[str, Any]) -> bool:
@@ -58,7 +59,4 @@ def _is_one_of(value: Any, values: tuple[str, ...] | None) -> bool:
 
 
 def _starts(message: dict[str, Any], pointer: str, test: Test) -> bool | None:
-    whole, head = _at(message, pointer), _at(message, test.at or "")
-    if not (isinstance(whole, str) and isinstance(head, str)):
-        return None
-    return whole.startswith(head + (test.then or ""))
+    return starts_with(_at(message, pointer), _at(message, test.at or ""), test.then or "")

@@ -22,6 +22,7 @@ from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.outlines import Filled, Literal, complete_message, write_json
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reference import ReferenceJudge
+from cdc_contracts.registry.relations import relation_of_index, relation_of_row
 from cdc_contracts.registry.terms import Terms
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -132,6 +133,9 @@ class Renderer:
         self._place_columns(event, told.op, facts)
         self._place_images(event, told.op, facts)
         self._place_ddl(event, told.op, facts)
+        index = relation_of_index(self.meaning)
+        if index is not None and "idx-is-seq-of-size" in self.meaning.rules:
+            facts[index.places[0]] = Literal("1/1")
         for flag in self.meaning.envelope.op.flags:
             if flag is told.flag:
                 facts[flag.at] = Literal(flag.equals)
@@ -212,7 +216,7 @@ class Renderer:
                 case _:
                     facts[place.at] = Literal(names)
         if names and values and values.at is not None:
-            head = f"{table.name}-" if values.reading == "rowid-of-table" else ""
+            head = self._head_of_row(facts) if values.reading == "rowid-of-table" else ""
             key = [(name, self._columns_of(table)[name]) for name in names]
 
             def write(event: Event) -> str:
@@ -220,6 +224,12 @@ class Renderer:
                 return write_json(head + _JOIN.join(column.wire_text(row.get(name)) for name, column in key))
 
             facts[values.at] = write
+
+    def _head_of_row(self, facts: Filled) -> str:
+        """Return what the id of a row starts with: the table as the message names it."""
+        relation = relation_of_row(self.meaning)
+        told = facts.get(relation.places[1]) if relation else None
+        return f"{told.value}-" if isinstance(told, Literal) else ""
 
     # --- rows
 

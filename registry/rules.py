@@ -13,6 +13,7 @@ from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.model import Side
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows
+from cdc_contracts.registry.relations import Relation, relation_of_index, relation_of_row
 from cdc_contracts.registry.schemas import is_integer
 
 
@@ -170,6 +171,21 @@ def ddl_text_only_if_ddl(view: RuleView) -> Iterator[Breach]:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 
+def index_is_place_of_size(view: RuleView) -> Iterator[Breach]:
+    """The index within a transaction is written place/size (a warning: nothing is read from it)."""
+    yield from _related(view, relation_of_index(view.reading.meaning), "place/size")
+
+
+def row_id_starts_with_table(view: RuleView) -> Iterator[Breach]:
+    """The id of a row starts with the name of its table (a warning: the key columns are in the image)."""
+    yield from _related(view, relation_of_row(view.reading.meaning), "the table, then -")
+
+
+def _related(view: RuleView, relation: Relation | None, expected: str) -> Iterator[Breach]:
+    if relation is not None and relation.holds(*map(view.reading.at, relation.places)) is False:
+        yield Breach(relation.places[0], expected, "another text", WARNING)
+
+
 def event_time_whole_seconds(view: RuleView) -> Iterator[Breach]:
     """The event time counts whole seconds (a note, E94)."""
     place = view.reading.meaning.envelope.event_time
@@ -188,6 +204,8 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType({
     "data-keys-in-key": partial_keys_in_full,
     "ddl-flag-agrees": ddl_flag_agrees,
     "ddl-text-only-if-ddl": ddl_text_only_if_ddl,
+    "idx-is-seq-of-size": index_is_place_of_size,
+    "rowid-starts-with-table": row_id_starts_with_table,
 })  # fmt: skip
 NOTES: Final[Mapping[str, Rule]] = MappingProxyType({"event-time-whole-seconds": event_time_whole_seconds})
 

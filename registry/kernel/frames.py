@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -87,6 +88,20 @@ def member_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
         uneven = [type(value) is int and value % 1000 != 0 for value in values]
         if any(uneven):
             marks.append((("uneven", plan.whole_seconds_at), np.asarray(uneven, np.bool_)))
+    return marks
+
+
+def relation_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
+    """Mark the records in which members are not related as a rule or a discriminator asks.
+
+    Whether they can be compared at all is a matter of their kinds, which belong to the frame.
+    """
+    marks: list[tuple[Mark, Mask]] = []
+    for relation in plan.relations:
+        values = [sheet.members.get(pointer, repeat(None, len(sheet))) for pointer in relation.places]
+        broken = [held is False for held in map(relation.holds, *values)]
+        if any(broken):
+            marks.append((("related", relation.name, relation.places), np.asarray(broken, np.bool_)))
     return marks
 
 

@@ -34,6 +34,7 @@ from cdc_contracts.registry.kernel.frames import (
     key_marks,
     member_marks,
     readers_of_marks,
+    relation_marks,
     whole_records,
 )
 from cdc_contracts.registry.kernel.images import ColumnTable, ImageTexts, differing
@@ -291,7 +292,7 @@ class FastJudge:
         return frozenset(index for index, judge in enumerate(self._judges) if judge.version in self.scope.judged)
 
     def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
-        marks = member_marks(sheet, plan)
+        marks = [*member_marks(sheet, plan), *relation_marks(sheet, plan)]
         readers: dict[Mark, Readers] = {}
         whole = {pointer: whole_records(sheet, rows) for pointer, rows in sheet.rows.items()}
         for (pointer, index), values in columns.items():

@@ -18,6 +18,7 @@ from cdc_contracts.registry.forms import Context, Form
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.model import ROW_OPS, Meaning
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.relations import Relation, relations_of
 
 _LANES_OF_TYPES: Final = {
     frozenset({"string"}): lanes.TEXT,
@@ -152,6 +153,7 @@ class Plan:
     constraints: Mapping[str, tuple[tuple[str, Any], ...]]
     ddl_text_at: str | None
     whole_seconds_at: str | None
+    relations: tuple[Relation, ...]
 
     def build(self, shape: Shape, extras: Sequence[str], widened: frozenset[str], *, loose: bool) -> Layout:
         """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
@@ -243,7 +245,10 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         constraints={pointer: tuple(found) for pointer, found in constraints.items()},
         ddl_text_at=ddl.text.at if ddl and ddl.text else None,
         whole_seconds_at=_whole_seconds_at(meanings),
-    )
+        relations=tuple({
+            (relation.name, relation.places): relation for meaning in meanings for relation in relations_of(meaning)
+        }.values()),
+    )  # fmt: skip
 
 
 def can_be_field(name: str) -> bool:
@@ -364,7 +369,7 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield meaning.values.mapping.by
     for test in meaning.discriminators:
         for one in (test, *(test.any or ())):
-            valued = one.equals or one.within or one.outside or one.prefix_of or one.not_prefix_of
+            valued = one.equals or one.within or one.outside  # a prefix is a relation: marked, not told apart by value
             if valued:
                 yield from pointers_of([one])
     if "ddl-flag-agrees" in meaning.rules:

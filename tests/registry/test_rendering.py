@@ -541,7 +541,7 @@ def test_names_keys_times_and_types_are_written_as_they_are_read(made):
         "pos": "42",
         "tx": {"id": "t:1", "idx": 1, "size": 1},
         "tags": '{"PRIMARY": ["id"]}',
-        "rowid": "visits.1-7",
+        "rowid": r"shop.public.visits\u002E1-7",
         "schema": {
             "column": [
                 {"name": "id", "type": "bigint"},
