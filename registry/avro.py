@@ -2,7 +2,7 @@
 
 What JSON tells apart and Avro does not has a place of its own in these schemas: a number of an image is a record
 `NumberText` that keeps its token, and a member that is not there is the symbol of the enum `Absent`, so that it is
-not null.
+not null. Where columns stand beside named members, a map with the attribute `other-members` holds the columns.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from cdc_contracts.registry.schemas import is_integer
 
 NUMBER_TEXT: Final = "NumberText"
 ABSENT_ENUM: Final = "Absent"
+OTHER_MEMBERS: Final = "other-members"
 
 _LONGEST: Final = {"int": 2**31, "long": 2**63}
 _FLOATS: Final = ("float", "double")
@@ -176,22 +177,31 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
         named[name] = node
         return node
 
+    others: dict[str, _Node] = {}  # the one field that holds the members without a field of their own
+
     def to_datum(value: Any, at: _Path) -> Any:
         _expect(isinstance(value, dict), value, "object", at)
-        for member in value:
-            if member not in fields:
-                raise AvroError("the record has no such field", (*at, member))
-        return {member: field.to_datum(value.get(member, ABSENT), (*at, member)) for member, field in fields.items()}
+        rest = {member: one for member, one in value.items() if member not in fields}
+        if rest and not others:
+            raise AvroError("the record has no such field", (*at, next(iter(rest))))
+        told = {member: field.to_datum(value.get(member, ABSENT), (*at, member)) for member, field in fields.items()}
+        return told | {holder: field.to_datum(rest, at) for holder, field in others.items()}
 
     def to_value(datum: Any) -> Any:
         found = ((member, field.to_value(datum[member])) for member, field in fields.items())
-        return {member: value for member, value in found if value is not ABSENT}
+        told = {member: value for member, value in found if value is not ABSENT}
+        for holder, field in others.items():
+            told |= field.to_value(datum[holder])
+        return told
 
     node = named[name] = _Node("record", to_datum, to_value)
     for field in schema["fields"]:
-        if not _NAME.match(field["name"]) or field["name"] in fields:
+        if not _NAME.match(field["name"]) or field["name"] in {*fields, *others}:
             raise AvroError(f"`{field['name']}` is no name of a field, or stands twice", path)
-        fields[field["name"]] = _compile(field["type"], named, (*path, field["name"]))
+        holds_others = field.get(OTHER_MEMBERS) is True
+        (others if holds_others else fields)[field["name"]] = _compile(field["type"], named, (*path, field["name"]))
+        if len(others) > 1 or any(other.kind != "map" for other in others.values()):
+            raise AvroError(f"one field, a map, may hold {OTHER_MEMBERS}", path)
     return node
 
 

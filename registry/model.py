@@ -5,6 +5,7 @@ Every key and named reading is one of the closed vocabulary of `docs/vocabulary.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -153,6 +154,20 @@ class Images(Document):
         """Return the images of a canonical op, or None where the op has none."""
         sides: Sides | None = getattr(self, op.replace("-", "_"), None)
         return sides
+
+    @cached_property
+    def _beside(self) -> dict[str, frozenset[str]]:
+        beside: dict[str, frozenset[str]] = {}
+        for op in ROW_OPS:
+            sides = self.of(op)
+            for side in (sides.before, sides.after) if sides else ():
+                if side is not None and side.not_columns:
+                    beside[side.at] = beside.get(side.at, frozenset()) | set(side.not_columns)
+        return beside
+
+    def members_beside(self, pointer: str) -> frozenset[str]:
+        """Return the members of an image that its contract says are no columns."""
+        return self._beside.get(pointer, frozenset())
 
     def pointers(self) -> tuple[str, ...]:
         """Return every place where some op has an image, in order of first mention."""

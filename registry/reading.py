@@ -68,6 +68,8 @@ class Reading:
     @cached_property
     def names(self) -> Names:
         envelope = self.meaning.envelope
+        if envelope.table is not None and envelope.table.source is not None:
+            return names_outside(self.terms.table)
         return split_names(
             envelope.database,
             _text(self.place(envelope.database)),
@@ -112,7 +114,8 @@ class Reading:
     def rows(self, pointer: str) -> list[Row] | None:
         """Return the rows of an image, or None where it holds none or is no image."""
         if pointer not in self._rows:
-            self._rows[pointer] = image_rows(self.at(pointer), self.meaning.images.container)
+            hidden = members_beside(self.meaning, pointer)
+            self._rows[pointer] = image_rows(self.at(pointer), self.meaning.images.container, hidden)
         return self._rows[pointer]
 
     def source(self, side: Side) -> str | None:
@@ -123,11 +126,29 @@ class Reading:
 
     @cached_property
     def types(self) -> dict[str, str] | None:
-        """Source types by column as the message says them; None where it says none."""
+        """Source types by column as the message says them; None where it says none.
+
+        Where each image tells its own, those of the row after come first.
+        """
         types = self.meaning.columns.types
-        if types == "none" or types.at is None:
+        if types == "none":
             return None
-        return read_types(self.at(types.at), types.name, types.type)
+        if types.at is not None:
+            return read_types(self.at(types.at), types.name, types.type)
+        told = [read_types_within(self.at(pointer), types.type) for pointer in self.types_at]
+        return None if not told or None in told else {**told[-1], **told[0]}  # type: ignore[dict-item]
+
+    @cached_property
+    def types_at(self) -> tuple[str, ...]:
+        """Where this message says its types: the place of all, or one in each image that holds a row."""
+        types = self.meaning.columns.types
+        if types == "none":
+            return ()
+        if types.at is not None:
+            return (types.at,)
+        sides = self.meaning.images.of(self.op or "")
+        sources = [self.source(side) for side in (sides.after, sides.before) if side] if sides else []
+        return tuple(source + join_pointer(types.in_image or "") for source in sources if source is not None)
 
     def _time(self, place: Place | None) -> EventTime:
         value = self.place(place)
@@ -140,13 +161,26 @@ def column_path(reading: Reading, pointer: str | None, name: str) -> str:
     return f"{pointer}{row}{join_pointer(name)}"
 
 
-def image_rows(value: Any, container: str) -> list[Row] | None:
-    """Return the rows an image member holds, or None. An empty list or object holds no row."""
+def image_rows(value: Any, container: str, hidden: frozenset[str] = frozenset()) -> list[Row] | None:
+    """Return the rows an image member holds, or None. An empty list or object holds no row.
+
+    `hidden` are members beside the columns, which are no part of the row.
+    """
     if container == "object":
-        return [value] if isinstance(value, dict) and value else None
+        if not isinstance(value, dict):
+            return None
+        row = {name: one for name, one in value.items() if name not in hidden} if hidden else value
+        return [row] if row else None
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         return value
     return None
+
+
+def members_beside(meaning: Meaning, pointer: str) -> frozenset[str]:
+    """Return the members of an image that are no columns: those the contract names, and the types of its columns."""
+    beside = meaning.images.members_beside(pointer)
+    types = meaning.columns.types
+    return beside if types == "none" or types.in_image is None else beside | {types.in_image}
 
 
 def may_hold_rows(reading: Reading, pointer: str) -> bool:
@@ -207,6 +241,22 @@ def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str
         if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):
             return dict(pairs)  # type: ignore[arg-type]
     return None
+
+
+def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:
+    """Return types by column from an object of objects that each have a member `type_`."""
+    if not isinstance(value, dict) or type_ is None:
+        return None
+    told = {name: one.get(type_) if isinstance(one, dict) else None for name, one in value.items()}
+    return told if all(isinstance(one, str) for one in told.values()) else None  # type: ignore[return-value]
+
+
+def names_outside(told: str | None) -> Names:
+    """Return the names in what stands outside of the message, a topic or an option: the last two parts of it."""
+    if not told:
+        return Names(None, None, None, None)
+    database, dot, table = told.rpartition(".")
+    return Names(None, database.rpartition(".")[2] if dot else None, None, table)
 
 
 def as_sent(value: Any, place: Place | None) -> str | None:

@@ -90,6 +90,7 @@ class ReferenceJudge:
         view = RuleView(reading, self.mapping)
         columns = self.columns_of(reading)
         breaches: list[Finding] = []
+        breaches += self._unknown_codes(reading)
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
@@ -160,20 +161,20 @@ class ReferenceJudge:
     def _judge_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         if columns.origin == "message" and columns.types is None:
             return
-        sources = {}
-        for side in self._sides(reading):
-            for pointer in (reading.source(side), side.over):
-                if pointer is not None:
-                    sources[pointer] = side.not_columns
+        sources = {
+            pointer: None
+            for side in self._sides(reading)
+            for pointer in (reading.source(side), side.over)
+            if pointer is not None
+        }
         seen: set[tuple[str, str]] = set()
-        for pointer, hidden in sources.items():
+        for pointer in sources:
             for row in reading.rows(pointer) or ():
-                shown = {name: value for name, value in row.items() if name not in hidden}
-                for finding in self._judge_row(reading, pointer, shown, columns):
+                for finding in self._judge_row(reading, pointer, row, columns):
                     if (finding.rule, finding.path) not in seen:
                         seen.add((finding.rule, finding.path))
                         yield finding
-        yield from self._unknown_types(columns)
+        yield from self._unknown_types(reading, columns)
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
         typed = {
@@ -208,9 +209,8 @@ class ReferenceJudge:
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
 
-    def _unknown_types(self, columns: TypedColumns) -> Iterator[Finding]:
-        place = self.meaning.columns.types
-        parts = split_pointer(place.at) if place != "none" and place.at else ()
+    def _unknown_types(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+        parts = split_pointer(reading.types_at[0]) if reading.types_at else ()
         for name, source_type in (columns.types or {}).items():
             if self.mapping.form_of(source_type) is None:
                 expected = f"a type of {self.mapping.name}"
@@ -221,6 +221,18 @@ class ReferenceJudge:
         if reading.code is not None:
             at = self.meaning.envelope.op.at
             yield self._finding("unknown-enum", "op", at, self._ops(), show_code(reading.code))
+
+    def _unknown_codes(self, reading: Reading) -> Iterator[Finding]:
+        """Codes that are read all the same (E73), and members with a list of codes of their own."""
+        if reading.code in self.meaning.tolerated_ops:
+            documented = [code for code, op in self.meaning.ops.items() if op == self.meaning.ops[reading.code]]
+            at = self.meaning.envelope.op.at
+            yield self._finding("unknown-enum", "op", at, documented[0], show_code(reading.code), INFO)
+        for pointer, codes in self.meaning.enums.items():
+            value = reading.at(pointer)
+            if isinstance(value, str) and value not in codes:
+                name = split_pointer(pointer)[-1]
+                yield self._finding("unknown-enum", name, pointer, "one of " + ", ".join(codes), show_code(value))
 
     def _shape_finding(self, violation: Violation) -> Finding:
         name = _CAUSES.get(violation.cause, "value-form")
@@ -260,7 +272,7 @@ class ReferenceJudge:
         forms = {}
         for side in self._sides(reading):
             for pointer in (reading.source(side), side.over):
-                for row in (reading.rows(pointer) or ()) if pointer else ():
+                for row in (reading.rows(pointer) or ()) if pointer is not None else ():
                     for name, value in row.items():
                         form = self.form_of(columns, name, value)
                         if form is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.model import Meaning, Test
+from cdc_contracts.registry.model import Meaning, OpFlag, Test
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,12 @@ def digits_of(value: Any) -> str | None:
         return value
     if isinstance(value, Number):
         return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    return str(value) if is_number(value) else None
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number, as a contract or a parser has them; true and false are none."""
+    return isinstance(value, int | Number) and not isinstance(value, bool)
 
 
 def relation_of_index(meaning: Meaning) -> Relation | None:
@@ -71,11 +76,21 @@ def relations_of(meaning: Meaning) -> Iterator[Relation]:
     ):
         if found is not None and name in meaning.rules:
             yield found
+    for flag in meaning.envelope.op.flags:
+        if is_number(flag.equals):
+            yield _relation_of_flag(flag)
     for test in meaning.discriminators:
         for one in (test, *(test.any or ())):
             found = _relation_of_prefix(one)
             if found is not None:
                 yield found
+
+
+def _relation_of_flag(flag: OpFlag) -> Relation:
+    """A number that overrides the op, such as a time that is none; any other number leaves the op as it is."""
+    return Relation(
+        f"not {flag.equals}", (flag.at,), lambda value: value != flag.equals if is_number(value) else None
+    )
 
 
 def _relation_of_prefix(test: Test) -> Relation | None:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from cdc_contracts.registry.connect import described_columns, differs_from_block
 from cdc_contracts.registry.findings import INFO, WARNING
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Side
-from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows
 from cdc_contracts.registry.relations import Relation, relation_of_index, relation_of_row
-from cdc_contracts.registry.schemas import is_integer
+from cdc_contracts.registry.schemas import compile_pattern, is_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,6 @@ def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
     if side.over is not None and source == side.at:
         below = reading.rows(side.over) or []
         rows = [(below[index] if index < len(below) else {}) | row for index, row in enumerate(rows)]
-    if side.not_columns:
-        rows = [{name: value for name, value in row.items() if name not in side.not_columns} for row in rows]
     return rows
 
 
@@ -92,8 +92,7 @@ def columns_typed(view: RuleView) -> Iterator[Breach]:
     reading, types = view.reading, view.reading.types
     if types is None:
         return
-    place = reading.meaning.columns.types
-    where = place.at if place != "none" else ""
+    where = " and ".join(reading.types_at)
     for side in view.sides():
         source = reading.source(side)
         rows = reading.rows(source) if source else None
@@ -181,6 +180,33 @@ def row_id_starts_with_table(view: RuleView) -> Iterator[Breach]:
     yield from _related(view, relation_of_row(view.reading.meaning), "the table, then -")
 
 
+def positions_match(view: RuleView) -> Iterator[Breach]:
+    """Members with a pattern of their own match it."""
+    for pointer, pattern in view.reading.meaning.patterns.items():
+        value = view.reading.at(pointer)
+        if isinstance(value, str) and not compile_pattern(pattern).search(value):
+            yield Breach(pointer, pattern, "another text")
+
+
+def halves_paired(view: RuleView) -> Iterator[Breach]:
+    """Both halves of an update arrive: nothing that one message could show, the step that joins them tells."""
+    return iter(())
+
+
+def schema_block_matches_image(view: RuleView) -> Iterator[Breach]:
+    """The schema block names the columns of the images with the kinds of their values (a note, E48)."""
+    hints = view.reading.meaning.columns.hints
+    block = view.reading.at(hints.at) if hints else ABSENT
+    if hints is None or not isinstance(block, dict) or not block:  # an empty block says nothing
+        return
+    described = described_columns(block)
+    for side in view.sides():
+        known = described.get(split_pointer(side.at)[-1], {})
+        for row in view.reading.rows(side.at) or ():
+            if any(differs_from_block(known, name, kind_of(value)) for name, value in row.items()):
+                yield Breach(hints.at, "the columns of the image", "other columns or types", INFO)
+
+
 def _related(view: RuleView, relation: Relation | None, expected: str) -> Iterator[Breach]:
     if relation is not None and relation.holds(*map(view.reading.at, relation.places)) is False:
         yield Breach(relation.places[0], expected, "another text", WARNING)
@@ -206,8 +232,13 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType({
     "ddl-text-only-if-ddl": ddl_text_only_if_ddl,
     "idx-is-seq-of-size": index_is_place_of_size,
     "rowid-starts-with-table": row_id_starts_with_table,
+    "position-matches": positions_match,
+    "halves-paired": halves_paired,
 })  # fmt: skip
-NOTES: Final[Mapping[str, Rule]] = MappingProxyType({"event-time-whole-seconds": event_time_whole_seconds})
+NOTES: Final[Mapping[str, Rule]] = MappingProxyType({
+    "event-time-whole-seconds": event_time_whole_seconds,
+    "schema-block-matches-image": schema_block_matches_image,
+})  # fmt: skip
 
 _DRS_DATETIME: Final = "94"
 _TEXT_CODES: Final = frozenset({"1", "12", "-1", "-9", "-15", "-16", "2005", "2011"})

@@ -18,13 +18,17 @@ PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_frac
 
 @dataclass(frozen=True)
 class Terms:
-    """Parameters, table contracts, severities and limits, the same for every record of a run."""
+    """Parameters, table contracts, severities and limits, the same for every record of a run.
+
+    `table` names the table of messages that do not: an option, else the topic.
+    """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     tables: TableContracts = field(default_factory=TableContracts)
     severities: Severities = field(default_factory=Severities)
     max_bytes: int = MAX_BYTES
     strict_json: bool = False
+    table: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -49,5 +53,6 @@ class Terms:
             "severities": self.severities.raised,
             "max_bytes": self.max_bytes,
             "strict_json": self.strict_json,
+            **({"table": self.table} if self.table is not None else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.connect import Described, described_columns, differs_from_block
 from cdc_contracts.registry.forms import Flag, Number
 from cdc_contracts.registry.kernel.lanes import Odd, Unfit, outline_of
 from cdc_contracts.registry.kernel.layouts import FormUse, Plan
 from cdc_contracts.registry.kernel.pools import KIND_NAMES, ColumnValues
 from cdc_contracts.registry.kernel.sheets import Rows, Sheet
+from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reading import read_names
 from cdc_contracts.registry.schemas import compile_pattern
 
 Mark = tuple[Any, ...]
 Mask = NDArray[np.bool_]
 
+_JSON_KINDS: Final = {type(None): "null", str: "string", bool: "boolean"}
 _SMALL: Final = 2**14 - 1
 _UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG)
 _NUMBERS: Final = frozenset({int, float, Number})
@@ -258,6 +263,42 @@ def key_marks(
                 found[int("\u0001".join(texts) == joined[record]), record] = True  # type: ignore[arg-type]
         marks += [(("key-differs", pointer), found[0]), (("key-agrees", pointer), found[1])]
     return marks
+
+
+def hint_marks(
+    sheet: Sheet, columns: Mapping[tuple[str, int], ColumnValues], meaning: Meaning
+) -> list[tuple[Mark, Mask]]:
+    """Mark the records whose schema block does not describe the columns of their images."""
+    hints = meaning.columns.hints
+    blocks = sheet.members.get(f"{hints.at}/fields") if hints else None
+    if hints is None or blocks is None or not meaning.notes:
+        return []
+    differs = np.zeros(len(sheet), np.bool_)
+    for block in {block for block in blocks if isinstance(block, bytes)}:
+        described = _described_in(block)
+        of_block = np.fromiter((one == block for one in blocks), np.bool_, len(sheet))
+        for (pointer, index), values in columns.items():
+            rows = sheet.rows[pointer]
+            known = described.get(split_pointer(pointer)[-1], {})
+            name = rows.image.columns[index].name
+            wrong = {
+                kind
+                for kind in set(map(type, values.tokens))
+                if differs_from_block(known, name, _JSON_KINDS.get(kind, "number"))
+            }
+            if wrong:
+                unlike = np.fromiter((type(value) in wrong for value in values.tokens), np.bool_, rows.total)
+                there = unlike if values.present is None else unlike & values.present
+                differs |= _records(sheet, rows, there) & of_block
+    return [(("hint", hints.at), differs)] if differs.any() else []
+
+
+@lru_cache(maxsize=256)
+def _described_in(fields: bytes) -> Described:
+    try:
+        return described_columns(parse_message(b'{"fields":' + fields + b"}"))
+    except Unreadable:
+        return {}
 
 
 def _wire_text(

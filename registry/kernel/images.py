@@ -50,7 +50,7 @@ class ImageTexts:
         self._sheet = sheet
         self._columns = columns
         self._version = version
-        self._matrices: dict[tuple[str, tuple[str, ...]], _Matrix] = {}
+        self._matrices: dict[str, _Matrix] = {}
 
     def sides(self, reading: Reading, positions: Places) -> Sides:
         """Return the before and after image of records that are alike."""
@@ -69,7 +69,7 @@ class ImageTexts:
         count = image.count[positions]
         records = np.repeat(np.arange(len(positions)), count)
         within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
-        top = self._matrix(source, side.not_columns)
+        top = self._matrix(source)
         places, present, invalid = top.take(image.start[positions][records] + within)
         sent = present
         partial: Mask = np.zeros(len(records), np.bool_)
@@ -77,7 +77,7 @@ class ImageTexts:
             below = self._sheet.rows[side.over]
             there = within < below.count[positions][records]
             rows = np.where(there, below.start[positions][records] + within, 0)
-            under_places, under, under_invalid = self._matrix(side.over, side.not_columns).take(rows)
+            under_places, under, under_invalid = self._matrix(side.over).take(rows)
             under = under & there[:, None]
             partial = np.any(under & ~present, axis=1)
             places = np.where(present, places, under_places)
@@ -86,18 +86,17 @@ class ImageTexts:
         places = np.where(present, places, 0)
         return SideTexts(top.names, records, within, places, present, invalid & present, sent, partial)
 
-    def _matrix(self, pointer: str, hidden: tuple[str, ...]) -> _Matrix:
-        key = (pointer, hidden)
-        if key not in self._matrices:
-            self._matrices[key] = self._build(pointer, hidden)
-        return self._matrices[key]
+    def _matrix(self, pointer: str) -> _Matrix:
+        if pointer not in self._matrices:
+            self._matrices[pointer] = self._build(pointer)
+        return self._matrices[pointer]
 
-    def _build(self, pointer: str, hidden: tuple[str, ...]) -> _Matrix:
+    def _build(self, pointer: str) -> _Matrix:
         rows = self._sheet.rows[pointer]
         known = [
             (index, column)
             for index, column in enumerate(rows.image.columns)
-            if column.name not in hidden and column.uses and (column.by_kind or column.uses[self._version] is not None)
+            if column.uses and (column.by_kind or column.uses[self._version] is not None)
         ]
         shape = (rows.total, len(known))
         places = np.zeros(shape, np.int64)

@@ -31,6 +31,7 @@ from cdc_contracts.registry.kernel.frames import (
     completion_marks,
     fold_marks,
     group_records,
+    hint_marks,
     key_marks,
     member_marks,
     readers_of_marks,
@@ -303,6 +304,7 @@ class FastJudge:
                 readers |= readers_of_marks(rows, index, own)
             marks += own
         marks += completion_marks(sheet, columns, plan, marks)
+        marks += hint_marks(sheet, columns, self._judges[-1].meaning)
         if self._compares_wire_text:
             marks += key_marks(sheet, columns, self._judges[-1].meaning)
         return marks if self._judged is None or not marks else fold_marks(marks, readers, self._judged)

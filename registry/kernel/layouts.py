@@ -18,8 +18,10 @@ from cdc_contracts.registry.forms import Context, Form
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.model import ROW_OPS, Meaning
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
-from cdc_contracts.registry.relations import Relation, relations_of
+from cdc_contracts.registry.reading import members_beside
+from cdc_contracts.registry.relations import Relation, is_number, relations_of
 
+TYPES_FIELD: Final = "types"
 _LANES_OF_TYPES: Final = {
     frozenset({"string"}): lanes.TEXT,
     frozenset({"integer"}): lanes.INT,
@@ -27,6 +29,7 @@ _LANES_OF_TYPES: Final = {
     frozenset({"string", "integer"}): lanes.TEXT_OR_INT,
 }
 
+_CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}"}
 _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref"})
 
 
@@ -145,7 +148,8 @@ class Plan:
     whole_for: Mapping[str, frozenset[str]]
     told: Mapping[str, frozenset[str]]
     container: str
-    types_at: str | None
+    types_at: tuple[str, ...]
+    types_within: str | None
     types_close: bytes
     type_members: tuple[str | None, str | None]
     names_at: tuple[str, ...]
@@ -175,19 +179,9 @@ class Plan:
             if pointer in self.images:
                 columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
                 full = not loose and pointer not in self.partial
-                row = _row_struct(columns, required=full)
+                row = _row_struct(columns, self.types_within, required=full)
                 kind = (row if self.container == "object" else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
-                parts.append(
-                    Image(
-                        pointer,
-                        columns,
-                        full,
-                        pointer in self.partial,
-                        self.op_at,
-                        self.whole_for[pointer],
-                        self.told[pointer],
-                    )
-                )
+                parts.append(self._image(pointer, columns, full=full))
             elif schema is not None and "properties" in schema and pointer not in widened:
                 below, struct = self._struct(pointer, schema["properties"], shape, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
@@ -195,10 +189,22 @@ class Plan:
             else:
                 lane = lanes.WIDE if schema is None or pointer in widened else lane_of_schema(schema)
                 kind = lanes.TYPES[lane]
-                parts.append(Leaf(pointer, lane, told=pointer == self.types_at and lane == lanes.RAW))
+                parts.append(Leaf(pointer, lane, told=pointer in self.types_at and lane == lanes.RAW))
             fields.append((f"f{len(fields)}", kind, UNSET))
-        struct = msgspec.defstruct("Message", fields, rename=_renamer(names), forbid_unknown_fields=True, gc=False)
+        renamed = {f"f{index}": name for index, name in enumerate(names)}
+        if at in self.images:  # the message itself is the row: its columns stand beside the members
+            columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
+            fields += _column_fields(columns, required=not loose)
+            renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
+            parts.append(self._image(at, columns, full=not loose))
+        struct = msgspec.defstruct(
+            "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
+        )
         return tuple(parts), struct
+
+    def _image(self, pointer: str, columns: tuple[Column, ...], *, full: bool) -> Image:
+        partial, whole_for, told = pointer in self.partial, self.whole_for[pointer], self.told[pointer]
+        return Image(pointer, columns, full, partial, self.op_at, whole_for, told)
 
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> Plan | None:
@@ -208,11 +214,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     if len(alike) > 1 or first.images.container == "positional" or first.transport != "json":
         return None
     types = first.columns.types
-    if types != "none" and (types.at is None or types.reading == "name-to-object"):
-        return None
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
-    if "" in images:
-        return None
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties = _unite(properties, schema.get("properties", {}))
@@ -224,6 +226,9 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
                 discrete.add(pointer)
             else:
                 constraints.setdefault(pointer, {})[keyword, value] = None
+    for meaning in meanings:
+        for pointer, pattern in meaning.patterns.items():
+            constraints.setdefault(pointer, {})["pattern", pattern] = None
     discrete |= {at for schema in schemas for at in _bounded_within(schema, "") if at not in images}
     ddl = first.ddl
     return Plan(
@@ -235,10 +240,14 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         whole_for={
             at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
         },
-        told={at: frozenset(name for schema in schemas for name in _told_columns(schema, at)) for at in images},
+        told={
+            at: frozenset(name for schema in schemas for name in _told_columns(schema, at)) - members_beside(first, at)
+            for at in images
+        },
         container=first.images.container,
-        types_at=None if types == "none" else types.at,
-        types_close=b"]" if types != "none" and types.reading == "list-of-objects" else b"}",
+        types_at=_types_at(first, images),
+        types_within=None if types == "none" else types.in_image,
+        types_close=b"}" if types == "none" else _CLOSE[types.reading],
         type_members=(None, None) if types == "none" else (types.name, types.type),
         names_at=_names_at(first),
         discrete=frozenset(discrete),
@@ -251,24 +260,35 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     )  # fmt: skip
 
 
+def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:
+    """Where types may stand; those of rows after a change come before those of rows before it."""
+    types = meaning.columns.types
+    if types == "none":
+        return ()
+    if types.at is not None:
+        return (types.at,)
+    after = [side.at for op in ROW_OPS if (sides := meaning.images.of(op)) and (side := sides.after)]
+    return tuple(f"{at}{join_pointer(types.in_image or '')}" for at in dict.fromkeys([*after, *images]))
+
+
 def can_be_field(name: str) -> bool:
     """Say whether the parser can look for a member of that name; records with others are for the reference."""
     return not any(character in '\\"' or character < " " for character in name)
 
 
-def _row_struct(columns: Sequence[Column], *, required: bool) -> Any:
-    fields: list[Any] = []
-    for index, column in enumerate(columns):
-        kind = lanes.TYPES[column.lane]
-        fields.append((f"c{index}", kind) if required else (f"c{index}", kind, UNSET))
-    return msgspec.defstruct(
-        "Row", fields, rename=_renamer([column.name for column in columns]), forbid_unknown_fields=True, gc=False
-    )
+def _row_struct(columns: Sequence[Column], types_within: str | None, *, required: bool) -> Any:
+    """Return the struct of a row; where types stand in the image they are its last field."""
+    fields = _column_fields(columns, required=required)
+    renamed = {f"c{index}": column.name for index, column in enumerate(columns)}
+    if types_within is not None:
+        fields.append((TYPES_FIELD, lanes.TYPES[lanes.RAW], UNSET))
+        renamed[TYPES_FIELD] = types_within
+    return msgspec.defstruct("Row", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False)
 
 
-def _renamer(names: Sequence[str]) -> Any:
-    by_field = {f"{letter}{index}": name for index, name in enumerate(names) for letter in "cf"}
-    return by_field.__getitem__
+def _column_fields(columns: Sequence[Column], *, required: bool) -> list[Any]:
+    kinds = [(f"c{index}", lanes.TYPES[column.lane]) for index, column in enumerate(columns)]
+    return [*kinds] if required else [(*field, UNSET) for field in kinds]
 
 
 def lane_of_schema(schema: Mapping[str, Any]) -> str:
@@ -357,7 +377,8 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
     """Members whose very value a verdict may depend on."""
     envelope, columns = meaning.envelope, meaning.columns
     yield envelope.op.at
-    yield from (flag.at for flag in envelope.op.flags)
+    yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))
+    yield from meaning.enums
     yield from _names_at(meaning)
     if envelope.primary_key and envelope.primary_key.at:
         yield envelope.primary_key.at

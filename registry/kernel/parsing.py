@@ -25,7 +25,7 @@ from cdc_contracts.registry.kernel.scouting import MOST_SHAPES, Guess, make_pick
 from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable, has_duplicates, kind_of, parse_message
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.reading import read_types
+from cdc_contracts.registry.reading import read_types, read_types_within
 from cdc_contracts.registry.terms import Terms
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -61,7 +61,7 @@ class Parser:
         self._terms = terms
         self._make_columns = make_columns
         self._make_column = make_column
-        self._by_table = plan.types_at is None or bool(terms.tables)
+        self._by_table = not plan.types_at or bool(terms.tables)
         self._shapes: OrderedDict[Any, Shape] = OrderedDict()
         self._extras: list[str] = []
         self._widened: frozenset[str] = frozenset()
@@ -70,8 +70,8 @@ class Parser:
         self._guess = Guess(plan, by_table=self._by_table)
         self._scout = make_scout(plan)
         self._latest: Shape | None = None
-        marks = [*([plan.types_at] if plan.types_at else []), *(plan.names_at if self._by_table else ())]
-        self._picks = [make_picker(plan.properties, pointer) for pointer in marks]
+        marks = [*plan.types_at, *(plan.names_at if self._by_table else ())]
+        self._picks = [make_picker(plan, pointer) for pointer in marks]
 
     def sort(self, values: Values) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""
@@ -190,16 +190,14 @@ class Parser:
             scouted = self._scout(value)
         except _REFUSED:
             return None
-        types_token, names = scouted
-        typed = [UNSET if types_token is None else types_token] if self._plan.types_at else []
-        key = (*typed, *(names if self._by_table else ()))
+        tokens, names = scouted
+        key = (*tokens, *(names if self._by_table else ()))
         shape = self._shapes.get(key)
         if shape is None:
-            types = None
-            if types_token is not None:
-                types = _types_of(types_token, self._plan)
-                if types is None and types_token != b"null":
-                    return None
+            told = [_types_of(token, self._plan) for token in reversed(tokens) if token not in (UNSET, b"null")]
+            if None in told:
+                return None
+            types = {name: type_ for one in told for name, type_ in (one or {}).items()} if told else None
             columns = self._make_columns(types, names)
             self._serial += 1
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
@@ -243,6 +241,8 @@ class Parser:
         for name, value in message.items():
             pointer = at + join_pointer(name)
             schema = properties.get(name)
+            if schema is None and at in self._plan.images:
+                continue  # a column of a message that is a row itself
             if schema is None:
                 if pointer not in self._extras and len(self._extras) < _MOST_EXTRAS and can_be_field(name):
                     self._extras.append(pointer)
@@ -265,8 +265,11 @@ class Parser:
         learnt = False
         for pointer in self._plan.images:
             found = follow(message, split_pointer(pointer))
+            beside = {self._plan.types_within} if pointer else self._plan.properties.keys()
             for row in _rows(found):
                 for name, value in row.items():
+                    if name in beside:
+                        continue
                     learnt |= self._learn_column(shape, name, value)
         return learnt
 
@@ -320,4 +323,5 @@ def _types_of(token: bytes, plan: Plan) -> dict[str, str] | None:
         message = parse_message(b'{"types":' + token + b"}")
     except Unreadable:
         return None
-    return read_types(message["types"], *plan.type_members)
+    told, (name, type_) = message["types"], plan.type_members
+    return read_types(told, name, type_) if plan.types_within is None else read_types_within(told, type_)

@@ -11,19 +11,22 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from cdc_contracts.registry.kernel import lanes
-from cdc_contracts.registry.kernel.layouts import Plan, Shape
+from cdc_contracts.registry.kernel.layouts import TYPES_FIELD, Plan, Shape
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
 
 MOST_SHAPES: Final = 2048
+_PEEK: Final = 3
+"""So many bytes behind an image's name mostly tell whether it holds a row."""
 
 
 class Guess:
     """Guesses the shape of a value from a slice of its bytes, which is mostly that of the value before."""
 
     def __init__(self, plan: Plan, *, by_table: bool) -> None:
-        types = [(plan.types_at, plan.types_close)] if plan.types_at is not None else []
+        types = [(at, plan.types_close) for at in plan.types_at[:1]]
         names = [(at, b",") for at in plan.names_at] if by_table else []
-        self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names)]
+        images = [(at, _PEEK) for at in plan.images] if plan.types_within is not None else []
+        self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
         self._known: OrderedDict[Any, Shape] = OrderedDict()
 
     def remember(self, value: bytes, shape: Shape) -> None:
@@ -35,7 +38,7 @@ class Guess:
     def open(self) -> Callable[[bytes], Shape | None]:
         """Return a function from a value to the shape it may have, None where nothing is known of its like."""
         known, look = self._known, self._look
-        if len(self._marks) > 1:
+        if len(self._marks) != 1:
             return lambda value: known.get(look(value))
         ((mark, _),) = self._marks
         latest: Shape | None = None
@@ -55,13 +58,14 @@ class Guess:
         parts = []
         for mark, close in self._marks:
             start = value.find(mark)
-            parts.append(value[start : value.find(close, start) + 1] if start >= 0 else b"")
+            stop = start + len(mark) + close if isinstance(close, int) else value.find(close, start) + 1
+            parts.append(value[start:stop] if start >= 0 else b"")
         return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, ...]]]:
-    """Return a function that reads only what a shape hangs on: the token of the types, and the names."""
-    wanted = [*([plan.types_at] if plan.types_at else []), *plan.names_at]
+def make_scout(plan: Plan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """Return a function that reads only what a shape hangs on: the tokens of the types, and the names."""
+    wanted = [*plan.types_at, *plan.names_at]
     tree: dict[str, Any] = {}
     for pointer in wanted:
         place = tree
@@ -70,14 +74,14 @@ def make_scout(plan: Plan) -> Callable[[bytes], tuple[bytes | None, tuple[Any, .
             place = place.setdefault(name, {})
         place[last] = None
     decode = msgspec.json.Decoder(_scout_struct(tree)).decode
-    types_parts = split_pointer(plan.types_at) if plan.types_at else None
+    types_parts = [split_pointer(pointer) for pointer in plan.types_at]
     names_parts = [split_pointer(pointer) for pointer in plan.names_at]
 
     def scout(value: bytes) -> tuple[Any, tuple[Any, ...]]:
         found = _as_tree(decode(value), tree)
-        token = follow(found, types_parts) if types_parts else ABSENT
+        tokens = tuple(UNSET if (token := follow(found, parts)) is ABSENT else token for parts in types_parts)
         names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
-        return (None if token is ABSENT else token), names
+        return tokens, names
 
     return scout
 
@@ -113,18 +117,22 @@ def _open_name(token: Any) -> Any:
     return value if value is None or isinstance(value, str) else UNSET
 
 
-def make_picker(properties: Any, pointer: str) -> Callable[[Any], Any]:
-    """Return a function from a decoded record to one top-level member of it."""
-    first = split_pointer(pointer)[0]
-    index = list(properties).index(first)
-    name = f"f{index}"
-    rest = split_pointer(pointer)[1:]
+def make_picker(plan: Plan, pointer: str) -> Callable[[Any], Any]:
+    """Return a function from a decoded record to one member of it; UNSET where the way there ends early."""
+    return _picker(plan, plan.properties, "", split_pointer(pointer))
+
+
+def _picker(plan: Plan, properties: Any, at: str, parts: tuple[str, ...]) -> Callable[[Any], Any]:
+    first, *rest = parts
+    if at in plan.images:
+        return attrgetter(TYPES_FIELD)
+    get = attrgetter(f"f{list(properties).index(first)}")
     if not rest:
-        return attrgetter(name)
-    inner = make_picker(properties[first]["properties"], join_pointer(*rest))
+        return get
+    inner = _picker(plan, properties[first].get("properties"), at + join_pointer(first), tuple(rest))
 
     def pick(record: Any) -> Any:
-        below = getattr(record, name)
-        return below if below is UNSET or below is None else inner(below)
+        below = get(record)
+        return UNSET if below is UNSET or below is None else inner(below)
 
     return pick

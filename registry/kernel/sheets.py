@@ -71,8 +71,12 @@ def lay_out(shape: Shape, layout: Layout, numbers: Sequence[int], records: Seque
 
 
 def _spread(sheet: Sheet, parts: tuple[Part, ...], tuples: Iterable[tuple[Any, ...]]) -> None:
-    for part, values in zip(parts, zip(*tuples, strict=True), strict=True):
+    columns = list(zip(*tuples, strict=True))
+    for place, part in enumerate(parts):
+        values = columns[place] if place < len(columns) else ()
         match part:
+            case Image(""):
+                sheet.rows[part.pointer] = _open_message(part, len(sheet), columns[place:])
             case Leaf(pointer, _) if part.told:
                 pass  # what the shape is known by is the same for all
             case Leaf(pointer, lane):
@@ -142,6 +146,12 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
         columns = tuple(() for _ in image.columns)
     record_of_row = np.repeat(np.arange(total), count)
     return Rows(image, state, start, count, record_of_row, columns)
+
+
+def _open_message(image: Image, total: int, columns: list[Sequence[Any]]) -> Rows:
+    """Return the rows of messages that are rows themselves: their columns follow the other members."""
+    every, one = np.arange(total), np.ones(total, np.int64)
+    return Rows(image, one.astype(np.int32), every, one, every, tuple(columns))
 
 
 def column_of(rows: Rows) -> Iterator[tuple[int, Column, Sequence[Any]]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.avro import OTHER_MEMBERS
 from cdc_contracts.registry.catalogue import CANONICAL, Version
 from cdc_contracts.registry.lint.links import resolve_reference
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.reading import members_beside
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -49,8 +51,9 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
         if version.reference not in draft.schema_faults:
             yield from _open_objects(file, schema, ())
             if version.reference in draft.meanings:
-                for pointer in draft.meanings[version.reference].images.pointers():
-                    yield from _bounded_columns(file, schema, pointer)
+                meaning = draft.meanings[version.reference]
+                for pointer in meaning.images.pointers():
+                    yield from _bounded_columns(file, schema, pointer, members_beside(meaning, pointer))
 
 
 def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
@@ -81,10 +84,15 @@ class _Comparison:
         self._file = file
         self._whole = schema
         self._named: dict[str, Any] = {}
+        self._walked: set[tuple[str, str]] = set()
 
     def compare(self, schema: Any, avro: Any, parts: _Parts) -> Iterator[Fault]:
         """Yield every place where the two say different things of the same member."""
         while isinstance(schema, dict) and "$ref" in schema:
+            pair = (schema["$ref"], repr(avro))  # what holds its own like is walked once
+            if pair in self._walked:
+                return
+            self._walked.add(pair)
             schema = resolve_reference(self._whole, schema["$ref"])
         if not isinstance(schema, dict):
             return
@@ -113,7 +121,10 @@ class _Comparison:
 
     def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: _Parts) -> Iterator[Fault]:
         properties, required = schema.get("properties", {}), schema.get("required", [])
-        fields = {field["name"]: field["type"] for field in record["fields"]}
+        fields = {field["name"]: field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
+        for field in record["fields"]:
+            if OTHER_MEMBERS in field:
+                yield from self.compare(schema.get("additionalProperties", {}), field["type"]["values"], (*parts, "*"))
         for name in properties:
             if name not in fields:
                 yield self._fault((*parts, name), "a field in the Avro schema", "none")
@@ -168,7 +179,9 @@ def _open_objects(file: Traversable, schema: Any, parts: _Parts) -> Iterator[Fau
         yield from _open_objects(file, schema.get(section), (*parts, section))
 
 
-def _bounded_columns(file: Traversable, schema: dict[str, Any], pointer: str) -> Iterator[Fault]:
+def _bounded_columns(
+    file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]
+) -> Iterator[Fault]:
     """Yield the columns of an image whose values the schema bounds by more than their kind.
 
     What a value may be is said by its value form; a bound beside it would not be looked at in every record.
@@ -177,7 +190,8 @@ def _bounded_columns(file: Traversable, schema: dict[str, Any], pointer: str) ->
         place, row = (*parts, "items"), below.get("items")
         if not isinstance(row, dict):
             place, row = parts, below
-        columns = [((*place, "properties", name), one) for name, one in row.get("properties", {}).items()]
+        columns = [((*place, "properties", name), one) for name, one in row.get("properties", {}).items()
+                   if name not in beside]  # fmt: skip
         columns.append(((*place, "additionalProperties"), row.get("additionalProperties")))
         for at, column in columns:
             for keyword in _BOUNDS & column.keys() if isinstance(column, dict) else ():
