@@ -20,7 +20,7 @@ _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ValueMapping:
     """The value form of every source type of one mapping."""
 

@@ -27,6 +27,15 @@ Rule = Literal[
 ]  # fmt: skip
 
 
+SOURCE_MODES = ("mysql", "oracle")
+"""In which dialect of SQL a source database runs; the first where nothing says."""
+
+
+def _kind(text: str) -> str:
+    """Return the kind of a source database as it compares: DB2 LUW is DB2_LUW (E18), ob_mysql is OB_MYSQL (E39)."""
+    return text.upper().replace(" ", "_")
+
+
 def _pointer(text: str) -> str:
     split_pointer(text)
     return text
@@ -231,17 +240,44 @@ class Columns(Document):
 
 
 class MappingChoice(Document):
-    """A value mapping chosen by a member of the message, else by the parameter `source_mode`."""
+    """A value mapping chosen by a member of the message, else by the parameter `source_mode`.
+
+    `map` has mappings by kind of source database, and by mode where `else` is `parameter`. Case does not count.
+    """
 
     by: At | None = None
     map: dict[str, str] = {}
     otherwise: str = Field(alias="else")
+
+    @model_validator(mode="after")
+    def _knows_the_modes(self) -> MappingChoice:
+        known = {_kind(kind) for kind in self.map}
+        missing = [mode for mode in SOURCE_MODES if self.otherwise == "parameter" and _kind(mode) not in known]
+        if missing:
+            raise ValueError(f"`else: parameter` needs a mapping for {missing[0]}")
+        return self
+
+    def name_for(self, kind: str | None, mode: str | None) -> str:
+        """Return the mapping for a kind of source database, in a mode where the kind does not say."""
+        by_kind = {_kind(name): mapping for name, mapping in self.map.items()}
+        if kind is not None and _kind(kind) in by_kind:
+            return by_kind[_kind(kind)]
+        return by_kind[_kind(mode or SOURCE_MODES[0])] if self.otherwise == "parameter" else self.otherwise
 
 
 class Values(Document):
     """Which mapping of source types to value forms holds."""
 
     mapping: str | MappingChoice
+
+    @property
+    def kind_at(self) -> str | None:
+        """Where a message says the kind of source database that decides."""
+        return None if isinstance(self.mapping, str) else self.mapping.by
+
+    def mapping_for(self, kind: str | None, mode: str | None) -> str:
+        """Return the name of the mapping that holds for a message."""
+        return self.mapping if isinstance(self.mapping, str) else self.mapping.name_for(kind, mode)
 
 
 class Test(Document):

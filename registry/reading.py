@@ -102,6 +102,13 @@ class Reading:
         return read_names(self.place(place), place)
 
     @cached_property
+    def mapping_name(self) -> str:
+        """The value mapping of this message: by the kind of its source, else by what the user says."""
+        values = self.meaning.values
+        kind = None if values.kind_at is None else _text(self.at(values.kind_at))
+        return values.mapping_for(kind, self.terms.parameters.get("source_mode"))
+
+    @cached_property
     def ddl_text(self) -> str | None:
         ddl = self.meaning.ddl
         return _text(self.place(ddl.text)) if ddl else None

@@ -54,11 +54,15 @@ class Judgement:
 
 @dataclass(frozen=True)
 class TypedColumns:
-    """The columns of one message: their source types, where those come from, and the zone of zone-less timestamps."""
+    """The columns of one message: their source types, where those come from, and how their values are read.
+
+    `table` knows the zone of zone-less timestamps.
+    """
 
     types: dict[str, str] | None
     origin: str
     table: TableContract | None
+    mapping: ValueMapping
 
 
 class ReferenceJudge:
@@ -73,12 +77,18 @@ class ReferenceJudge:
             raise ContractError(f"rule `{unknown[0]}` is not one that this release can judge", where=version.reference)
         self._schema = SchemaJudge(version.schema)
         self._row_schema = lru_cache(256)(self._build_row_schema)
-        self._form_of_type = lru_cache(4096)(self.mapping.form_of)
+        self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
 
     @cached_property
     def mapping(self) -> ValueMapping:
-        return self.version.catalogue.mapping(self.version.mapping_names()[0])
+        """The value mapping of messages that do not say the kind of their source."""
+        return self.mapping_for(None)
+
+    def mapping_for(self, kind: str | None) -> ValueMapping:
+        """Return the value mapping of messages from a kind of source database."""
+        name = self.meaning.values.mapping_for(kind, self.terms.parameters.get("source_mode"))
+        return self.version.catalogue.mapping(name)
 
     def claims(self, message: dict[str, Any]) -> bool:
         """Say whether the subject's discriminators all hold."""
@@ -87,8 +97,8 @@ class ReferenceJudge:
     def judge(self, message: dict[str, Any]) -> Judgement:
         """Return the findings of a message under this version, and what it says where none is an error."""
         reading = Reading(self.meaning, message, self.terms)
-        view = RuleView(reading, self.mapping)
         columns = self.columns_of(reading)
+        view = RuleView(reading, columns.mapping)
         breaches: list[Finding] = []
         breaches += self._unknown_codes(reading)
         if reading.op is None:
@@ -125,9 +135,12 @@ class ReferenceJudge:
         """Return the source types of a message's columns: from the message, else from its table contract."""
         names = reading.names
         table = self.terms.tables.of(names.database, names.schema, names.table)
+        mapping = self.version.catalogue.mapping(reading.mapping_name)
         if self.meaning.columns.types != "none":
-            return TypedColumns(reading.types, "message", table)
-        return TypedColumns(table.types, "table", table) if table else TypedColumns(None, "none", None)
+            return TypedColumns(reading.types, "message", table, mapping)
+        return (
+            TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)
+        )
 
     def form_of(self, columns: TypedColumns, name: str, value: Any) -> Form | None:
         """Return the form that a column's value has to have; None where its source type is not in the mapping.
@@ -137,17 +150,17 @@ class ReferenceJudge:
         source_type = columns.types.get(name) if columns.types is not None else None
         if source_type is None:
             kind = _WIRE_KINDS.get(kind_of(value))
-            return None if kind is None else FORMS[self.mapping.form_of_kind(kind)]
-        form = self._form_of_type(source_type)
+            return None if kind is None else FORMS[columns.mapping.form_of_kind(kind)]
+        form = self._form_of_type(columns.mapping, source_type)
         return None if form is None else FORMS[form]
 
-    def context_of(self, form: Form, table: TableContract | None) -> Context:
+    def context_of(self, form: Form, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
         """Return what a form has to know besides the value; a table's own zone wins over the parameter."""
-        return self._context(form, table.source_time_zone if table else None)
+        return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
 
-    def _build_context(self, form: Form, own_zone: str | None) -> Context:
+    def _build_context(self, form: Form, own_zone: str | None, mapping: ValueMapping) -> Context:
         zone = parse_zone(own_zone) if own_zone else self.terms.zone("timestamp_zone")
-        return Context(zone, self.mapping.keeps_invalid(form.name), self.mapping.invalid_literal(form.name))
+        return Context(zone, mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name))
 
     def lenient(self, form: Form) -> bool:
         """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
@@ -181,7 +194,7 @@ class ReferenceJudge:
             name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
         }
         forms = {name: self.form_of(columns, name, value) for name, value in typed.items()}
-        key = tuple((name, form, self.context_of(form, columns.table)) for name, form in forms.items() if form)
+        key = tuple((name, form, self.context_of(form, columns.table, columns.mapping)) for name, form in forms.items() if form)
         broken = {violation.parts[0] for violation in self._row_schema(key).violations(typed)}
         for name, value in typed.items():
             form = forms[name]
@@ -198,7 +211,7 @@ class ReferenceJudge:
         self, form: Form, value: Any, path: str, columns: TypedColumns, *, refused: bool
     ) -> Iterator[Finding]:
         try:
-            flag = form.read(value, self.context_of(form, columns.table)).flag
+            flag = form.read(value, self.context_of(form, columns.table, columns.mapping)).flag
         except BrokenValue as error:
             flag = error.flag
         if flag == Flag.TOO_LONG:
@@ -212,8 +225,8 @@ class ReferenceJudge:
     def _unknown_types(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         parts = split_pointer(reading.types_at[0]) if reading.types_at else ()
         for name, source_type in (columns.types or {}).items():
-            if self.mapping.form_of(source_type) is None:
-                expected = f"a type of {self.mapping.name}"
+            if columns.mapping.form_of(source_type) is None:
+                expected = f"a type of {columns.mapping.name}"
                 path = join_pointer(*parts, name)
                 yield self._finding("unknown-enum", "source-type", path, expected, show_code(source_type))
 
@@ -331,7 +344,7 @@ class ReferenceJudge:
                 image[name] = None
                 continue
             try:
-                read = form.read(value, self.context_of(form, columns.table))
+                read = form.read(value, self.context_of(form, columns.table, columns.mapping))
                 image[name], flag = read.text, read.flag
             except BrokenValue:
                 image[name], flag = value.token if isinstance(value, Number) else str(value), Flag.INVALID

@@ -94,6 +94,7 @@ class Renderer:
         self._full_old = full_old
         self._source_kind = source_kind
         self._judge = ReferenceJudge(version, terms)
+        self._mapping = self._judge.mapping_for(source_kind if version.meaning.values.kind_at else None)
         self._carries = carries(version, terms)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
         self._columns: dict[SourceTable, _Columns] = {}
@@ -157,20 +158,12 @@ class Renderer:
         joined = None
         if envelope.database_table and name is not None:
             joined = _join_names(envelope.database_table, database, schema, name)
-        kind = self._kind_of_source()
         for place, value in (
             (envelope.database, whole), (envelope.schema_name, schema), (envelope.table, name),
-            (envelope.database_table, joined), (envelope.source_kind, kind if table else None),
+            (envelope.database_table, joined), (envelope.source_kind, self._source_kind if table else None),
         ):  # fmt: skip
             if place and place.at is not None and value is not None:
                 facts[place.at] = Literal(value)
-
-    def _kind_of_source(self) -> str:
-        choice = self.meaning.values.mapping
-        if isinstance(choice, str) or choice.by is None:
-            return self._source_kind
-        named = [kind for kind, mapping in choice.map.items() if mapping == self._judge.mapping.name]
-        return self._source_kind if self._source_kind in named or not named else named[0]
 
     def _place_moments(self, event: Event, facts: Filled) -> None:
         envelope = self.meaning.envelope
@@ -244,7 +237,7 @@ class Renderer:
             else:
                 facts[types.at] = Literal(by_column)
         if codes is not None:
-            normalise = self._judge.mapping.normalise
+            normalise = self._mapping.normalise
             facts[codes.at] = Literal({name: _CODES.get(normalise(told), _OTHER) for name, told in by_column.items()})
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
@@ -292,12 +285,12 @@ class Renderer:
 
     def _column(self, table: SourceTable, name: str) -> _ColumnWriter:
         told = table.types.get(name)
-        mapping = self._judge.mapping
+        mapping = self._mapping
         form = mapping.form_of_kind("text") if told is None else mapping.form_of(told)
         if form is None:
             raise UsageError(f"{self.version} has no value form for the type {told} of column {name}")
         contract = self._terms.tables.of(table.database, table.schema, table.name)
-        return _ColumnWriter(name, FORMS[form], self._judge.context_of(FORMS[form], contract))
+        return _ColumnWriter(name, FORMS[form], self._judge.context_of(FORMS[form], contract, mapping))
 
     def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
         ddl = self.meaning.ddl

@@ -10,10 +10,12 @@ from typing import Any
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import Severities
 from cdc_contracts.registry.messages import MAX_BYTES
+from cdc_contracts.registry.model import SOURCE_MODES
 from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.registry.zones import Zone, parse_zone
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
+_CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class Terms:
         for name, value in self.parameters.items():
             if name not in PARAMETERS:
                 raise UsageError(f"there is no parameter `{name}`", mend="known: " + ", ".join(PARAMETERS))
+            if name in _CHOICES and value not in _CHOICES[name]:
+                raise UsageError(
+                    f"`{value}` is no value of it", where=f"parameter {name}", mend=" or ".join(_CHOICES[name])
+                )
             if name.endswith("_zone"):
                 try:
                     parse_zone(value)

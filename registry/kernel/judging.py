@@ -45,6 +45,8 @@ from cdc_contracts.registry.kernel.pools import Pools
 from cdc_contracts.registry.kernel.sheets import Sheet, column_of, lay_out
 from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable, kind_of, parse_message
+from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
 from cdc_contracts.registry.scope import Judged, Scope, join_claimants
@@ -231,35 +233,42 @@ class FastJudge:
         if not self._untyped:
             return Column(name, lanes.WIDE, (), typed=False)
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
-        uses = tuple(self._kind_use(kind) for kind in _KIND_LANES)
+        reading = self._read_names(shape.key[-len(self._plan.names_at) :] if self._plan.names_at else ())  # type: ignore[union-attr]
+        uses = tuple(self._kind_use(kind, reading) for kind in _KIND_LANES)
         lane = _KIND_LANES[kind] if kind_of(value) not in ("array", "object") else lanes.WIDE
         return Column(name, lane, uses, typed=False, by_kind=True, sure=value is not None)
 
     def _use(self, judge: ReferenceJudge, source_type: str, names: tuple[Any, ...]) -> FormUse | None:
-        name = judge.mapping.form_of(source_type)
+        mapping = judge.version.catalogue.mapping(self._read_names(names, judge.meaning).mapping_name)
+        name = mapping.form_of(source_type)
         if name is None:
             return None
         form = FORMS[name]
-        return FormUse(form, judge.context_of(form, self._table_of(names)), judge.lenient(form))
+        return FormUse(form, judge.context_of(form, self._table_of(names), mapping), judge.lenient(form))
 
-    def _kind_use(self, kind: str) -> FormUse:
+    def _kind_use(self, kind: str, reading: Reading) -> FormUse:
         judge = self._judges[-1]
-        form = FORMS[judge.mapping.form_of_kind(kind)]
-        return FormUse(form, judge.context_of(form, None), lenient=False)
+        mapping = judge.version.catalogue.mapping(reading.mapping_name)
+        form = FORMS[mapping.form_of_kind(kind)]
+        return FormUse(form, judge.context_of(form, None, mapping), lenient=False)
 
     def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
-        if self._plan is None or not self.scope.terms.tables:
+        if not self.scope.terms.tables:
             return None
+        told = self._read_names(names).names
+        return self.scope.terms.tables.of(told.database, told.schema, told.table)
+
+    def _read_names(self, names: tuple[Any, ...], meaning: Meaning | None = None) -> Reading:
+        """Return a reading that knows no more of a message than what its shape hangs on."""
         message: dict[str, Any] = {}
-        for pointer, name in zip(self._plan.names_at, names, strict=True):
+        for pointer, name in zip(self._plan.names_at if self._plan else (), names, strict=True):
             if name is None or isinstance(name, str):
                 place = message
-                *above, last = pointer[1:].split("/")
+                *above, last = split_pointer(pointer)
                 for part in above:
                     place = place.setdefault(part, {})
                 place[last] = name
-        told = Reading(self._judges[-1].meaning, message, self.scope.terms).names
-        return self.scope.terms.tables.of(told.database, told.schema, told.table)
+        return Reading(meaning or self._judges[-1].meaning, message, self.scope.terms)
 
     @cached_property
     def _untyped(self) -> bool:

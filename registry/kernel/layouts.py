@@ -153,6 +153,7 @@ class Plan:
     types_close: bytes
     type_members: tuple[str | None, str | None]
     names_at: tuple[str, ...]
+    by_kind: bool
     discrete: frozenset[str]
     constraints: Mapping[str, tuple[tuple[str, Any], ...]]
     ddl_text_at: str | None
@@ -250,6 +251,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         types_close=b"}" if types == "none" else _CLOSE[types.reading],
         type_members=(None, None) if types == "none" else (types.name, types.type),
         names_at=_names_at(first),
+        by_kind=first.values.kind_at is not None,
         discrete=frozenset(discrete),
         constraints={pointer: tuple(found) for pointer, found in constraints.items()},
         ddl_text_at=ddl.text.at if ddl and ddl.text else None,
@@ -368,9 +370,11 @@ def _whole_seconds_at(meanings: Sequence[Meaning]) -> str | None:
 
 
 def _names_at(meaning: Meaning) -> tuple[str, ...]:
+    """Where a message says its table, and the kind of its source where that decides how values are read."""
     envelope = meaning.envelope
     places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
-    return tuple(place.at for place in places if place is not None and place.at is not None)
+    names = tuple(place.at for place in places if place is not None and place.at is not None)
+    return names if meaning.values.kind_at is None else (*names, meaning.values.kind_at)
 
 
 def _discrete(meaning: Meaning) -> Iterator[str]:
@@ -386,8 +390,6 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield columns.codes.at
     if columns.types != "none" and columns.types.at:
         yield columns.types.at
-    if not isinstance(meaning.values.mapping, str) and meaning.values.mapping.by:
-        yield meaning.values.mapping.by
     for test in meaning.discriminators:
         for one in (test, *(test.any or ())):
             valued = one.equals or one.within or one.outside  # a prefix is a relation: marked, not told apart by value

@@ -61,7 +61,7 @@ class Parser:
         self._terms = terms
         self._make_columns = make_columns
         self._make_column = make_column
-        self._by_table = not plan.types_at or bool(terms.tables)
+        self._by_table = not plan.types_at or plan.by_kind or bool(terms.tables)
         self._shapes: OrderedDict[Any, Shape] = OrderedDict()
         self._extras: list[str] = []
         self._widened: frozenset[str] = frozenset()

@@ -24,7 +24,7 @@ WHOLE = {
         "update": {"before": {"at": "/old", "over": "/new"}, "after": {"at": "/new", "or": "/row"}},
     },
     "columns": {"types": "none"},
-    "values": {"mapping": {"by": "/mode", "map": {"A": "one"}, "else": "parameter"}},
+    "values": {"mapping": {"by": "/mode", "map": {"A": "one", "mysql": "one", "Oracle": "two"}, "else": "parameter"}},
     "rules": ["columns-typed"],
     "discriminators": [{"present": "/kind"}, {"any": [{"absent": "/x"}, {"in": "/kind", "values": ["add"]}]}],
     "full_load": "own-op",
@@ -36,7 +36,9 @@ def test_a_whole_contract_is_read():
     assert meaning.images.of("update").after.either == "/row"
     assert meaning.images.of("update-before") is None
     assert meaning.images.pointers() == ("/new", "/old", "/row")
-    assert meaning.values.mapping.otherwise == "parameter"
+    assert meaning.values.mapping_for("a", None) == "one"
+    assert meaning.values.mapping_for("B", None) == "one"
+    assert meaning.values.mapping_for(None, "oracle") == "two"
     assert meaning.discriminators[1].any[1].within == "/kind"
 
 
