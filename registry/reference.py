@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Control, Image
@@ -330,7 +330,7 @@ class ReferenceJudge:
                 position=reading.position,
                 transaction=reading.transaction,
                 update_part=part,
-                pair_id=self._pair_id(reading),
+                pair_id=self._pair_id(reading) if part in HALVES else None,
             )
 
     def _image(self, row: Row | None, columns: TypedColumns) -> tuple[Image | None, set[str]]:
@@ -392,6 +392,9 @@ def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
     if image is None:
         return None
     return types is None or types.keys() <= image.keys()
+
+
+HALVES: Final = ("before", "after")
 
 
 def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  # noqa: FBT001

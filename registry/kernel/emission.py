@@ -263,7 +263,7 @@ def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:
             rows.rows["event_time_text"] += _spread(texts, record)
     for name, place in (("position", envelope.position), ("transaction", envelope.transaction)):
         rows.rows[name] += _spread(_sent(alike, place), record)
-    rows.rows["pair_id"] += _spread(_pair_ids(alike, reading), record)
+    rows.rows["pair_id"] += _spread(_pair_ids(alike, reading), record) if part in HALVES else [None] * total
 
 
 def _complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
