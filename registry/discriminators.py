@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from cdc_contracts.registry.messages import Record
 from cdc_contracts.registry.model import Test
 from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.relations import starts_with
@@ -35,7 +36,7 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
         return _starts(message, test.prefix_of, test) is True
     if test.not_prefix_of is not None:
         return _starts(message, test.not_prefix_of, test) is not True
-    return False
+    return test.avro_decodes is not None and isinstance(message, Record)
 
 
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:

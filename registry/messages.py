@@ -26,6 +26,10 @@ class Unreadable(Exception):
         self.observed = observed
 
 
+class Record(dict[str, Any]):
+    """A message that was an Avro record on the wire, every byte of it read."""
+
+
 def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = False) -> dict[str, Any]:
     """Return the object a message holds; every number keeps its token (`Number`).
 

@@ -159,6 +159,11 @@ class Images(Document):
     update_before: Sides | None = Field(default=None, alias="update-before")
     update_after: Sides | None = Field(default=None, alias="update-after")
 
+    @property
+    def hold_one_row(self) -> bool:
+        """Whether an image is an object of columns; positional ones become objects when they are read."""
+        return self.container in ("object", "positional")
+
     def of(self, op: str) -> Sides | None:
         """Return the images of a canonical op, or None where the op has none."""
         sides: Sides | None = getattr(self, op.replace("-", "_"), None)

@@ -6,6 +6,7 @@ contract says reads as absent, and judging says so.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -122,7 +123,7 @@ class Reading:
         """Return the rows of an image, or None where it holds none or is no image."""
         if pointer not in self._rows:
             hidden = members_beside(self.meaning, pointer)
-            self._rows[pointer] = image_rows(self.at(pointer), self.meaning.images.container, hidden)
+            self._rows[pointer] = image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
         return self._rows[pointer]
 
     def source(self, side: Side) -> str | None:
@@ -164,16 +165,16 @@ class Reading:
 
 def column_path(reading: Reading, pointer: str | None, name: str) -> str:
     """Return the path of a column of an image; array positions of rows are written 0."""
-    row = "" if reading.meaning.images.container == "object" else "/0"
+    row = "" if reading.meaning.images.hold_one_row else "/0"
     return f"{pointer}{row}{join_pointer(name)}"
 
 
-def image_rows(value: Any, container: str, hidden: frozenset[str] = frozenset()) -> list[Row] | None:
+def image_rows(value: Any, hidden: frozenset[str], *, one: bool) -> list[Row] | None:
     """Return the rows an image member holds, or None. An empty list or object holds no row.
 
-    `hidden` are members beside the columns, which are no part of the row.
+    `one` says that it holds one row, as an object; `hidden` are members beside the columns.
     """
-    if container == "object":
+    if one:
         if not isinstance(value, dict):
             return None
         row = {name: one for name, one in value.items() if name not in hidden} if hidden else value
@@ -195,7 +196,7 @@ def may_hold_rows(reading: Reading, pointer: str) -> bool:
     value = reading.at(pointer)
     if value is ABSENT or value is None:
         return True
-    if reading.meaning.images.container == "object":
+    if reading.meaning.images.hold_one_row:
         return isinstance(value, dict)
     return isinstance(value, list) and all(isinstance(row, dict) for row in value)
 
@@ -234,9 +235,20 @@ def read_names(value: Any, place: Place | None) -> list[str] | None:
         return []
     if place.reading == "joined-u0001":
         return (value.split("\u0001") if value else []) if isinstance(value, str) else None
+    if place.reading == "json-text-groups":
+        value = _group_of(value, place.member)
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return value
     return None
+
+
+def _group_of(value: Any, member: str | None) -> Any:
+    """Return one list out of a text that holds a JSON object of lists."""
+    try:
+        groups = json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
+    return groups.get(member) if isinstance(groups, dict) else None
 
 
 def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str] | None:
@@ -244,10 +256,15 @@ def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str
     if isinstance(value, dict):
         return value if all(isinstance(item, str) for item in value.values()) else None
     if isinstance(value, list) and name and type_:
-        pairs = [(item.get(name), item.get(type_)) for item in value if isinstance(item, dict)]
+        pairs = [(item.get(name), _code(item.get(type_))) for item in value if isinstance(item, dict)]
         if len(pairs) == len(value) and all(isinstance(part, str) for pair in pairs for part in pair):
             return dict(pairs)  # type: ignore[arg-type]
     return None
+
+
+def _code(value: Any) -> Any:
+    """Return a type that is told by number as text."""
+    return value.token if isinstance(value, Number) else value
 
 
 def read_types_within(value: Any, type_: str | None) -> dict[str, str] | None:

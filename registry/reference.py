@@ -16,7 +16,17 @@ from cdc_contracts.registry.changes import Change, Control, Image
 from cdc_contracts.registry.discriminators import all_hold
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.findings import INFO, WARNING, Finding, rule_id
-from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number, describe_shape
+from cdc_contracts.registry.forms import (
+    FIRST_RECORD,
+    FORMS,
+    RECORDS,
+    BrokenValue,
+    Context,
+    Flag,
+    Form,
+    Number,
+    describe_shape,
+)
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Side
@@ -27,6 +37,7 @@ from cdc_contracts.registry.schemas import SchemaJudge, Violation, show_code
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import Opinion
+from cdc_contracts.registry.wire.transport import Wire, open_wire
 from cdc_contracts.registry.zones import parse_zone
 
 _JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
@@ -79,6 +90,11 @@ class ReferenceJudge:
         self._row_schema = lru_cache(256)(self._build_row_schema)
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
+
+    @cached_property
+    def wire(self) -> Wire:
+        """How messages of the version are read from values."""
+        return open_wire(self.version, self.terms)
 
     @cached_property
     def mapping(self) -> ValueMapping:
@@ -214,7 +230,10 @@ class ReferenceJudge:
             flag = form.read(value, self.context_of(form, columns.table, columns.mapping)).flag
         except BrokenValue as error:
             flag = error.flag
-        if flag == Flag.TOO_LONG:
+        if flag >= FIRST_RECORD:
+            expected = " or ".join(form.records)
+            yield self._finding("type-change", None, path, expected, RECORDS[flag - FIRST_RECORD])
+        elif flag == Flag.TOO_LONG:
             yield self._finding("precision", "digits", path, "at most 4096 characters", "more")
         elif flag == Flag.BROKEN or (refused and flag not in (Flag.INVALID, Flag.NOTED)):
             own = WARNING if self.lenient(form) else None

@@ -155,6 +155,16 @@ def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
                     yield Breach(column_path(reading, side.at, name), f"a column of {side.over}", "absent", WARNING)
 
 
+def images_match_fields(view: RuleView) -> Iterator[Breach]:
+    """A positional image has one value for each field, and each field has a name of its own.
+
+    One that has not cannot be put in order and stays a list.
+    """
+    for pointer in view.reading.meaning.images.pointers():
+        if isinstance(view.reading.at(pointer), list):
+            yield Breach(pointer, "one value for each field", "another number of values, or a name twice")
+
+
 def ddl_flag_agrees(view: RuleView) -> Iterator[Breach]:
     """`isDdl` is true exactly where the op code is the one of DDL."""
     flag = view.reading.at("/isDdl")
@@ -228,6 +238,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType({
     "primary-key-values-agree": primary_key_values_agree,
     "old-keys-in-data": partial_keys_in_full,
     "data-keys-in-key": partial_keys_in_full,
+    "images-match-fields": images_match_fields,
     "ddl-flag-agrees": ddl_flag_agrees,
     "ddl-text-only-if-ddl": ddl_text_only_if_ddl,
     "idx-is-seq-of-size": index_is_place_of_size,

@@ -10,7 +10,7 @@ from typing import Any
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.changes import Change, Control
-from cdc_contracts.registry.messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge
 from cdc_contracts.registry.tables import table_name
@@ -24,8 +24,10 @@ from cdc_contracts.registry.verdicts import (
     Same,
     Verdict,
     decide,
+    foreign,
     unreadable,
 )
+from cdc_contracts.registry.wire.transport import Wire
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Scope:
         """One reference judge for each version of the subject, lowest version first."""
         return tuple(ReferenceJudge(version, self.terms) for version in self.catalogue.versions(self.subject))
 
+    @property
+    def wire(self) -> Wire:
+        """How messages of the subject are read from values."""
+        return self.judges[-1].wire
+
     @cached_property
     def others(self) -> tuple[Scope, ...]:
         """The scope of every other subject, in catalogue order: who might claim a message."""
@@ -79,9 +86,9 @@ class Scope:
         if value is None:
             return Judged(Verdict(TOMBSTONE, None, ()))
         try:
-            message = parse_message(value, max_bytes=self.terms.max_bytes, strict=self.terms.strict_json)
+            message = self.wire.open(value)
         except Unreadable as error:
-            return Judged(unreadable(error.cause, EXPECTED, error.observed))
+            return Judged(self._unreadable(value, error))
         judgements = self.judgements(message)
         told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
         verdict = decide(
@@ -99,6 +106,14 @@ class Scope:
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
             return Judged(verdict, *told[verdict.version], table, reading.code)
         return Judged(verdict, table=table, code=reading.code)
+
+    def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
+        """Return the verdict of a value without a message; one of another transport may be another subject's."""
+        others = [scope for scope in self.others if scope.wire.transport != self.wire.transport]
+        claimed_by = join_claimants(scope.subject for scope in others if scope.welcomes(value))
+        if claimed_by is not None:
+            return foreign(self.subject, self.judged[-1], claimed_by)
+        return unreadable(error.cause, self.wire.expected, error.observed)
 
     def judgements(self, message: dict[str, Any]) -> list[Judgement]:
         """Return what each version of the subject says of a parsed message."""
@@ -132,9 +147,7 @@ class Scope:
     def welcomes(self, value: bytes | None) -> bool:
         """Say the same of a value that may hold no message."""
         try:
-            return value is not None and self.claims(
-                parse_message(value, max_bytes=self.terms.max_bytes, strict=self.terms.strict_json)
-            )
+            return value is not None and self.claims(self.wire.open(value))
         except Unreadable:
             return False
 

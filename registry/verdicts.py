@@ -107,7 +107,7 @@ def decide(case: Case) -> Verdict:
         return Verdict(OTHER_VERSION, asked.version, _other_version(asked, fits[-1]), versions)
     if case.claimed_by or 2 * len(set(case.members) & set(case.required)) < len(case.required):
         observed = case.claimed_by or _show_members(case.members)
-        return Verdict(OTHER_DIALECT, nearest.version, (_finding("other-dialect", None, "", case.subject, observed),))
+        return foreign(case.subject, nearest.version, observed)
     if nearest.version in case.judged:
         return Verdict(DRIFTED, nearest.version, nearest.findings)
     expected = ", ".join(version.reference for version in case.judged)
@@ -118,6 +118,11 @@ def decide(case: Case) -> Verdict:
 def unreadable(cause: str, expected: str, observed: str) -> Verdict:
     """Return the verdict of a value that holds no message."""
     return Verdict(UNREADABLE, None, (_finding("malformed", cause, "", expected, observed),))
+
+
+def foreign(subject: str, nearest: Version, observed: str) -> Verdict:
+    """Return the verdict of a message that another subject claims, or whose members are none of this one."""
+    return Verdict(OTHER_DIALECT, nearest, (_finding("other-dialect", None, "", subject, observed),))
 
 
 def _nearest(case: Case) -> Opinion:

@@ -7,10 +7,21 @@ Arrow column (`column`, `check`: the fast path, which never disagrees with `read
 from cdc_contracts.registry.forms.form import Form
 from cdc_contracts.registry.forms.shapes import describe_shape, describe_shapes
 from cdc_contracts.registry.forms.table import FORMS
-from cdc_contracts.registry.forms.values import BrokenValue, Column, Context, Flag, Number, Value
+from cdc_contracts.registry.forms.values import (
+    FIRST_RECORD,
+    RECORDS,
+    BrokenValue,
+    Column,
+    Context,
+    Flag,
+    Number,
+    Value,
+)
 
 __all__ = [
+    "FIRST_RECORD",
     "FORMS",
+    "RECORDS",
     "BrokenValue",
     "Column",
     "Context",

@@ -64,7 +64,7 @@ class Judged:
 
 
 def complete(
-    values: pa.Array, settled: Settled, judge: Callable[[str], tuple[str | None, Flag]]
+    values: pa.Array, settled: Settled, judge: Callable[[str], tuple[str | None, int]]
 ) -> tuple[Bytes | None, Judged]:
     """Judge the open rows; gives the flags of all rows (None: all OK) and the texts of the judged ones."""
     valid = None if values.null_count == 0 else to_mask(values.is_valid())

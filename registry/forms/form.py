@@ -47,6 +47,8 @@ class Form:
     """The reference on the text of a string, the token of a number, or `true` and `false`."""
     encode: Callable[[str, Context], str | Number | bool]
     settle: Callable[[pa.Array, Context], Settled] = leave_open
+    records: tuple[str, ...] = ()
+    """The records of an Avro image that hold its values; none for values of JSON."""
 
     def read(self, value: str | Number | bool, context: Context) -> Value:  # noqa: FBT001 - a JSON value
         """Read one value of a JSON kind in `wire`.
@@ -110,7 +112,7 @@ class Form:
             return Value(token, Flag.INVALID)
         return self.judge(token, context)
 
-    def _judge(self, token: str, context: Context) -> tuple[str | None, Flag]:
+    def _judge(self, token: str, context: Context) -> tuple[str | None, int]:
         try:
             value = self._read_token(token, context)
         except BrokenValue as broken:

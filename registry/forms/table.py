@@ -2,7 +2,7 @@
 
 A row says what a form is called, what it holds, what JSON it takes and in which lane the fast path brings it;
 then how one value may look, in words and as JSON Schema; then its reference, its encoder and its fast path.
-The forms of Avro images are not here: their values are records, not JSON.
+The forms of Avro images, whose values are records, are made in `records.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from cdc_contracts.registry.forms import (
 from cdc_contracts.registry.forms.civil import FIRST_DAY
 from cdc_contracts.registry.forms.columns import leave_all
 from cdc_contracts.registry.forms.form import Form
+from cdc_contracts.registry.forms.records import AVRO_FORMS
 
 TEXT: Final = frozenset({"text"})
 NUMBER: Final = frozenset({"number"})
@@ -276,5 +277,5 @@ _ROWS: Final = (
     ),
 )  # fmt: skip
 
-FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in _ROWS})
-"""Every JSON value form by its name."""
+FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in (*_ROWS, *AVRO_FORMS)})
+"""Every value form by its name."""

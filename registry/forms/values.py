@@ -59,11 +59,23 @@ class Flag(IntEnum):
     TOO_LONG = 4  # a number of more than LIMIT characters
 
 
-class BrokenValue(Exception):
-    """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG)."""
+RECORDS: Final = (
+    "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
+    "TextGeometry", "BinaryObject", "TextObject",
+)  # fmt: skip
+"""The records that hold the values of an Avro image; a value written as text has its record's name in front."""
+FIRST_RECORD: Final = 32
+"""Added to its place in RECORDS, the flag of a value whose record is none that the form takes."""
 
-    def __init__(self, flag: Flag = Flag.BROKEN) -> None:
-        super().__init__(flag.name)
+
+class BrokenValue(Exception):
+    """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG).
+
+    From FIRST_RECORD on the flag tells which record holds it where the form takes another.
+    """
+
+    def __init__(self, flag: int = Flag.BROKEN) -> None:
+        super().__init__(str(flag))
         self.flag = flag
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.connect import Described, described_columns, differs_from_block
-from cdc_contracts.registry.forms import Flag, Number
+from cdc_contracts.registry.forms import FIRST_RECORD, Flag, Number
 from cdc_contracts.registry.kernel.lanes import Odd, Unfit, outline_of
 from cdc_contracts.registry.kernel.layouts import FormUse, Plan
 from cdc_contracts.registry.kernel.pools import KIND_NAMES, ColumnValues
@@ -136,7 +136,8 @@ def column_marks(
         flags = values.chunks[use].flags
         if flags is None:
             continue
-        for flag in _UNUSUAL if column.by_kind else _MARKED:
+        records = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if use.form.records else []
+        for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *records):
             flagged = flags == flag
             if flagged.any():
                 mark = ("value", pointer, column.name, use.form.name, int(flag))

@@ -44,7 +44,7 @@ from cdc_contracts.registry.kernel.parsing import Parser
 from cdc_contracts.registry.kernel.pools import Pools
 from cdc_contracts.registry.kernel.sheets import Sheet, column_of, lay_out
 from cdc_contracts.registry.kernel.values import Values
-from cdc_contracts.registry.messages import Unreadable, kind_of, parse_message
+from cdc_contracts.registry.messages import Unreadable, kind_of
 from cdc_contracts.registry.model import Meaning
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reading import Reading
@@ -52,6 +52,7 @@ from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedCol
 from cdc_contracts.registry.scope import Judged, Scope, join_claimants
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
+from cdc_contracts.registry.wire.transport import Wire
 
 Differences = frozenset[tuple[Version, Version]]
 
@@ -98,6 +99,7 @@ class Alike:
     positions: NDArray[np.int64]
     precedent: Precedent
     _texts: dict[int, ImageTexts]
+    _wire: Wire
 
     def texts(self, version: int) -> ImageTexts:
         """The images of the sheet as the version of that place reads them."""
@@ -121,8 +123,7 @@ class Alike:
         """Yield each record's number with its message read by the version of that place."""
         precedent = self.precedent.readings[version]
         for number in self.numbers.tolist():
-            message = parse_message(values[number] or b"", max_bytes=precedent.terms.max_bytes)
-            yield number, Reading(precedent.meaning, message, precedent.terms)
+            yield number, Reading(precedent.meaning, self._wire.open(values[number] or b""), precedent.terms)
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -167,7 +168,7 @@ class FastJudge:
         Without, it is not looked into whether versions that fit a record would read it differently.
         """
         values = given if isinstance(given, Values) else Values(given)
-        alike, alone, tombstones, found = self._examine(values, texts=texts)
+        alike, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
         bench = Bench(found, tombstones=tombstones)
         for one in alike:
             for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
@@ -178,7 +179,7 @@ class FastJudge:
 
     def welcomes(self, values: Values) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
-        alike, alone, _, _ = self._examine(values, texts=False)
+        alike, alone, _, _ = self._examine(self._as_json(values), texts=False)
         fits = np.zeros(len(values), np.bool_)
         for one in alike:
             if one.precedent.welcome:
@@ -186,6 +187,20 @@ class FastJudge:
         for number in alone:
             fits[number] = self.scope.welcomes(values[number])
         return fits
+
+    def _as_json(self, values: Values) -> Values:
+        """Return the JSON text of each value; an empty one, which is left to the reference, where there is none."""
+        wire = self.scope.wire
+        if wire.transport == "json":
+            return values
+
+        def text_of(value: bytes | None) -> bytes | None:
+            try:
+                return None if value is None else wire.text_of(value)
+            except Unreadable:
+                return b""
+
+        return Values([text_of(value) for value in values])
 
     def _examine(self, values: Values, *, texts: bool) -> tuple[list[Alike], list[int], list[int], pa.Array]:
         """Sort the values into records that share a precedent, records to be judged alone, and tombstones."""
@@ -209,7 +224,7 @@ class FastJudge:
                 if precedent is None:
                     alone += sheet.numbers[group.positions].tolist()
                 else:
-                    found.append(Alike(sheet, columns, group.positions, precedent, texts_of))
+                    found.append(Alike(sheet, columns, group.positions, precedent, texts_of, self.scope.wire))
         return found, alone, parsed.tombstones, pools.texts
 
     # --- columns
@@ -327,7 +342,7 @@ class FastJudge:
         terms = self.scope.terms
         try:
             value = values[sheet.numbers[group.positions[0]]] or b""
-            message = parse_message(value, max_bytes=terms.max_bytes, strict=terms.strict_json)
+            message = self.scope.wire.parse(value)
         except Unreadable:
             return None
         judgements = self.scope.judgements(message)

@@ -147,7 +147,7 @@ class Plan:
     op_at: str
     whole_for: Mapping[str, frozenset[str]]
     told: Mapping[str, frozenset[str]]
-    container: str
+    one_row: bool
     types_at: tuple[str, ...]
     types_within: str | None
     types_close: bytes
@@ -181,7 +181,7 @@ class Plan:
                 columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
                 full = not loose and pointer not in self.partial
                 row = _row_struct(columns, self.types_within, required=full)
-                kind = (row if self.container == "object" else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
+                kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
                 parts.append(self._image(pointer, columns, full=full))
             elif schema is not None and "properties" in schema and pointer not in widened:
                 below, struct = self._struct(pointer, schema["properties"], shape, extras, widened, loose=loose)
@@ -212,7 +212,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     """Return what parsing needs of the versions of a subject, or None where they place their rows too differently."""
     first = meanings[-1]
     alike = {(meaning.images.container, meaning.columns.model_dump_json(include={"types"})) for meaning in meanings}
-    if len(alike) > 1 or first.images.container == "positional" or first.transport != "json":
+    if len(alike) > 1:
         return None
     types = first.columns.types
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
@@ -245,7 +245,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
             at: frozenset(name for schema in schemas for name in _told_columns(schema, at)) - members_beside(first, at)
             for at in images
         },
-        container=first.images.container,
+        one_row=first.images.hold_one_row,
         types_at=_types_at(first, images),
         types_within=None if types == "none" else types.in_image,
         types_close=b"}" if types == "none" else _CLOSE[types.reading],

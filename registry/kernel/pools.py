@@ -148,7 +148,7 @@ class Pools:
         columns = [pa.array([None], pa.string())]
         size = 1
         for pool in self._pools.values():
-            if not texts and pool.use.form.kind in _TAKES_ANY:
+            if not texts and pool.use.form.kind in _TAKES_ANY and not pool.use.form.records:
                 continue
             array = _as_array(pool.values, pool.use.form.lane)
             if not texts:

@@ -109,7 +109,8 @@ def folders_are_complete(draft: Draft) -> Iterator[Fault]:
         if before > 0 and before not in {one.number for one in draft.catalogue.versions(version.subject)}:
             yield Fault(version.folder, f"v{before} before it", "no such version")
         yield from _incomplete(draft, version)
-        yield from _strays(version.folder)
+        meaning = draft.meanings.get(version.reference)
+        yield from _strays(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
 
 
 def errata_are_complete(draft: Draft) -> Iterator[Fault]:
@@ -241,9 +242,10 @@ def _incomplete(draft: Draft, version: Version) -> Iterator[Fault]:
                 yield Fault(version.folder, f"a {name}, its own or of what it is based on", "none")
 
 
-def _strays(folder: Traversable) -> Iterator[Fault]:
+def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Iterator[Fault]:
     for entry in folder.iterdir():
-        known = entry.name == "samples" if entry.is_dir() else entry.name in _OWN_FILES or entry.name.endswith(".md")
+        named = (*_OWN_FILES, *schemas)
+        known = entry.name == "samples" if entry.is_dir() else entry.name in named or entry.name.endswith(".md")
         if not known and not entry.name.startswith("."):
             yield Fault(entry, "a document of a contract, or samples/", entry.name)
     samples = folder.joinpath("samples")

@@ -24,12 +24,13 @@ from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.keywords import schema_faults
 from cdc_contracts.registry.lint.targets import Targets, files, folders
 from cdc_contracts.registry.mappings import ValueMapping
-from cdc_contracts.registry.messages import Unreadable, parse_message
+from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.rules import NOTES, RULES
 from cdc_contracts.registry.samples import Sample, Samples, find_samples
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.transport import open_wire
 
 SCHEMA: Final = "message.schema.json"
 AVRO: Final = "message.avsc"
@@ -193,7 +194,7 @@ class Draft:
     @cached_property
     def messages(self) -> dict[str, list[tuple[Sample, dict[str, Any]]]]:
         """The samples of each version that conform by their place, parsed; an unreadable one is left out."""
-        return {reference: list(_parsed(samples.messages)) for reference, samples in self.samples.items()}
+        return {version.reference: list(self._opened(version)) for version in self.everything}
 
     @cached_property
     def unsound(self) -> list[str]:
@@ -265,6 +266,16 @@ class Draft:
                 found[version.reference] = (None, faults)
         return found
 
+    def _opened(self, version: Version) -> Iterator[tuple[Sample, dict[str, Any]]]:
+        if version.reference not in self.meanings:
+            return
+        wire = open_wire(version, Terms())
+        for sample in self.samples[version.reference].messages:
+            try:
+                yield sample, wire.open(sample.value)
+            except (Unreadable, CdcContractsError):
+                continue
+
     def _is_sound(self, version: Version) -> bool:
         meaning = self.meanings.get(version.reference)
         if meaning is None or version.reference not in self.sound_schemas:
@@ -284,14 +295,6 @@ class Draft:
             if value is not None:
                 found[version.reference] = value
         return found
-
-
-def _parsed(samples: Sequence[Sample]) -> Iterator[tuple[Sample, dict[str, Any]]]:
-    for sample in samples:
-        try:
-            yield sample, parse_message(sample.value)
-        except Unreadable:
-            continue
 
 
 def _owner(version: Version) -> Version:

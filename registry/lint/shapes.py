@@ -72,9 +72,21 @@ def schemas_agree(draft: Draft) -> Iterator[Fault]:
         if version.reference not in draft.meanings and version.subject != CANONICAL:
             continue
         file = _own_file(version)
-        if file is not None and version.reference not in draft.avro_faults:
+        meaning = draft.meanings.get(version.reference)
+        if file is not None and meaning is not None and meaning.transport == "avro":
+            yield from _same_members(
+                file, draft.sound_schemas[version.reference], draft.avro_schemas[version.reference]
+            )
+        elif file is not None and version.reference not in draft.avro_faults:
             schema = draft.sound_schemas[version.reference]
             yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
+
+
+def _same_members(file: Traversable, schema: dict[str, Any], record: Any) -> Iterator[Fault]:
+    """Yield the members that only one of the two has: values change on their way from a record to a message."""
+    members, fields = set(schema.get("properties", {})), {field["name"] for field in record.get("fields", ())}
+    for name in sorted(members ^ fields):
+        yield Fault(file, f"{name} in both schemas", "in one of them")
 
 
 class _Comparison:

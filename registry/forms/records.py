@@ -1,0 +1,182 @@
+"""Values of Avro images: the text of a record with its name in front (`Integer 42`), read as the text behind it.
+
+What stands behind the name has the layout of a JSON form, so that form reads it, one by one and in columns. A value
+that is held by another record is broken with a flag that tells which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from cdc_contracts.registry.forms import binary, dates, datetime_columns, datetimes, decimals, floats, integers
+from cdc_contracts.registry.forms import plain, times, timestamps
+from cdc_contracts.registry.forms.columns import Settled, Texts, leave_all, leave_open, to_mask
+from cdc_contracts.registry.forms.form import Form
+from cdc_contracts.registry.forms.values import (
+    FIRST_RECORD,
+    RECORDS,
+    BrokenValue,
+    Context,
+    Flag,
+    Number,
+    Value,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Judge = Callable[[str, Context], Value]
+Encode = Callable[[str, Context], str | Number | bool]
+Settle = Callable[["pa.Array", Context], Settled]
+
+_TEXT: Final = frozenset({"text"})
+_DATE_LENGTH: Final = len("9999-99-99")
+
+
+def read_date_part(text: str, context: Context) -> Value:
+    """Read the date of a DateTime, whatever clock stands behind it."""
+    return dates.read_date(text.partition(" ")[0], context)
+
+
+def read_clock_part(text: str, context: Context) -> Value:
+    """Read the clock of a DateTime, whatever date stands before it."""
+    return times.read_time(text.rpartition(" ")[2], context)
+
+
+def read_year_part(text: str, context: Context) -> Value:
+    """Read the year of a DateTime."""
+    return integers.read_year(text.partition(" ")[0].partition("-")[0], context)
+
+
+def read_single(text: str, context: Context) -> Value:
+    """Read a double as the number of single precision that it holds: the fewest digits that read back to that."""
+    floats.read_float64(text, context)
+    with np.errstate(over="ignore"):
+        single = np.float32(float(text))
+    if not np.isfinite(single):
+        raise BrokenValue
+    return Value(floats.shortest(float(np.format_float_scientific(single))))
+
+
+def read_instant(text: str, context: Context) -> Value:
+    """Read seconds with a fraction, or the seconds that stand for an invalid time."""
+    if context.invalid_literal is not None and text == context.invalid_literal:
+        return Value(text, Flag.INVALID)
+    return timestamps.read_seconds_fraction(text, context)
+
+
+def settle_date_part(values: pa.Array, context: Context) -> Settled:
+    """Settle dates; those with a clock behind them stay open."""
+    return _open_where(values, context, dates.settle_dates, lambda texts: texts.lengths != _DATE_LENGTH)
+
+
+def settle_clock_part(values: pa.Array, context: Context) -> Settled:
+    """Settle clocks; those with a date before them stay open."""
+    blank = to_mask(pc.match_substring(values, " "))
+    return _open_where(values, context, times.settle_times, lambda _: blank)
+
+
+def settle_instant(values: pa.Array, context: Context) -> Settled:
+    """Settle seconds from 1970 on; those before stay open."""
+    first = lambda texts: texts.bytes_at(texts.starts) == ord("-")  # noqa: E731
+    return _open_where(values, context, timestamps.settle_seconds_fraction, first)
+
+
+def _open_where(values: pa.Array, context: Context, settle: Settle, left: Callable[[Texts], np.ndarray]) -> Settled:  # type: ignore[type-arg]
+    settled, rows = settle(values, context), left(Texts(values))
+    return Settled(settled.text, rows if settled.open is None else settled.open | rows, settled.flags)
+
+
+def _form(name: str, kind: str, record: str, says: str, judge: Judge, encode: Encode, settle: Settle) -> Form:
+    """Return the form of values that one record holds."""
+    head = record + " "
+
+    def read(text: str, context: Context) -> Value:
+        return judge(_behind(text, (record,)), context)
+
+    def write(text: str, context: Context) -> str:
+        value = encode(text, context)
+        return head + (value.token if isinstance(value, Number) else str(value))
+
+    def settle_column(values: pa.Array, context: Context) -> Settled:
+        mine = to_mask(pc.starts_with(values, head))
+        behind = pc.utf8_slice_codeunits(values, len(head))
+        settled = settle(behind, context)
+        if mine.all():
+            return settled
+        return Settled(settled.text, ~mine if settled.open is None else settled.open | ~mine, settled.flags)
+
+    return Form(name, kind, _TEXT, "text", _starts(head), says, read, write, settle_column, (record,))
+
+
+def _behind(text: str, records: tuple[str, ...]) -> str:
+    """Return what stands behind the name of the record. Raises BrokenValue where it is another record's."""
+    record, _, rest = text.partition(" ")
+    if record in records:
+        return rest
+    raise BrokenValue(FIRST_RECORD + RECORDS.index(record) if record in RECORDS else Flag.BROKEN)
+
+
+def _starts(*heads: str) -> dict[str, object]:
+    return {"type": ["string", "null"], "pattern": f"^(?:{'|'.join(heads)})"}
+
+
+_TEXTUAL: Final = ("Character", "TextObject", "TextGeometry")
+_BINARY: Final = ("BinaryObject", "BinaryGeometry")
+
+
+def _either(name: str, kind: str, records: tuple[str, ...], says: str) -> Form:
+    """Return the form of columns whose type does not say whether they hold text or bytes: each value does."""
+
+    def read(text: str, context: Context) -> Value:
+        behind = _behind(text, records)
+        return binary.read_base64(behind, context) if text.partition(" ")[0] in _BINARY else Value(behind)
+
+    def write(text: str, _context: Context) -> str:
+        return f"{records[0]} {text}"
+
+    def settle_column(values: pa.Array, _context: Context) -> Settled:
+        textual = [to_mask(pc.starts_with(values, record + " ")) for record in records if record in _TEXTUAL]
+        known = np.logical_or.reduce(textual)
+        return Settled(lambda: pc.replace_substring_regex(values, r"\A[A-Za-z]+ ", ""), None if known.all() else ~known)
+
+    return Form(name, kind, _TEXT, "text", _starts(*(record + " " for record in records)), says, read, write,
+                settle_column, records)  # fmt: skip
+
+
+AVRO_FORMS: Final = (
+    _form("avro-integer", "integer", "Integer", "Digits of a whole number.",
+          integers.read_integer, integers.write_text, integers.settle_integer_texts),
+    _form("avro-decimal", "decimal", "Decimal", "An exact decimal; trailing zeros count.",
+          decimals.read_decimal, integers.write_text, decimals.settle_decimal_texts),
+    _form("avro-float32", "float", "Float", "A number of single precision, held as a double.",
+          read_single, integers.write_text, leave_open),
+    _form("avro-float64", "float", "Float", "A number of double precision.",
+          floats.read_float64, integers.write_text, floats.settle_float64_texts),
+    _form("avro-character", "text", "Character", "Text, decoded from its charset.",
+          plain.read_text, integers.write_text, leave_all),
+    _form("avro-bytes", "bytes", "BinaryObject", "Bytes.",
+          binary.read_base64, integers.write_text, binary.settle_base64),
+    _form("avro-text-object", "text", "TextObject", "Text.",
+          plain.read_text, integers.write_text, leave_all),
+    _either("avro-text-or-bytes", "text", ("Character", "TextObject", "BinaryObject"),
+            "Text, or bytes shown in Base64, as each value says: the type of the column does not."),
+    _either("avro-geometry", "opaque", ("TextGeometry", "BinaryGeometry"),
+            "A geometry as text, or as bytes shown in Base64."),
+    _form("avro-timestamp", "timestamp", "Timestamp", "An instant in seconds since 1970-01-01T00:00:00Z and a part.",
+          read_instant, timestamps.write_seconds_fraction, settle_instant),
+    _form("avro-zoned", "datetime", "TimestampWithTimeZone", "A wall-clock time with its zone.",
+          datetimes.read_sql_zone, datetimes.write_sql_zone, datetime_columns.settle_sql_zones),
+    _form("avro-date", "date", "DateTime", "The date of a DateTime.",
+          read_date_part, integers.write_text, settle_date_part),
+    _form("avro-time", "time", "DateTime", "The clock of a DateTime, a signed duration to 838 hours.",
+          read_clock_part, integers.write_text, settle_clock_part),
+    _form("avro-datetime", "datetime", "DateTime", "Date and clock of a DateTime.",
+          datetimes.read_sql, datetimes.write_sql, datetime_columns.settle_sql),
+    _form("avro-year", "year", "DateTime", "The year of a DateTime: 0, or 1901 to 2155.",
+          read_year_part, integers.write_text, leave_open),
+)  # fmt: skip

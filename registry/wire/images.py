@@ -1,0 +1,188 @@
+"""The values of an Avro image: each record is written as one text, its name first, so that no kind is lost.
+
+`Integer 42`, `Character red apple`, `DateTime 2024-05-06 12:53:20.5`, `Timestamp 1715000000.012345`,
+`BinaryObject amc=`: the value forms `avro-*` read them. A value that its record does not hold as it should (bytes
+that are not in the charset, a fraction beyond the unit) has `!` behind the name, and no form takes it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from json.encoder import encode_basestring as quote
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.wire.binary import Reader, read_bytes, read_double, read_long, read_text
+
+NULL: Final = "NULL"
+NONE: Final = "NONE"
+_UNITS: Final = {"micros": 6, "nanos": 9}
+
+# Names of charsets as MySQL and Java write them, where Python has another or means another.
+_CODECS: Final[Mapping[str, str]] = MappingProxyType({
+    "utf8mb4": "utf-8", "utf8mb3": "utf-8", "utf8": "utf-8", "latin1": "cp1252", "ucs2": "utf-16-be",
+    "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be", "binary": "", "swe7": "",
+})  # fmt: skip
+_PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
+
+
+def image_readers(fraction: str) -> Mapping[str, Reader]:
+    """Return the readers of image records by name; `fraction` is the unit of their parts of a second."""
+    digits = _UNITS[fraction]
+
+    def timestamp(data: bytes, at: int) -> tuple[str, int]:
+        seconds, at = read_long(data, at)
+        part, at = read_long(data, at)
+        told = _fraction(part, digits)
+        return ('"Timestamp! "' if told is None else f'"Timestamp {seconds}{told}"'), at
+
+    def datetime(data: bytes, at: int) -> tuple[str, int]:
+        text, at = _read_datetime(data, at, digits)
+        return f'"DateTime{text}"', at
+
+    def zoned(data: bytes, at: int) -> tuple[str, int]:
+        text, at = _read_datetime(data, at, digits)
+        zone, at = read_text(data, at)
+        return quote(f"TimestampWithTimeZone{text} {zone}"), at
+
+    return {**_READERS, "Timestamp": timestamp, "DateTime": datetime, "TimestampWithTimeZone": zoned}
+
+
+def to_datum(text: str | None, fraction: str) -> Any:
+    """Return the value of an image as fastavro writes it: a record with its name, or a symbol.
+
+    Raises ValueError where the text is none that a reader of images writes.
+    """
+    if text is None:
+        return ("EmptyObject", NULL)
+    name, _, rest = text.partition(" ")
+    if name not in _WRITERS:
+        raise ValueError(f"no value of an image: {name}")
+    return (name, _WRITERS[name](rest, _UNITS[fraction]))
+
+
+def _fraction(part: int, digits: int) -> str | None:
+    """Return a part of a second as a fraction without zeros at its end; None where it is a second or more."""
+    if not part:
+        return ""
+    return f".{part:0{digits}d}".rstrip("0") if 0 < part < 10**digits else None
+
+
+def _read_datetime(data: bytes, at: int, digits: int) -> tuple[str, int]:
+    parts: list[int | None] = []
+    for _ in range(7):
+        branch, at = read_long(data, at)
+        value: int | None = None
+        if branch:
+            value, at = read_long(data, at)
+        parts.append(value)
+    year, month, day, hour, minute, second, part = parts
+    told = _fraction(part or 0, digits)
+    if told is None or any(value is not None and value < 0 for value in (year, month, day, minute, second)):
+        return "! ", at
+    text = ""
+    if year is not None:
+        text = f" {year:04d}" if month is None or day is None else f" {year:04d}-{month:02d}-{day:02d}"
+    if hour is not None and minute is not None and second is not None:
+        text += f" {'-' if hour < 0 else ''}{abs(hour):02d}:{minute:02d}:{second:02d}{told}"
+    return text or "! ", at
+
+
+def _integer(data: bytes, at: int) -> tuple[str, int]:
+    _, at = read_long(data, at)
+    value, at = read_text(data, at)
+    return quote("Integer " + value), at
+
+
+def _character(data: bytes, at: int) -> tuple[str, int]:
+    charset, at = read_text(data, at)
+    value, at = read_bytes(data, at)
+    try:
+        return quote("Character " + value.decode(_CODECS.get(charset.lower(), charset.lower()))), at
+    except (LookupError, UnicodeDecodeError):
+        return quote(f"Character! {charset} {b64encode(value).decode()}"), at
+
+
+def _decimal(data: bytes, at: int) -> tuple[str, int]:
+    value, at = read_text(data, at)
+    _, at = read_long(data, at)
+    _, at = read_long(data, at)
+    return quote("Decimal " + value), at
+
+
+def _float(data: bytes, at: int) -> tuple[str, int]:
+    value, at = read_double(data, at)
+    _, at = read_long(data, at)
+    _, at = read_long(data, at)
+    return f'"Float {value!r}"', at
+
+
+def _of_text(name: str) -> Reader:
+    def read(data: bytes, at: int) -> tuple[str, int]:
+        _, at = read_text(data, at)
+        value, at = read_text(data, at)
+        return quote(f"{name} {value}"), at
+
+    return read
+
+
+def _of_bytes(name: str) -> Reader:
+    def read(data: bytes, at: int) -> tuple[str, int]:
+        _, at = read_text(data, at)
+        value, at = read_bytes(data, at)
+        return f'"{name} {b64encode(value).decode()}"', at
+
+    return read
+
+
+_READERS: Final[Mapping[str, Reader]] = {
+    "Integer": _integer, "Character": _character, "Decimal": _decimal, "Float": _float,
+    "TextGeometry": _of_text("TextGeometry"), "TextObject": _of_text("TextObject"),
+    "BinaryGeometry": _of_bytes("BinaryGeometry"), "BinaryObject": _of_bytes("BinaryObject"),
+}  # fmt: skip
+
+
+def _write_decimal(text: str, _digits: int) -> dict[str, Any]:
+    plain = text.lstrip("-")
+    return {"value": text, "precision": len(plain.replace(".", "")), "scale": len(plain.partition(".")[2])}
+
+
+def _write_datetime(text: str, digits: int) -> dict[str, Any]:
+    told: dict[str, int | None] = dict.fromkeys(_PARTS)
+    for half in text.split(" "):
+        if ":" not in half:
+            told |= zip(("year", "month", "day"), map(int, half.split("-")), strict=False)
+            continue
+        clock, _, fraction = half.partition(".")
+        hour, minute, second = map(int, clock.split(":"))
+        if clock.startswith("-") and not hour:
+            raise ValueError("less than an hour before zero has no sign in a record")
+        told |= {"hour": hour, "minute": minute, "second": second}
+        told["millis"] = int(fraction.ljust(digits, "0")) if fraction else None
+    return told
+
+
+def _write_timestamp(text: str, digits: int) -> dict[str, Any]:
+    whole, _, fraction = text.partition(".")
+    return {"timestamp": int(whole), "millis": int(fraction.ljust(digits, "0") or 0)}
+
+
+def _write_zoned(text: str, digits: int) -> dict[str, Any]:
+    moment, _, zone = text.rpartition(" ")
+    return {"value": _write_datetime(moment, digits), "timezone": zone}
+
+
+_WRITERS: Final[Mapping[str, Callable[[str, int], dict[str, Any]]]] = {
+    "Integer": lambda text, _: {"precision": 8, "value": text},
+    "Character": lambda text, _: {"charset": "utf8mb4", "value": text.encode()},
+    "Decimal": _write_decimal,
+    "Float": lambda text, _: {"value": float(text), "precision": 64, "scale": 64},
+    "Timestamp": _write_timestamp,
+    "DateTime": _write_datetime,
+    "TimestampWithTimeZone": _write_zoned,
+    "TextGeometry": lambda text, _: {"type": "GEOMETRY", "value": text},
+    "TextObject": lambda text, _: {"type": "TEXT", "value": text},
+    "BinaryGeometry": lambda text, _: {"type": "GEOMETRY", "value": b64decode(text)},
+    "BinaryObject": lambda text, _: {"type": "BLOB", "value": b64decode(text)},
+}
