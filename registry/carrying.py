@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.families import told_in
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.model import CONTROL_OPS, Meaning, OpFlag, Place
@@ -20,8 +21,8 @@ _UNITS: Final[Mapping[str, int]] = {
     "epoch-millis-list-last": 1000,
     "epoch-seconds": 1_000_000,
     "epoch-seconds-text": 1_000_000,
-    "iso-local": 1,
-    "iso-local-or-utc": 1,
+    "iso-local": 1_000_000,
+    "iso-local-or-utc": 1_000_000,
 }
 _ZONED_TIMES: Final = frozenset({"iso-local"})
 _MOST_DIGITS: Final = 9
@@ -73,6 +74,7 @@ class Carries:
     column_types: bool
     kinds: Mapping[str, str]
     _mapping: ValueMapping
+    _type_table: str | None
     _reaches: Mapping[str, Reach]
 
     @property
@@ -81,8 +83,12 @@ class Carries:
 
     def kind_of(self, source_type: str) -> str | None:
         """Return the canonical kind of a source type, or None where the version has no form for it."""
-        form = self._mapping.form_of(source_type)
+        form = self._form_of(source_type)
         return None if form is None else FORMS[form].kind
+
+    def told_as(self, source_type: str) -> str | None:
+        """Return by what name messages tell a source type, or None where they cannot."""
+        return told_in(self._mapping, source_type, self._type_table)
 
     def fraction_digits(self, source_type: str) -> int | None:
         """Return how many digits of a second a column of the type keeps; None where it holds no time of day."""
@@ -93,7 +99,11 @@ class Carries:
         return self._reach(source_type).instants
 
     def _reach(self, source_type: str) -> Reach:
-        return self._reaches.get(self._mapping.form_of(source_type) or "", _NOTHING)
+        return self._reaches.get(self._form_of(source_type) or "", _NOTHING)
+
+    def _form_of(self, source_type: str) -> str | None:
+        told = self.told_as(source_type)
+        return None if told is None else self._mapping.form_of(told)
 
 
 def carries(version: Version, terms: Terms | None = None) -> Carries:
@@ -118,6 +128,7 @@ def carries(version: Version, terms: Terms | None = None) -> Carries:
         column_types=meaning.columns.types != "none",
         kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
         _mapping=mapping,
+        _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
         _reaches={form: reach_of(FORMS[form], judge.context_of(FORMS[form], None)) for form in forms},
     )
 

@@ -17,12 +17,14 @@ from cdc_contracts.registry.carrying import carries, fit_text, reach_of
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Image
 from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.families import family_of, fit_family
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Form, Number
 from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.outlines import Filled, Literal, complete_message, write_json
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.relations import relation_of_index, relation_of_row
+from cdc_contracts.registry.schemas import compile_pattern
 from cdc_contracts.registry.terms import Terms
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -85,9 +87,6 @@ class Renderer:
     def __init__(
         self, version: Version, terms: Terms, *, full_old: bool = False, source_kind: str = "OB_MYSQL"
     ) -> None:
-        """Raise UsageError where messages of the version are not JSON."""
-        if version.meaning.transport != "json":
-            raise UsageError(f"messages of {version} are {version.meaning.transport}, not JSON")
         self.version = version
         self.meaning = version.meaning
         self._terms = terms
@@ -113,7 +112,7 @@ class Renderer:
         outline = self._outlines.get(key)
         if outline is None:
             outline = self._outlines[key] = self._outline(event)
-        return "".join([part if isinstance(part, str) else part(event) for part in outline]).encode()
+        return self._judge.wire.write("".join([part if isinstance(part, str) else part(event) for part in outline]))
 
     def render_all(self, events: Iterable[Event]) -> Iterator[bytes]:
         """Yield the messages of the events whose op the version has."""
@@ -127,7 +126,7 @@ class Renderer:
         if told is None:
             raise UsageError(f"{self.version} has no {event.op}", mend="it has " + ", ".join(sorted(self._carries.ops)))
         code = told.code if told.code is not None else (event.ddl_type or "ALTER")
-        facts: Filled = {}
+        facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}
         self._place_names(event.table, facts)
         self._place_moments(event, facts)
         self._place_key(event, facts)
@@ -162,7 +161,9 @@ class Renderer:
             (envelope.database, whole), (envelope.schema_name, schema), (envelope.table, name),
             (envelope.database_table, joined), (envelope.source_kind, self._source_kind if table else None),
         ):  # fmt: skip
-            if place and place.at is not None and value is not None:
+            if value is None:
+                continue
+            if place and place.at is not None and value in self._schema_at(place.at).get("enum", [value]):
                 facts[place.at] = Literal(value)
 
     def _place_moments(self, event: Event, facts: Filled) -> None:
@@ -174,7 +175,7 @@ class Renderer:
         slots: tuple[tuple[Place | None, Any, Slot], ...] = (
             (envelope.event_time, event.event_time, lambda event: at_event(event.event_time or 0, zone)),
             (envelope.process_time, event.process_time, lambda event: at_process(event.process_time or 0, zone)),
-            (envelope.position, event.position, lambda event: _write_position(event.position or "", kinds)),
+            (envelope.position, event.position, lambda event: _write_position(self._position_of(event), kinds)),
             (envelope.transaction, event.transaction, lambda event: write_json(event.transaction)),
         )
         for place, told, slot in slots:
@@ -188,11 +189,22 @@ class Renderer:
                 if at is not None:
                     facts[at] = Literal(1)
 
-    def _kinds_at(self, pointer: str) -> list[str]:
+    def _position_of(self, event: Event) -> str:
+        """Return the position as the version asks for it: where that is not a number alone, with the time behind it."""
+        place, text = self.meaning.envelope.position, event.position or ""
+        pattern = self.meaning.patterns.get((place.at if place else "") or "")
+        if pattern is None or compile_pattern(pattern).search(text):
+            return text
+        return f"{text}@{(event.event_time or 0) // 1_000_000}"
+
+    def _schema_at(self, pointer: str) -> Mapping[str, Any]:
         schema: Any = self.version.schema
         for part in split_pointer(pointer):
             schema = schema.get("properties", {}).get(part, {})
-        kinds = schema.get("type", ["integer", "string"])
+        return schema  # type: ignore[no-any-return]
+
+    def _kinds_at(self, pointer: str) -> list[str]:
+        kinds = self._schema_at(pointer).get("type", ["integer", "string"])
         return [kinds] if isinstance(kinds, str) else list(kinds)
 
     def _place_key(self, event: Event, facts: Filled) -> None:
@@ -230,10 +242,13 @@ class Renderer:
         types, codes = self.meaning.columns.types, self.meaning.columns.codes
         if event.table is None or self.meaning.images.of(op) is None:
             return
-        by_column = dict(event.table.types)
+        by_column = {name: self._told_type(name, told) for name, told in event.table.types.items()}
         if types != "none" and types.at is not None:
             if types.reading == "list-of-objects":
-                facts[types.at] = Literal([{types.name: name, types.type: told} for name, told in by_column.items()])
+                facts[types.at] = Literal([
+                    {types.name: name, types.type: told if types.table is None else int(told)}
+                    for name, told in by_column.items()
+                ])  # fmt: skip
             else:
                 facts[types.at] = Literal(by_column)
         if codes is not None:
@@ -260,9 +275,11 @@ class Renderer:
         types = self.meaning.columns.types
         extra = ""
         if types != "none" and types.in_image is not None:
-            described = {column: {types.type or "type": told} for column, told in table.types.items()}
+            described = {
+                column: {types.type or "type": self._told_type(column, told)} for column, told in table.types.items()
+            }
             extra = f"{write_json(types.in_image)}:{write_json(described)}"
-        is_list = self.meaning.images.container != "object"
+        is_list = not self.meaning.images.hold_one_row
         opening, closing = ("[{", "}]") if is_list else ("{", "}") if side.at else ("", "")
         other = "after" if name == "before" else "before"
         columns = self._columns_of(table)
@@ -283,14 +300,21 @@ class Renderer:
             self._columns[table] = _Columns(lambda name: self._column(table, name))
         return self._columns[table]
 
+    def _told_type(self, name: str, source_type: str) -> str:
+        told = self._carries.told_as(source_type)
+        if told is None:
+            raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
+        return told
+
     def _column(self, table: SourceTable, name: str) -> _ColumnWriter:
-        told = table.types.get(name)
-        mapping = self._mapping
-        form = mapping.form_of_kind("text") if told is None else mapping.form_of(told)
-        if form is None:
-            raise UsageError(f"{self.version} has no value form for the type {told} of column {name}")
+        source_type, mapping = table.types.get(name), self._mapping
         contract = self._terms.tables.of(table.database, table.schema, table.name)
-        return _ColumnWriter(name, FORMS[form], self._judge.context_of(FORMS[form], contract, mapping))
+        if source_type is None:
+            form, family = FORMS[mapping.form_of_kind("text")], "text"
+        else:
+            form = FORMS[mapping.form_of(self._told_type(name, source_type)) or "text"]
+            family = family_of(source_type)
+        return _ColumnWriter(name, form, self._judge.context_of(form, contract, mapping), family)
 
     def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
         ddl = self.meaning.ddl
@@ -317,11 +341,12 @@ class _Columns(dict[str, "_ColumnWriter"]):
 class _ColumnWriter(dict["str | None", str]):
     """Writes the values of one column, each distinct one once: has `"name":value` by canonical text."""
 
-    def __init__(self, name: str, form: Form, context: Context) -> None:
+    def __init__(self, name: str, form: Form, context: Context, family: str) -> None:
         super().__init__()
         self.name = name
         self.form = form
         self.context = context
+        self.family = family
 
     def __missing__(self, text: str | None) -> str:
         value = None if text is None else self._value(text)
@@ -340,7 +365,10 @@ class _ColumnWriter(dict["str | None", str]):
 
     def _value(self, text: str) -> str | Number | bool:
         try:
-            return self.form.write(fit_text(text, self.form, reach_of(self.form, self.context)), self.context)
+            fit = fit_family(text, self.family, self.form.kind)
+            if self.family == "bytes" and "BinaryObject" in self.form.records:
+                return f"BinaryObject {fit}"
+            return self.form.write(fit_text(fit, self.form, reach_of(self.form, self.context)), self.context)
         except BrokenValue:
             raise UsageError(f"column {self.name}: the form {self.form.name} cannot write this value") from None
 
@@ -365,13 +393,13 @@ def _write_position(text: str, kinds: list[str]) -> str:
 
 def _write_iso(micros: int, zone: Any) -> str:
     moment = (_EPOCH + timedelta(microseconds=micros)).astimezone(zone or UTC)
-    return write_json(moment.strftime("%Y-%m-%d %H:%M:%S.%f"))
+    return write_json(moment.strftime("%Y-%m-%dT%H:%M:%S"))
 
 
 def _write_iso_or_utc(micros: int, zone: Any) -> str:
     if zone is not None:
         return _write_iso(micros, zone)
-    return write_json((_EPOCH + timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    return write_json((_EPOCH + timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 _TIMES: Final[Mapping[str, Callable[[int, Any], str]]] = {

@@ -9,6 +9,7 @@ from random import Random
 from typing import Final
 
 from cdc_contracts.registry.changes import Image
+from cdc_contracts.registry.families import family_of
 from cdc_contracts.registry.rendering import Event, SourceTable
 
 ORDERS: Final = SourceTable(
@@ -109,7 +110,7 @@ class _Values:
         self._pools: list[tuple[str, list[str | None]]] = []
         for name, told in table.types.items():
             if name not in self._key:
-                pool: list[str | None] = [_text_of(_family(told), draw, fractions=fractions) for _ in range(_POOL)]
+                pool: list[str | None] = [_text_of(family_of(told), draw, fractions=fractions) for _ in range(_POOL)]
                 if name not in table.primary_key:
                     pool[: int(_POOL * _NULL_SHARE)] = [None] * int(_POOL * _NULL_SHARE)
                 self._pools.append((name, pool))
@@ -134,26 +135,6 @@ def _picker(draw: Random) -> Callable[[int], int]:
     """Return a function that draws a number below its argument; `Random.randrange` takes five times as long."""
     chance = draw.random
     return lambda below: int(chance() * below)
-
-
-def _family(source_type: str) -> str:
-    name = source_type.lower().partition("(")[0].split()[0]
-    return next((family for family, names in _FAMILIES.items() if name in names), "text")
-
-
-_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "integer": ("tinyint", "smallint", "mediumint", "int", "integer", "bigint"),
-    "decimal": ("decimal", "numeric"),
-    "float": ("float", "double"),
-    "boolean": ("boolean", "bool"),
-    "bit": ("bit",),
-    "year": ("year",),
-    "date": ("date",),
-    "time": ("time",),
-    "datetime": ("datetime",),
-    "timestamp": ("timestamp",),
-    "bytes": ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"),
-}
 
 
 def _text_of(family: str, draw: Random, *, fractions: bool) -> str:

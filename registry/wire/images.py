@@ -55,7 +55,7 @@ def to_datum(text: str | None, fraction: str) -> Any:
     Raises ValueError where the text is none that a reader of images writes.
     """
     if text is None:
-        return ("EmptyObject", NULL)
+        return NULL
     name, _, rest = text.partition(" ")
     if name not in _WRITERS:
         raise ValueError(f"no value of an image: {name}")

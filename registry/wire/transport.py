@@ -135,7 +135,7 @@ class AvroWire:
             values = message.get(image)
             if isinstance(values, dict):
                 message[image] = [
-                    to_datum(values[name], self._fraction) if name in values else ("EmptyObject", NONE)
+                    to_datum(values[name], self._fraction) if name in values else NONE
                     for name in names
                 ]
         named = {last_name(name): name for name in _names_of(schema)}

@@ -578,9 +578,9 @@ def test_an_image_may_be_the_message_itself(made, event, deleted):
 
     assert written(made, "flat", event) == {
         "id": 7, "note": note, "seen": "2024-05-06T12:53:20.012345Z",
-        "__deleted": deleted, "__ts": "2024-06-10T06:13:20.000000Z",
+        "__deleted": deleted, "__ts": "2024-06-10T06:13:20Z",
     }  # fmt: skip
-    assert carries(made.version("made/flat@1")).event_time_unit == 1
+    assert carries(made.version("made/flat@1")).event_time_unit == 1_000_000
     assert not carries(made.version("made/flat@1")).update_before
 
 
@@ -595,7 +595,7 @@ def test_types_may_stand_inside_the_image_and_an_image_of_changes_may_not_be_emp
     nothing = written(made, "textual", replace(UPDATE, before=AFTER), time_zone="+08:00")
 
     assert update["where"] == "shop.visits"
-    assert update["when"] == "2024-06-10 14:13:20.000000"
+    assert update["when"] == "2024-06-10T14:13:20"
     assert update["seq"] == 42
     assert update["data"] == {"note": None, "__types": types}
     assert update["key"] == {**whole, "note": 'é "1"', "__types": types}
@@ -607,4 +607,4 @@ def test_local_times_count_as_carried_only_where_the_zone_is_said(made):
     version = made.version("made/textual@1")
 
     assert carries(version).event_time_unit is None
-    assert carries(version, Terms(parameters={"time_zone": "+08:00"})).event_time_unit == 1
+    assert carries(version, Terms(parameters={"time_zone": "+08:00"})).event_time_unit == 1_000_000
