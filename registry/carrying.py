@@ -24,8 +24,8 @@ _UNITS: Final[Mapping[str, int]] = {
     "iso-local": 1_000_000,
     "iso-local-or-utc": 1_000_000,
 }
+_ESCAPED: Final = "object-name-escaped"
 _ZONED_TIMES: Final = frozenset({"iso-local"})
-_MOST_DIGITS: Final = 9
 _PROBES: Final[Mapping[str, str]] = {
     "time": "01:02:03.123456789",
     "datetime": "2020-11-25T04:01:02.123456789",
@@ -64,7 +64,9 @@ class Carries:
 
     ops: Mapping[str, ToldOp]
     tenant: bool
+    database: bool
     schema: bool
+    table: bool
     primary_key: bool
     position: bool
     transaction: bool
@@ -118,7 +120,9 @@ def carries(version: Version, terms: Terms | None = None) -> Carries:
     return Carries(
         ops=ops,
         tenant=envelope.database is not None and envelope.database.split == "tenant.database",
-        schema=any(place and _names_schema(place) for place in (envelope.schema_name, envelope.database_table)),
+        database=envelope.database is not None or _splits(envelope.database_table, "database.table", _ESCAPED),
+        schema=envelope.schema_name is not None or _splits(envelope.database_table, "schema.table", _ESCAPED),
+        table=envelope.database_table is not None or (envelope.table is not None and envelope.table.at is not None),
         primary_key=envelope.primary_key is not None,
         position=envelope.position is not None,
         transaction=envelope.transaction is not None,
@@ -145,7 +149,7 @@ def reach_of(form: Form, context: Context) -> Reach:
     whole, _, fraction = probe.removesuffix("Z").partition(".")
     for suffix in ("Z", "") if form.kind == "timestamp" else ("",):
         for flags in ({Flag.OK}, {Flag.OK, Flag.NOTED}):
-            for digits in range(_MOST_DIGITS, -1, -1):
+            for digits in range(context.second_digits, -1, -1):
                 tail = f".{fraction[:digits]}" if digits else ""
                 if _reads_back(form, whole + tail + suffix, context) in flags:
                     return Reach(digits, instants=suffix == "Z")
@@ -195,8 +199,8 @@ def _told_ops(meaning: Meaning) -> dict[str, ToldOp]:
     return told
 
 
-def _names_schema(place: Place) -> bool:
-    return place.split in (None, "schema.table", "object-name-escaped")
+def _splits(place: Place | None, *splits: str) -> bool:
+    return place is not None and place.split in splits
 
 
 def _unit_of(place: Place | None, terms: Terms) -> int | None:

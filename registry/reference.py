@@ -176,7 +176,8 @@ class ReferenceJudge:
 
     def _build_context(self, form: Form, own_zone: str | None, mapping: ValueMapping) -> Context:
         zone = parse_zone(own_zone) if own_zone else self.terms.zone("timestamp_zone")
-        return Context(zone, mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name))
+        keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
+        return Context(zone, keep, literal, self.terms.second_digits) if form.records else Context(zone, keep, literal)
 
     def lenient(self, form: Form) -> bool:
         """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
@@ -210,7 +211,9 @@ class ReferenceJudge:
             name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
         }
         forms = {name: self.form_of(columns, name, value) for name, value in typed.items()}
-        key = tuple((name, form, self.context_of(form, columns.table, columns.mapping)) for name, form in forms.items() if form)
+        key = tuple(
+            (name, form, self.context_of(form, columns.table, columns.mapping)) for name, form in forms.items() if form
+        )
         broken = {violation.parts[0] for violation in self._row_schema(key).violations(typed)}
         for name, value in typed.items():
             form = forms[name]
@@ -226,6 +229,7 @@ class ReferenceJudge:
     def _judge_value(
         self, form: Form, value: Any, path: str, columns: TypedColumns, *, refused: bool
     ) -> Iterator[Finding]:
+        flag: int
         try:
             flag = form.read(value, self.context_of(form, columns.table, columns.mapping)).flag
         except BrokenValue as error:

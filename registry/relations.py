@@ -88,9 +88,7 @@ def relations_of(meaning: Meaning) -> Iterator[Relation]:
 
 def _relation_of_flag(flag: OpFlag) -> Relation:
     """A number that overrides the op, such as a time that is none; any other number leaves the op as it is."""
-    return Relation(
-        f"not {flag.equals}", (flag.at,), lambda value: value != flag.equals if is_number(value) else None
-    )
+    return Relation(f"not {flag.equals}", (flag.at,), lambda value: value != flag.equals if is_number(value) else None)
 
 
 def _relation_of_prefix(test: Test) -> Relation | None:

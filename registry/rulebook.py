@@ -118,6 +118,43 @@ _CROSS_FIELD_RULES: Final = (
         '"isDdl": false with "sql": ""', '"isDdl": false with "sql": "ALTER TABLE …"',
     ),
     _across(
+        "images-match-fields", CLASSES["cross-field"].severity,
+        "An image of an Avro record has one value for each field, and no two fields have one name.",
+        "Nothing can be told apart by position then: keep the record and ask the vendor.",
+        "fields id and name, image of two values", "fields id and name, image of three values",
+    ),
+    _across(
+        "idx-is-seq-of-size", WARNING,
+        "The index within a transaction is its place, a slash and its size.",
+        "Look whether messages were changed on their way; nothing is read from the index.",
+        '"idx": "3/11" with "seq": 3 and "size": 11', '"idx": "2/11" with "seq": 3 and "size": 11',
+    ),
+    _across(
+        "rowid-starts-with-table", WARNING,
+        "The id of a row starts with the name of its table and a minus sign.",
+        "Look whether tables were renamed on the way; the row is read all the same.",
+        '"rowid": "shop.orders-17" with "table": "shop.orders"',
+        '"rowid": "shop.visits-17" with "table": "shop.orders"',
+    ),
+    _across(
+        "position-matches", CLASSES["cross-field"].severity,
+        "The position in the log is written as the document says.",
+        "Another product, or another source, may have written the message: compare with `show`.",
+        '"pos": "553132@1668496109"', '"pos": "mysql-bin.000042"',
+    ),
+    _across(
+        "halves-paired", CLASSES["cross-field"].severity,
+        "Both halves of an update arrive. No single message shows it: the step that joins halves tells.",
+        "Read a range that holds both halves, or look for a filter between product and topic.",
+        "UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", "UPDATE_AFTER alone, its row before missing",
+    ),
+    _across(
+        "schema-block-matches-image", INFO,
+        "The schema block of a message names the columns of its images with the kinds of their values.",
+        "Nothing: the block is never used to read the row.",
+        'field "qty" of type int32 with "qty": 10', 'field "qty" of type string with "qty": 10',
+    ),
+    _across(
         "event-time-whole-seconds", INFO,
         "The event time counts whole seconds, although it is written in milliseconds.",
         "Nothing: newer producers write milliseconds.",

@@ -18,6 +18,7 @@ from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.terms import Terms
 
 CHANGES: Final = ".change.json"
 FINDINGS: Final = ".findings.json"
@@ -67,6 +68,15 @@ class Samples:
             parse_table_contract(documents.parse_document(file.read_text(encoding="utf-8"), str(file)), str(file))
             for file in self.table_files
         )
+
+    def terms(self) -> Terms:
+        """Return the terms on which the samples are judged: their tables, and where there is one table its name.
+
+        Messages of a dialect without names are of that one. Raises ContractError where a table contract is wrong.
+        """
+        tables = self.tables()
+        names = [document["table"] for document in tables.documents()]
+        return Terms(tables=tables, table=names[0] if len(names) == 1 else None)
 
 
 def find_samples(version: Version) -> Samples:

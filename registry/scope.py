@@ -74,6 +74,11 @@ class Scope:
         )
 
     @cached_property
+    def _kin(self) -> tuple[Scope, ...]:
+        """The other subjects whose messages are written in values as ours are."""
+        return tuple(scope for scope in self.others if scope.wire.transport == self.wire.transport)
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
         parts = [self.declared, self.terms.identity()]
@@ -136,7 +141,12 @@ class Scope:
         """Return the other subjects that claim a message: their marks are there, ours are not, and it fits them."""
         if any(judge.claims(message) for judge in self.judges):
             return None
-        return join_claimants(scope.subject for scope in self.others if scope.claims(message))
+        return join_claimants(scope.subject for scope in self._kin if scope.claims(message))
+
+    def claimants(self, value: bytes) -> list[str]:
+        """Return the other subjects that would claim the message of a value, whatever our own marks say."""
+        message = self.wire.open(value)
+        return [scope.subject for scope in self._kin if scope.claims(message)]
 
     def claims(self, message: dict[str, Any]) -> bool:
         """Say whether the subject's discriminators hold and the version they belong to finds no error."""

@@ -16,6 +16,7 @@ from cdc_contracts.registry.zones import Zone, parse_zone
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
+_DIGITS = {"micros": 6, "nanos": 9}
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Terms:
         """Return the zone that a parameter names, or None where the user did not say it."""
         text = self.parameters.get(parameter)
         return None if text is None else parse_zone(text)
+
+    @property
+    def second_digits(self) -> int:
+        """How many digits of a second an Avro record counts."""
+        return _DIGITS[self.parameters.get("avro_timestamp_fraction", "micros")]
 
     def identity(self) -> str:
         """Return everything here that decides outcomes, as canonical JSON (part of a run's fingerprint)."""

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.forms import binary, dates, datetime_columns, datetimes, decimals, floats, integers
-from cdc_contracts.registry.forms import plain, times, timestamps
+from cdc_contracts.registry.forms import (
+    binary,
+    dates,
+    datetime_columns,
+    datetimes,
+    decimals,
+    floats,
+    integers,
+    plain,
+    times,
+    timestamps,
+)
 from cdc_contracts.registry.forms.columns import Settled, Texts, leave_all, leave_open, to_mask
 from cdc_contracts.registry.forms.form import Form
 from cdc_contracts.registry.forms.values import (
@@ -28,6 +38,8 @@ from cdc_contracts.registry.forms.values import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from cdc_contracts.registry.forms.columns import Mask
 
 Judge = Callable[[str, Context], Value]
 Encode = Callable[[str, Context], str | Number | bool]
@@ -86,7 +98,7 @@ def settle_instant(values: pa.Array, context: Context) -> Settled:
     return _open_where(values, context, timestamps.settle_seconds_fraction, first)
 
 
-def _open_where(values: pa.Array, context: Context, settle: Settle, left: Callable[[Texts], np.ndarray]) -> Settled:  # type: ignore[type-arg]
+def _open_where(values: pa.Array, context: Context, settle: Settle, left: Callable[[Texts], Mask]) -> Settled:
     settled, rows = settle(values, context), left(Texts(values))
     return Settled(settled.text, rows if settled.open is None else settled.open | rows, settled.flags)
 

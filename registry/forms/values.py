@@ -105,11 +105,13 @@ class Context:
 
     `zone` is the parameter `timestamp_zone`. `keep_invalid` is the entry `keep-text` of the mapping, and
     `invalid_literal` its `{literal: …}`: the one text that stands for a time that does not exist.
+    `second_digits` is how many digits of a second an Avro record counts.
     """
 
     zone: ZoneInfo | timezone | None = None
     keep_invalid: bool = False
     invalid_literal: str | None = None
+    second_digits: int = 9
 
     def keep(self, text: str) -> Value:
         """Keep the text of a time that does not exist.

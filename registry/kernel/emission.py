@@ -30,7 +30,7 @@ from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_shapes
 from cdc_contracts.registry.model import Place
 from cdc_contracts.registry.reading import Reading, as_sent
-from cdc_contracts.registry.reference import control_of, update_part
+from cdc_contracts.registry.reference import HALVES, control_of, update_part
 from cdc_contracts.registry.times import EventTime, read_integer_times, read_time
 from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, QUARANTINED, Verdict
 from cdc_contracts.registry.zones import Zone

@@ -57,6 +57,8 @@ from cdc_contracts.registry.wire.transport import Wire
 Differences = frozenset[tuple[Version, Version]]
 
 _MOST_PRECEDENTS: Final = 20_000
+_FEW: Final = 8
+"""So few records are asked for one by one whether another subject claims them: most say no by their first member."""
 _NOT_OF_FRAMES: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
 _KIND_LANES: Final = {"text": lanes.TEXT, "number": lanes.RAW, "boolean": lanes.BOOL}
 
@@ -395,7 +397,11 @@ class FastJudge:
         if alike.precedent.ours or not self._rivals:
             return [(alike, None)]
         mine = values.take(alike.numbers)
-        welcomed = np.stack([rival.welcomes(mine) for rival in self._rivals], axis=1)
+        if len(mine) <= _FEW:
+            told = [self.scope.claimants(value or b"") for value in mine]
+            welcomed = np.array([[rival.scope.subject in one for rival in self._rivals] for one in told])
+        else:
+            welcomed = np.stack([rival.welcomes(mine) for rival in self._rivals], axis=1)
         kinds, kind_of = np.unique(welcomed, axis=0, return_inverse=True)
         parts = kind_of.reshape(-1)
         return [

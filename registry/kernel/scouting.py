@@ -23,7 +23,7 @@ class Guess:
     """Guesses the shape of a value from a slice of its bytes, which is mostly that of the value before."""
 
     def __init__(self, plan: Plan, *, by_table: bool) -> None:
-        types = [(at, plan.types_close) for at in plan.types_at[:1]]
+        types: list[tuple[str, bytes | int]] = [(at, plan.types_close) for at in plan.types_at[:1]]
         names = [(at, b",") for at in plan.names_at] if by_table else []
         images = [(at, _PEEK) for at in plan.images] if plan.types_within is not None else []
         self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]

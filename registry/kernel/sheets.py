@@ -148,7 +148,7 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
     return Rows(image, state, start, count, record_of_row, columns)
 
 
-def _open_message(image: Image, total: int, columns: list[Sequence[Any]]) -> Rows:
+def _open_message(image: Image, total: int, columns: Sequence[Sequence[Any]]) -> Rows:
     """Return the rows of messages that are rows themselves: their columns follow the other members."""
     every, one = np.arange(total), np.ones(total, np.int64)
     return Rows(image, one.astype(np.int32), every, one, every, tuple(columns))

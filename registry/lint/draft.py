@@ -214,7 +214,7 @@ class Draft:
             terms = plain
             if self.samples[version.reference].table_files:
                 try:
-                    terms = Terms(tables=self.samples[version.reference].tables())
+                    terms = self.samples[version.reference].terms()
                 except _WRONG:
                     continue
             scope = Scope(self.catalogue, (version,), terms, version.reference)

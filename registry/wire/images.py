@@ -17,8 +17,6 @@ from cdc_contracts.registry.wire.binary import Reader, read_bytes, read_double, 
 
 NULL: Final = "NULL"
 NONE: Final = "NONE"
-_UNITS: Final = {"micros": 6, "nanos": 9}
-
 # Names of charsets as MySQL and Java write them, where Python has another or means another.
 _CODECS: Final[Mapping[str, str]] = MappingProxyType({
     "utf8mb4": "utf-8", "utf8mb3": "utf-8", "utf8": "utf-8", "latin1": "cp1252", "ucs2": "utf-16-be",
@@ -27,9 +25,8 @@ _CODECS: Final[Mapping[str, str]] = MappingProxyType({
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
 
 
-def image_readers(fraction: str) -> Mapping[str, Reader]:
-    """Return the readers of image records by name; `fraction` is the unit of their parts of a second."""
-    digits = _UNITS[fraction]
+def image_readers(digits: int) -> Mapping[str, Reader]:
+    """Return the readers of image records by name; `digits` of a second are what their parts of one count."""
 
     def timestamp(data: bytes, at: int) -> tuple[str, int]:
         seconds, at = read_long(data, at)
@@ -49,7 +46,7 @@ def image_readers(fraction: str) -> Mapping[str, Reader]:
     return {**_READERS, "Timestamp": timestamp, "DateTime": datetime, "TimestampWithTimeZone": zoned}
 
 
-def to_datum(text: str | None, fraction: str) -> Any:
+def to_datum(text: str | None, digits: int) -> Any:
     """Return the value of an image as fastavro writes it: a record with its name, or a symbol.
 
     Raises ValueError where the text is none that a reader of images writes.
@@ -59,7 +56,7 @@ def to_datum(text: str | None, fraction: str) -> Any:
     name, _, rest = text.partition(" ")
     if name not in _WRITERS:
         raise ValueError(f"no value of an image: {name}")
-    return (name, _WRITERS[name](rest, _UNITS[fraction]))
+    return (name, _WRITERS[name](rest, digits))
 
 
 def _fraction(part: int, digits: int) -> str | None:

@@ -65,7 +65,7 @@ class AvroWire:
         if meaning.avro is None:
             raise ContractError("`transport: avro` needs `avro`", where=version.reference)
         self._terms = terms
-        self._fraction = terms.parameters.get("avro_timestamp_fraction", "micros")
+        self._digits = terms.second_digits
         self._framing = meaning.avro.framing
         self._names = meaning.avro.schemas
         columns = meaning.columns.types
@@ -88,7 +88,7 @@ class AvroWire:
 
     @cached_property
     def _readers(self) -> list[Callable[[bytes, int], tuple[str, int]]]:
-        special = image_readers(self._fraction)
+        special = image_readers(self._digits)
         return [RecordReader(schema, self._fields, self._images, special).read for schema in self.schemas.values()]
 
     def text_of(self, value: bytes) -> bytes:
@@ -134,10 +134,7 @@ class AvroWire:
         for image in self._images:
             values = message.get(image)
             if isinstance(values, dict):
-                message[image] = [
-                    to_datum(values[name], self._fraction) if name in values else NONE
-                    for name in names
-                ]
+                message[image] = [to_datum(values[name], self._digits) if name in values else NONE for name in names]
         named = {last_name(name): name for name in _names_of(schema)}
         out = io.BytesIO()
         fastavro.schemaless_writer(out, schema, _with_names(message, named))
