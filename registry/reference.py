@@ -14,7 +14,6 @@ from typing import Any, Final
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Control, Image
 from cdc_contracts.registry.discriminators import all_hold
-from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.findings import INFO, WARNING, Finding, rule_id
 from cdc_contracts.registry.forms import (
     FIRST_RECORD,
@@ -83,9 +82,6 @@ class ReferenceJudge:
         self.version = version
         self.meaning = version.meaning
         self.terms = terms
-        unknown = [rule for rule in self.meaning.rules if rule not in RULES]
-        if unknown:
-            raise ContractError(f"rule `{unknown[0]}` is not one that this release can judge", where=version.reference)
         self._schema = SchemaJudge(version.schema)
         self._row_schema = lru_cache(256)(self._build_row_schema)
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)

@@ -127,10 +127,12 @@ def _form(name: str, kind: str, record: str, says: str, judge: Judge, encode: En
 
 def _behind(text: str, records: tuple[str, ...]) -> str:
     """Return what stands behind the name of the record. Raises BrokenValue where it is another record's."""
-    record, _, rest = text.partition(" ")
-    if record in records:
-        return rest
-    raise BrokenValue(FIRST_RECORD + RECORDS.index(record) if record in RECORDS else Flag.BROKEN)
+    record, blank, rest = text.partition(" ")
+    if not blank or record not in RECORDS:
+        raise BrokenValue
+    if record not in records:
+        raise BrokenValue(FIRST_RECORD + RECORDS.index(record))
+    return rest
 
 
 def _starts(*heads: str) -> dict[str, object]:

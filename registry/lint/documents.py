@@ -42,21 +42,12 @@ def documents_can_be_read(draft: Draft) -> Iterator[Fault]:
 
 
 def contracts_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:
-    """Every key, value and named reading of a resolved contract is one of the vocabulary, and is carried out."""
-    from cdc_contracts.registry.rules import NOTES, RULES
-
+    """Every key, value and named reading of a resolved contract is one of the vocabulary."""
     for version in draft.versions:
         file = version.folder.joinpath("contract.yaml")
         for parts, problem, found in draft.model_faults.get(version.reference, []):
             if not _is_inherited(draft, version, parts):
                 yield Fault(file, _lower(problem), _shown(found), parts)
-        meaning = draft.meanings.get(version.reference)
-        if meaning is None:
-            continue
-        for key, names, known in (("rules", meaning.rules, RULES), ("notes", meaning.notes, NOTES)):
-            for index, name in enumerate(names):
-                if name not in known:
-                    yield Fault(file, "a rule that this release carries out", name, (key, str(index)))
 
 
 def mappings_keep_to_the_vocabulary(draft: Draft) -> Iterator[Fault]:

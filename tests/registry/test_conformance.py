@@ -40,7 +40,8 @@ def samples_of(part: str) -> list:
 def scope_of(reference: str) -> Scope:
     tables = Path(str(CATALOGUE.version(reference).folder)) / "samples" / "tables"
     contracts = read_table_contracts(tables) if tables.is_dir() else TableContracts()
-    return open_scope(CATALOGUE, reference, Terms(tables=contracts))
+    names = [document["table"] for document in contracts.documents()]
+    return open_scope(CATALOGUE, reference, Terms(tables=contracts, table=names[0] if len(names) == 1 else None))
 
 
 @pytest.mark.parametrize(("reference", "file"), samples_of(""))

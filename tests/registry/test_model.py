@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
 
 from cdc_contracts.registry import model
-from cdc_contracts.registry.model import Evidence, Images, Mapping, Meaning, Place
+from cdc_contracts.registry.model import Evidence, Images, Mapping, Meaning, Place, Rule
+from cdc_contracts.registry.rules import NOTES, RULES
 
 WHOLE = {
     "contract": "acme/plain@1",
@@ -115,3 +117,8 @@ def test_a_mapping_keeps_texts_or_names_a_literal():
     assert mapping.invalid == {"sql-date": "keep-text", "x": {"literal": "0"}}
     with pytest.raises(ValidationError):
         Mapping.model_validate({"mapping": "m", "invalid": {"sql-date": "drop"}})
+
+
+def test_every_rule_and_note_of_the_vocabulary_is_carried_out():
+    assert set(get_args(Rule)) == set(RULES)
+    assert set(get_args(get_args(Meaning.model_fields["notes"].annotation)[0])) == set(NOTES)

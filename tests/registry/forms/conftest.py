@@ -77,7 +77,7 @@ def _read_array(form: Form, array: pa.Array, context: Context) -> list[tuple[str
         assert column.flags.tolist() == checked.tolist()  # type: ignore[union-attr]
         assert column.flags.dtype == "uint8"
         assert column.flags.any()
-        flags = [Flag(flag) for flag in column.flags]
+        flags = column.flags.tolist()
     return list(zip(column.text.to_pylist(), flags, strict=True))
 
 

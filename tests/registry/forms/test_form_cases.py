@@ -14,7 +14,17 @@ from typing import Any
 
 import pytest
 
-from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number, Value
+from cdc_contracts.registry.forms import (
+    FIRST_RECORD,
+    FORMS,
+    RECORDS,
+    BrokenValue,
+    Context,
+    Flag,
+    Form,
+    Number,
+    Value,
+)
 
 CASES: dict[str, dict[str, Any]] = {}
 for path in sorted((Path(__file__).parent / "cases").glob("*.json")):
@@ -45,19 +55,19 @@ def cases(*groups: str) -> list[Any]:
     ]
 
 
-Agree = Callable[[Form, Any, Context, tuple[str | None, Flag]], None]
+Agree = Callable[[Form, Any, Context, tuple[str | None, int]], None]
 
 
 @pytest.fixture(scope="module")
 def agree(read_column: Any) -> Agree:
     """Demand the same of the reference, of the column (alone and among others) and of the check."""
 
-    def demand(form: Form, value: Any, context: Context, expected: tuple[str | None, Flag]) -> None:
+    def demand(form: Form, value: Any, context: Context, expected: tuple[str | None, int]) -> None:
         text, flag = expected
         if text is None:
             with pytest.raises(BrokenValue) as broken:
                 form.read(value, context)
-            assert broken.value.flag is flag
+            assert broken.value.flag == flag
         else:
             assert form.read(value, context) == Value(text, flag)
         assert read_column(form, [value], context) == [expected]
@@ -76,6 +86,14 @@ def test_a_good_value_is_read_as_its_canonical_text(agree: Agree, form: Form, va
         agree(form, value, context, (text, Flag.OK))
 
 
+@pytest.mark.parametrize(("form", "value", "record"), cases("another record"))
+def test_a_value_in_another_record_is_broken_and_the_record_is_told(
+    agree: Agree, form: Form, value: Any, record: str
+) -> None:
+    for context in (KEEPS, STRICT):
+        agree(form, value, context, (None, FIRST_RECORD + RECORDS.index(record)))
+
+
 @pytest.mark.parametrize(("form", "value", "text"), cases("noted"))
 def test_an_undocumented_detail_is_accepted_and_noted(agree: Agree, form: Form, value: Any, text: str) -> None:
     for context in (KEEPS, STRICT):
@@ -88,6 +106,20 @@ def test_a_time_that_does_not_exist_keeps_its_text_only_where_the_mapping_says_s
 ) -> None:
     agree(form, value, KEEPS, (value, Flag.INVALID))
     agree(form, value, STRICT, (None, Flag.BROKEN))
+
+
+@pytest.mark.parametrize(("form", "value", "kept"), cases("invalid record"))
+def test_of_an_invalid_time_in_a_record_the_text_behind_the_name_is_kept(
+    agree: Agree, form: Form, value: str, kept: str
+) -> None:
+    agree(form, value, KEEPS, (kept, Flag.INVALID))
+    agree(form, value, STRICT, (None, Flag.BROKEN))
+    assert form.read(form.write(kept, KEEPS), KEEPS) == Value(kept, Flag.INVALID)
+
+
+def test_the_seconds_that_stand_for_an_invalid_time_are_kept(agree: Agree) -> None:
+    context = Context(invalid_literal="-9223372022400")
+    agree(FORMS["avro-timestamp"], "Timestamp -9223372022400", context, ("-9223372022400", Flag.INVALID))
 
 
 @pytest.mark.parametrize(("form", "value"), cases("broken"))
