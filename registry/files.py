@@ -1,7 +1,7 @@
 """Messages in files: planned once in byte ranges and row groups, then read piece by piece, anywhere.
 
 A `.jsonl` file has one message a line, cut at line feeds and at nothing else; a `.parquet` file one message a row,
-with the columns of the Kafka source as far as it has them; a `.json` file is one message as a whole. Each message has
+with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole. Each has
 a topic, a partition and an offset: the columns of those names, else file name, place of the file, and line or row.
 """
 
@@ -92,7 +92,7 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
             raise UsageError(
                 f"`{path.suffix or path.name}` is not a kind of file that holds messages",
                 where=str(path),
-                mend="use .jsonl (a message a line), .parquet, .json (one message), or --whole",
+                mend="use .jsonl (a message a line), .parquet, .json or .avro (one message), or --whole",
             )
         try:
             {"lines": _plan_lines, "whole": _plan_whole, "rows": _plan_rows}[kind](path, number, plan, seen)
@@ -133,7 +133,7 @@ def _expand(paths: Sequence[Path]) -> Iterator[Path]:
         if path.is_dir():
             found = [entry for entry in path.rglob("*") if entry.is_file() and entry.suffix in _KINDS]
             if not found:
-                raise UnavailableError("no .jsonl, .parquet or .json file below it", where=str(path))
+                raise UnavailableError("no .jsonl, .parquet, .json or .avro file below it", where=str(path))
             yield from found
         elif path.exists():
             yield path
@@ -347,5 +347,5 @@ def _as_batch(values: list[bytes], topic: str, partition: int, offsets: Any) -> 
     })  # fmt: skip
 
 
-_KINDS: Final = {".jsonl": "lines", ".ndjson": "lines", ".parquet": "rows", ".json": "whole"}
+_KINDS: Final = {".jsonl": "lines", ".ndjson": "lines", ".parquet": "rows", ".json": "whole", ".avro": "whole"}
 _SOURCE_COLUMNS: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")

@@ -31,3 +31,30 @@ def rendered(reference, count, *, seed=1, terms=None, **options):
 
 def scope_of(reference, **terms):
     return open_scope(CATALOGUE, reference, Terms(**terms))
+
+
+def told_as(version, op: str) -> str:
+    """The op that is read back: rows of a full load may be written as inserts, and inserts and updates as one."""
+    if version.meaning.full_load == "as-upsert" and op in ("insert", "update", "snapshot"):
+        return "upsert"
+    return "insert" if op == "snapshot" and version.meaning.full_load == "as-insert" else op
+
+
+def cut(text: str | None, digits: int | None, *, instants: bool) -> str | None:
+    """Return a canonical time with so many digits of a second, and its zone only where instants are kept."""
+    if text is None or digits is None:
+        return text
+    zone = "Z" if text.endswith("Z") else ""
+    whole, _, fraction = text.removesuffix("Z").partition(".")
+    shown = fraction[:digits].rstrip("0")
+    return whole + ("." + shown if shown else "") + (zone if instants else "")
+
+
+def as_told(text, source_type, can):
+    """Canonical text as a dialect may hold it: cut where it keeps less, in another kind where it has no own."""
+    kind, family = can.kind_of(source_type), source_type.partition("(")[0].split()[0]
+    if text is None or kind == "text":
+        return text
+    if family in ("date", "datetime") and kind == "timestamp":  # one type for all moments, counted in milliseconds
+        text += "T00:00:00Z" if family == "date" else "Z"
+    return cut(text, can.fraction_digits(source_type), instants=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from topics import as_told, told_as
 
 from cdc_contracts.registry.carrying import carries
 from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
@@ -49,13 +50,6 @@ DDL = Event(
     ddl_text="ALTER TABLE visits COMMENT = 'x'", ddl_type="ALTER",
 )  # fmt: skip
 HEARTBEAT = Event("heartbeat", event_time=1_718_000_000_000_000)
-
-
-def told_as(version, op: str) -> str:
-    """The op that is read back: rows of a full load may be written as inserts, and inserts and updates as one."""
-    if version.meaning.full_load == "as-upsert" and op in ("insert", "update", "snapshot"):
-        return "upsert"
-    return "insert" if op == "snapshot" and version.meaning.full_load == "as-insert" else op
 
 
 def judge(version, message: bytes, terms: Terms) -> Judgement:
@@ -369,16 +363,6 @@ def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():
 # --- the same rows through every contract
 
 
-def cut(text: str | None, digits: int | None, *, instants: bool) -> str | None:
-    """Return a canonical time with so many digits of a second, and its zone only where instants are kept."""
-    if text is None or digits is None:
-        return text
-    zone = "Z" if text.endswith("Z") else ""
-    whole, _, fraction = text.removesuffix("Z").partition(".")
-    shown = fraction[:digits].rstrip("0")
-    return whole + ("." + shown if shown else "") + (zone if instants else "")
-
-
 def decode(version, events, terms):
     renderer, reference = Renderer(version, terms), ReferenceJudge(version, terms)
     judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
@@ -406,16 +390,6 @@ def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contra
             assert_told_around_the_row(version, event, change, can[version])
 
     assert compared > 80_000
-
-
-def as_told(text, source_type, can):
-    """Canonical text as a dialect may hold it: cut where it keeps less, in another kind where it has no own."""
-    kind, family = can.kind_of(source_type), source_type.partition("(")[0].split()[0]
-    if text is None or kind == "text":
-        return text
-    if family in ("date", "datetime") and kind == "timestamp":  # one type for all moments, counted in milliseconds
-        text += "T00:00:00Z" if family == "date" else "Z"
-    return cut(text, can.fraction_digits(source_type), instants=True)
 
 
 def assert_told_around_the_row(version, event, change, can):

@@ -15,6 +15,8 @@ from cdc_contracts.spark_checks.audit import audit_input
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files, read_topics
 
+ALL = [version.reference for version in CATALOGUE.all_versions()]
+
 
 def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **terms):
     path = tmp_path / "topic.jsonl"
@@ -32,9 +34,9 @@ def paths_of(report, name):
     return {finding["path"] for finding in report["findings"] if finding["class"] == name}
 
 
-@pytest.mark.parametrize("reference", [version.reference for version in CATALOGUE.all_versions()])
-def test_a_stream_that_conforms_passes_without_a_finding_above_info(spark, tmp_path, reference):
-    lines = rendered(reference, 2_000, snapshot=50, controls=97)
+@pytest.mark.parametrize("reference", [one for one in ALL if one.endswith("@1") and one[:-1] + "2" in ALL])
+def test_a_stream_of_an_older_version_passes_without_a_finding_above_info(spark, tmp_path, reference):
+    lines = rendered(reference, 1_000, snapshot=50, controls=97)
     report = audit_lines(spark, tmp_path, lines, reference)
     assert report["verdict"] == "pass"
     assert [finding for finding in report["findings"] if finding["severity"] != "info"] == []
