@@ -23,6 +23,7 @@ from cdc_contracts.cli import (
     linting,
     listing,
     rulebook,
+    sampling,
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
@@ -66,6 +67,7 @@ app.command("show")(explanation.show)
 app.command("diff")(differences.diff)
 app.command("lint")(linting.lint)
 app.add_typer(rulebook.app, name="rules")
+app.command("sample")(sampling.sample)
 app.command("check")(check.check)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")

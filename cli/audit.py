@@ -25,6 +25,7 @@ def audit_topic(
     start: running.From = "earliest",
     end: running.To = "latest",
     tables: judging.Tables = None,
+    table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
@@ -43,7 +44,7 @@ def audit_topic(
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
@@ -59,6 +60,7 @@ def audit_file(
     end: running.To = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     tables: judging.Tables = None,
+    table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
@@ -73,7 +75,7 @@ def audit_file(
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json,
+        max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
     with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:

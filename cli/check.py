@@ -22,6 +22,7 @@ def check(
     contract: judging.Contract = None,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     tables: judging.Tables = None,
+    table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
@@ -36,7 +37,7 @@ def check(
 
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json,
+        max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     batches: Iterator[pa.RecordBatch]
     if paths == [STDIN]:

@@ -33,6 +33,7 @@ def decode_topic(
     replace: Replace = False,
     trust_contract: TrustContract = False,
     tables: judging.Tables = None,
+    table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "error",
@@ -51,7 +52,7 @@ def decode_topic(
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
@@ -71,6 +72,7 @@ def decode_file(
     replace: Replace = False,
     trust_contract: TrustContract = False,
     tables: judging.Tables = None,
+    table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "error",
@@ -85,7 +87,7 @@ def decode_file(
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json,
+        max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
     with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:

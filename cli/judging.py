@@ -13,7 +13,9 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import SEVERITIES, Severities
 
 if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Catalogue
     from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.terms import Terms
 
 Contract = Annotated[
     str | None,
@@ -28,6 +30,12 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option("--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00."),
 ]
+Table = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="[DATABASE.]TABLE", help="The table of messages that do not say it; else the topic's name."
+    ),
+]
 Raised = Annotated[
     list[str] | None, typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more.")
 ]
@@ -41,6 +49,17 @@ MOST_BYTES = 64 * 1024 * 1024
 """`registry.messages.MAX_BYTES`, which takes long to import; a test compares the two."""
 
 
+def open_terms(*, tables: Path | None, parameters: Sequence[str] | None) -> Terms:
+    """Return the terms that the options stand for, for a command that judges nothing."""
+    from cdc_contracts.registry.tables import TableContracts, read_table_contracts
+    from cdc_contracts.registry.terms import Terms
+
+    return Terms(
+        parameters=_pairs(parameters, "--parameter"),
+        tables=read_table_contracts(tables) if tables else TableContracts(),
+    )
+
+
 def open_run(
     contract: str | None,
     *,
@@ -52,6 +71,7 @@ def open_run(
     max_bytes: int = MOST_BYTES,
     strict_json: bool = False,
     topics: Sequence[str] = (),
+    table: str | None = None,
 ) -> Scope:
     """Return the scope that the options and `cdc-contracts.yaml` stand for.
 
@@ -76,6 +96,7 @@ def open_run(
         raise UsageError(
             "this release does not find out the contract by itself", mend="give --contract SYSTEM/DIALECT@N"
         )
+    catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
     found = tables or (Path(settings.tables) if settings.tables else None)
     terms = Terms(
         parameters={**settings.parameters, **_pairs(parameters, "--parameter")},
@@ -83,9 +104,14 @@ def open_run(
         severities=Severities(_pairs(severities, "--severity")),
         max_bytes=max_bytes,
         strict_json=strict_json,
+        table=table or (topics[0] if len(topics) == 1 and _needs_a_table(catalogue, reference) else None),
     )
-    catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
     return open_scope(catalogue, reference, terms)
+
+
+def _needs_a_table(catalogue: Catalogue, reference: str) -> bool:
+    """Say whether messages of a contract do not name their table, so that the topic has to."""
+    return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 
 
 def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Messages in files: planned once in byte ranges and row groups, then read piece by piece, anywhere.
 
 A `.jsonl` file has one message a line, cut at line feeds and at nothing else; a `.parquet` file one message a row,
-with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole. Each has
-a topic, a partition and an offset: the columns of those names, else file name, place of the file, and line or row.
+with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole.
+Each has a topic, a partition and an offset: the columns of those names, else file name, place of the file, and line
+or row.
 """
 
 from __future__ import annotations

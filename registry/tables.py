@@ -63,6 +63,10 @@ class TableContracts:
             return None
         return self._by_name.get(table_name(database, schema, table) or "")
 
+    def first(self) -> TableContract | None:
+        """Return the contract that comes first by name, None where there is none."""
+        return self._by_name[min(self._by_name)] if self._by_name else None
+
     def documents(self) -> list[dict[str, Any]]:
         """Return the contracts as plain data, in order of their names."""
         return [self._by_name[name].model_dump() for name in sorted(self._by_name)]

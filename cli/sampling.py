@@ -1,0 +1,88 @@
+"""`cdc-contracts sample`: messages of any contract, to try a consumer before the vendor does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli import console, judging
+from cdc_contracts.cli.options import ContractFolders, open_catalogue
+from cdc_contracts.registry.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def sample(
+    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N the latest version.")],
+    total: Annotated[int, typer.Option("-n", "--number", help="How many messages.", min=1)] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same bytes.")] = 1,
+    drift: Annotated[
+        str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message, or the last, drift so.")
+    ] = None,
+    split_updates: Annotated[
+        bool, typer.Option("--split-updates", help="An update as two messages, where the dialect can.")
+    ] = False,
+    tables: judging.Tables = None,
+    parameters: judging.Parameters = None,
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl or .parquet file; else stdout.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
+    folders: ContractFolders = None,
+) -> None:
+    """Make messages of a contract from one stream of rows: inserts, updates, deletes, full load, DDL, heartbeats."""
+    from cdc_contracts.registry.sampling import sample_messages
+
+    version = open_catalogue(folders).version(reference)
+    terms = judging.open_terms(tables=tables, parameters=parameters)
+    binary = version.resolved.get("transport") != "json"
+    if target is None and binary:
+        raise UsageError(f"messages of {version} are binary", mend="give -o FILE.parquet")
+    if target is not None:
+        _check_target(target, binary=binary, replace=replace)
+    messages = sample_messages(
+        version, total, seed=seed, terms=terms, drift=drift, split_updates=split_updates
+    )  # fmt: skip
+    if target is None:
+        _print_lines(messages)
+    elif target.suffix == ".parquet":
+        _write_parquet(target, list(messages))
+    else:
+        target.write_bytes(b"".join(message + b"\n" for message in messages))
+    if target is not None:
+        console.say(f"{total:,} messages of {version} in {target}")
+
+
+def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
+    endings = (".parquet",) if binary else (".jsonl", ".parquet")
+    if target.suffix not in endings:
+        raise UsageError(f"`{target.suffix or target.name}` is no file for these messages", mend=" or ".join(endings))
+    if target.exists() and not replace:
+        raise UsageError("the file is there already", where=str(target), mend="--replace writes over it")
+
+
+def _print_lines(messages: Iterable[bytes]) -> None:
+    for message in messages:
+        sys.stdout.buffer.write(message + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _write_parquet(target: Path, messages: Sequence[bytes]) -> None:
+    """Write the messages with the columns of the Kafka source, as a capture has them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    places = range(len(messages))
+    columns = {
+        "key": pa.nulls(len(messages), pa.binary()),
+        "value": pa.array(messages, pa.binary()),
+        "topic": pa.array([target.stem] * len(messages)),
+        "partition": pa.array([0] * len(messages), pa.int32()),
+        "offset": pa.array(places, pa.int64()),
+    }
+    pq.write_table(pa.table(columns), target)

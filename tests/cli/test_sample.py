@@ -1,0 +1,121 @@
+"""`cdc-contracts sample`: messages that conform, and messages that drift as asked."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.sampling import sample_messages
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.terms import Terms
+
+CATALOGUE = shipped_catalogue()
+VERSIONS = list(CATALOGUE.all_versions())
+ONE_MESSAGE = (
+    "malformed", "other-dialect", "other-version", "unknown-field", "missing-field", "type-change", "value-form",
+    "unknown-enum", "cross-field", "precision",
+)  # fmt: skip
+# What a dialect has no place for: a record has fixed fields and codes, and what is read by its kind has one form.
+CANNOT = {
+    "dts/avro": {"unknown-field", "missing-field", "unknown-enum"},
+    "oms/avro": {"unknown-field", "missing-field", "unknown-enum"},
+    "oms/debezium-smt": {"unknown-field", "missing-field", "value-form", "cross-field"},
+    "dts/shareplex": {"precision"},
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_samples_of_a_version_conform_to_it(version):
+    scope = open_scope(CATALOGUE, version.reference, Terms())
+    outcomes = [scope.judge(message).verdict for message in sample_messages(version, 60, seed=3, terms=Terms())]
+
+    assert len(outcomes) == 60
+    assert {verdict.outcome for verdict in outcomes} <= {"conforming", "control"}
+    assert not [finding for verdict in outcomes for finding in verdict.findings if finding.severity != "info"]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):
+    scope = open_scope(CATALOGUE, version.reference, Terms())
+    lone = len(CATALOGUE.versions(version.subject)) == 1
+    cannot = CANNOT.get(version.subject, set())
+    made = {}
+    for drift in ONE_MESSAGE:
+        try:
+            messages = list(sample_messages(version, 10, seed=5, terms=Terms(), drift=drift))
+        except UsageError as error:
+            made[drift] = False
+            assert "can show" in str(error)
+            continue
+        made[drift] = True
+        verdicts = [scope.judge(message).verdict for message in messages]
+        assert [drift in {finding.name for finding in verdict.findings} for verdict in verdicts].count(True) == 1
+
+    assert {drift for drift, done in made.items() if not done} - {"other-version"} == cannot
+    assert not (made["other-version"] and lone)
+
+
+def test_the_other_way_of_placing_rows_is_shown_by_the_next_event_that_can():
+    scope = open_scope(CATALOGUE, "dts/canal@2", Terms())
+    messages = sample_messages(CATALOGUE.version("dts/canal@2"), 60, seed=1, terms=Terms(), drift="other-version")
+    found = [scope.judge(message).verdict.outcome for message in messages]
+    assert 3 <= found.count("other-version") <= 6
+
+
+def test_lines_go_to_standard_output_and_the_same_seed_gives_the_same(capfdbinary):
+    def lines(*options):
+        assert main(["sample", "dts/canal@2", "-n", "7", *options]) == 0
+        return capfdbinary.readouterr().out
+
+    first = lines("--seed", "4")
+    assert [json.loads(line)["database"] for line in first.splitlines()] == ["shop"] * 7
+    assert lines("--seed", "4") == first
+    assert lines("--seed", "5") != first
+
+
+def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
+    target = tmp_path / "records.parquet"
+    assert main(["sample", "dts/avro", "-n", "30", "-o", str(target)]) == 0
+    assert pq.read_table(target).num_rows == 30
+    assert main(["check", str(target), "--contract", "dts/avro"]) == 0
+    assert main(["sample", "dts/avro", "-o", str(target)]) == 2
+    assert "--replace" in capsys.readouterr().err
+    assert main(["sample", "dts/avro", "-n", "3", "-o", str(target), "--replace"]) == 0
+    assert pq.read_table(target).num_rows == 3
+
+
+def test_a_table_of_the_users_takes_the_place_of_our_own(tmp_path, capfdbinary):
+    table = tmp_path / "visits.yaml"
+    table.write_text("table: clinic.visits\ncolumns:\n  no: {type: int}\n  seen: {type: date}\nprimary_key: [no]\n")
+    assert main(["sample", "oms-community/canal@2", "-n", "5", "--tables", str(table)]) == 0
+    messages = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    assert {(one["database"], one["table"]) for one in messages} == {("clinic", "visits")}
+    assert {*messages[0]["mysqlType"]} == {"no", "seen"}
+
+
+def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
+    assert main(["sample", "dataworks/streamx", "-n", "40", "--split-updates"]) == 0
+    codes = [json.loads(line)["payload"]["op"] for line in capfdbinary.readouterr().out.splitlines()]
+    assert codes.count("UPDATE_BEFOR") >= 5
+    pairs = zip(codes, codes[1:], strict=False)
+    assert all(after == "UPDATE_AFTER" for before, after in pairs if before == "UPDATE_BEFOR")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sample", "dts/canal", "--drift", "typo"], "no class of drift"),
+        (["sample", "dts/canal", "--drift", "order"], "one message cannot show order"),
+        (["sample", "dts/avro"], "-o FILE.parquet"),
+        (["sample", "dts/avro", "-o", "x.jsonl"], ".parquet"),
+        (["sample", "dts/canal", "-o", "x.txt"], ".jsonl or .parquet"),
+        (["sample", "dts/kanal"], "did you mean dts/canal?"),
+        (["sample", "dts/shareplex", "--drift", "precision"], "no message here of dts/shareplex@1 can show precision"),
+    ],
+)
+def test_what_cannot_be_made_is_told(arguments, told, capsys):
+    assert main(arguments) == 2
+    assert told in capsys.readouterr().err
