@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import judging, reports, running
+from cdc_contracts.cli import console, judging, reports, running
 from cdc_contracts.cli.audit import ReportFiles
 from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
@@ -93,3 +94,24 @@ def decode_file(
     with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
         options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
         running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
+
+
+@app.command("join")
+def join(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    as_json: AsJson = False,
+    cores: running.Cores = None,
+) -> None:
+    """Join updates that came as two messages, and tell the halves whose other half is not there."""
+    from cdc_contracts.spark_checks.halves import join_halves
+
+    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
+        joined = join_halves(session, directory)
+    if as_json:
+        console.print_json(joined.as_document())
+    else:
+        for half in joined.lone:
+            where = f"{half['topic']}/{half['partition']}@{half['offset']}"
+            console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} is alone")
+        console.say(f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves alone")
+    raise typer.Exit(EXIT_CODES[joined.as_document()["verdict"]])

@@ -1,0 +1,85 @@
+"""Updates in two halves: joined over what is stored, wherever batches and runs ended, and never lost."""
+
+import json
+
+import pyarrow.parquet as pq
+from topics import CATALOGUE, scope_of
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.sampling import split_update
+from cdc_contracts.registry.streams import row_stream
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.decode import decode_input
+from cdc_contracts.spark_checks.halves import join_halves
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.sources import read_files
+
+STREAMX = "dataworks/streamx@1"
+EVENTS = [event for event in row_stream(7, 400, fractions=False) if event.op in ("insert", "update", "delete")]
+
+
+def messages():
+    renderer = Renderer(CATALOGUE.version(STREAMX), Terms())
+    for event in EVENTS:
+        for half in split_update(event) if event.op == "update" else (event,):
+            yield renderer.render(half)
+
+
+def decode(spark, path, out, window=("earliest", "latest"), tasks=2):
+    source = read_files([path], parse_range(*window), tasks=tasks)
+    return decode_input(spark, source, scope_of(STREAMX), str(out), fail_on="error")
+
+
+def joined_rows(out):
+    rows = pq.read_table(out / "joined").to_pylist()
+    return sorted(
+        ((row["offset"], dict(row["before"]), dict(row["after"]), row["update_part"]) for row in rows),
+        key=lambda row: row[0],
+    )
+
+
+def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, tmp_path):
+    lines = list(messages())
+    path = tmp_path / "topic.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    cut = next(place for place, line in enumerate(lines) if place > 50 and b'"UPDATE_AFTER"' in line)
+    decode(spark, path, tmp_path / "once", tasks=1)
+    decode(spark, path, tmp_path / "twice", ("earliest", f"offset:{cut}"), tasks=3)
+    decode(spark, path, tmp_path / "twice", (f"offset:{cut}", "latest"), tasks=4)
+
+    once = join_halves(spark, str(tmp_path / "once"))
+    twice = join_halves(spark, str(tmp_path / "twice"))
+
+    updates = [event for event in EVENTS if event.op == "update"]
+    assert once.rows == twice.rows == len(updates) > 100
+    assert once.lone == twice.lone == []
+    rows = joined_rows(tmp_path / "once")
+    assert rows == joined_rows(tmp_path / "twice")
+    assert {row[3] for row in rows} == {"joined"}
+    for (_, before, after, _), event in zip(rows, updates, strict=True):
+        assert (before["id"], after["id"]) == (event.before["id"], event.after["id"])
+        assert (before["note"], after["note"]) == (event.before["note"], event.after["note"])
+
+
+def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, tmp_path, capsys):
+    lines = list(messages())
+    after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
+    before = next(place for place, line in enumerate(lines) if place > after and b'"UPDATE_BEFOR"' in line)
+    kept = lines[: after - 1] + lines[after : before + 1] + lines[before + 2 :]
+    path = tmp_path / "topic.jsonl"
+    path.write_bytes(b"\n".join(kept) + b"\n")
+    decode(spark, path, tmp_path / "out")
+
+    assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 1
+
+    told = json.loads(capsys.readouterr().out)
+    alone = [(half["update_part"], half["offset"], half["topic"], half["table"]) for half in told["unpaired"]]
+    assert alone == [("after", after - 1, "topic.jsonl", "orders"), ("before", before - 1, "topic.jsonl", "orders")]
+    assert told["joined"] == len([event for event in EVENTS if event.op == "update"]) - 2
+    assert told["rule"] == "D09.halves-paired"
+
+
+def test_a_folder_without_a_finished_run_is_told(tmp_path, capsys):
+    assert main(["decode", "join", str(tmp_path)]) == 3
+    assert "no finished run" in capsys.readouterr().err
