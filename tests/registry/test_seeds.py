@@ -1,0 +1,163 @@
+"""Every sample of the vendors' documents is a message of its subject, once the errata are mended and not before.
+
+The documents are no part of the project: CDC_CONTRACTS_SEEDS names the folder that holds them.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+from seeds import (
+    COMMUNITY,
+    DRS,
+    DTS,
+    ENTERPRISE,
+    SAMPLES,
+    SECTIONS,
+    STREAMX,
+    TEMPLATE,
+    VARIABLE,
+    document,
+    json_texts,
+    repaired,
+    texts_of,
+)
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.messages import Unreadable, parse_message
+from cdc_contracts.registry.reference import ReferenceJudge
+from cdc_contracts.registry.terms import Terms
+
+if VARIABLE not in os.environ:
+    pytest.skip(f"{VARIABLE} does not name the folder of the vendors' documents", allow_module_level=True)
+
+SEEDS = Path(os.environ[VARIABLE])
+CATALOGUE = shipped_catalogue()
+REPAIRS = [pytest.param(sample, one, id=f"{sample} without {one}") for sample in SAMPLES for one in sample.text.repairs]
+
+# Counted by hand: messages, and templates that only have the shape of one.
+COUNTS = {COMMUNITY: (19, 6), ENTERPRISE: (37, 10), DRS: (1, 0), STREAMX: (6, 1), DTS: (6, 0)}
+
+each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
+each_repair = pytest.mark.parametrize(("sample", "one"), REPAIRS)
+
+
+def read(sample, save=None):
+    return parse_message(repaired(SEEDS, sample, save=save).encode(), strict=True)
+
+
+@cache
+def judges_of(subject):
+    return [ReferenceJudge(version, Terms()) for version in CATALOGUE.versions(subject)]
+
+
+def need_contract(sample):
+    if sample.subject not in CATALOGUE.subjects():
+        pytest.skip(f"{sample.subject} is not in the catalogue yet")
+    if judges_of(sample.subject)[-1].meaning.transport == "avro":
+        pytest.skip(f"{sample.subject} is binary on the wire, and its document shows it as JSON (E53)")
+
+
+def speaker(sample):
+    judges = judges_of(sample.subject)
+    return judges[-1 if sample.text.version is None else sample.text.version - 1]
+
+
+def told(sample, message):
+    """Whether the version of a sample takes a message, as which op, and what it remarks."""
+    judgement = speaker(sample).judge(message)
+    ops = {change.op for change in judgement.changes} | ({judgement.control.kind} if judgement.control else set())
+    return judgement.fits, ops, [finding.rule for finding in judgement.findings]
+
+
+@each_sample
+def test_a_sample_is_one_json_object(sample):
+    assert read(sample)
+
+
+@each_sample
+def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_told_from(sample):
+    need_contract(sample)
+    message = read(sample)
+
+    claimed = {
+        subject
+        for subject in CATALOGUE.subjects()
+        for judge in judges_of(subject)
+        # What is claimed on declaration only is asked for its own samples alone.
+        if (judge.meaning.claim is None or subject == sample.subject) and judge.claims(message)
+    }
+
+    assert sample.subject in claimed
+    assert claimed - {sample.subject} <= set(speaker(sample).meaning.not_separable_from)
+
+
+@each_sample
+def test_a_sample_conforms_as_the_op_that_its_document_shows(sample):
+    need_contract(sample)
+
+    fits, ops, remarks = told(sample, read(sample))
+
+    assert fits, remarks
+    assert remarks == list(sample.text.remarks)
+    assert len(ops) == 1
+    assert sample.text.op is None or ops == {sample.text.op}
+
+
+@each_repair
+def test_a_repair_finds_what_it_mends(sample, one):
+    assert repaired(SEEDS, sample, save=one) != repaired(SEEDS, sample)
+
+
+@each_repair
+def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, one):
+    if one.without == "unreadable":
+        with pytest.raises(Unreadable):
+            read(sample, save=one)
+        return
+    need_contract(sample)
+    message = read(sample, save=one)
+
+    fits, ops, remarks = told(sample, message)
+
+    match one.without:
+        case "refused":
+            assert not any(judge.judge(message).fits for judge in judges_of(sample.subject))
+        case "told-otherwise":
+            assert fits
+            assert ops != {sample.text.op}
+        case "unseen":
+            assert (fits, ops, remarks) == told(sample, read(sample))
+
+
+@pytest.mark.parametrize("subject", ["oms-community/default", "oms/default"])
+def test_only_a_repaired_delete_has_the_columns_of_the_insert(subject):
+    named = {sample.text.name: sample for sample in SAMPLES if sample.subject == subject}
+    delete = named["delete"]
+    columns = read(named["insert"])["postStruct"].keys()
+
+    assert read(delete)["prevStruct"].keys() == columns
+    assert read(delete, save=delete.text.repairs[-1])["prevStruct"].keys() != columns
+
+
+def test_only_a_repaired_row_id_is_that_of_the_row_that_is_deleted():
+    named = {sample.text.name: sample for sample in SAMPLES if sample.subject == "oms/shareplex"}
+    insert = named["insert"]
+    row_id = read(named["delete"])["meta"]["rowid"]
+
+    assert read(insert)["meta"]["rowid"] == row_id
+    assert read(insert, save=insert.text.repairs[-1])["meta"]["rowid"] != row_id
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_document_gives_as_many_samples_as_were_counted_by_hand(name):
+    sections = [section for section in SECTIONS if section.document == name]
+    found = sum(len(texts_of(SEEDS, section)) for section in sections)
+    templates = sum(text is TEMPLATE for section in sections for text in section.texts)
+
+    assert (found - templates, templates) == COUNTS[name]
+    assert found == len(list(json_texts(document(SEEDS, name))))
+    assert COUNTS[name][0] == sum(sample.section.document == name for sample in SAMPLES)
