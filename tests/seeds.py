@@ -79,6 +79,7 @@ TEMPLATE = Text("template", None)
 
 # The key columns that are named are none of the columns shown (E14, E33, E38).
 KEY = ("D09.primary-key-in-image",)
+BLOCK = ("D09.schema-block-matches-image",)
 
 
 def insert(*repairs: Repair, remarks: tuple[str, ...] = ()) -> Text:
@@ -150,8 +151,8 @@ SECTIONS = (
         update(*MASKS, types_by_position, remarks=KEY), delete(*MASKS, types_by_position, remarks=KEY), ddl(),
     )),
     Section(ENTERPRISE, "Debezium JSON message format", "oms/debezium", (
-        TEMPLATE, TEMPLATE, insert(unmasked_position), update(unmasked_position, even_hex),
-        delete(unmasked_position, even_hex),
+        TEMPLATE, TEMPLATE, insert(unmasked_position, remarks=BLOCK),
+        update(unmasked_position, even_hex, remarks=BLOCK), delete(unmasked_position, even_hex, remarks=BLOCK),
     )),
     Section(ENTERPRISE, "DebeziumFlatten JSON message format", "oms/debezium-flatten", (
         TEMPLATE, insert(unmasked_position), update(unmasked_position, even_hex), delete(unmasked_position, even_hex),

@@ -126,6 +126,9 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
     match one.without:
         case "refused":
             assert not any(judge.judge(message).fits for judge in judges_of(sample.subject))
+        case "remarked":
+            assert fits
+            assert set(remarks) > set(sample.text.remarks)
         case "told-otherwise":
             assert fits
             assert ops != {sample.text.op}
