@@ -22,6 +22,10 @@ format:
     .venv/bin/ruff check --fix .
     .venv/bin/ruff format .
 
+# The pages of docs/catalogue, as the contracts are now
+pages:
+    {{python}} docs/write_catalogue.py
+
 bench *ARGS:
     {{python}} bench/run.py {{ARGS}}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, judging, reports, running
+from cdc_contracts.cli.options import open_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,10 @@ def demo(
     target: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where everything is put.")] = Path(
         "cdc-contracts-demo"
     ),
+    contract: Annotated[
+        str | None,
+        typer.Option("--contract", metavar="REF", help="The dialect; oms-community/canal if not said."),
+    ] = None,
     messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages to make.")] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same messages.")] = 7,
     cores: running.Cores = None,
@@ -32,10 +37,12 @@ def demo(
     """Make a topic whose producer is upgraded in mid-stream, audit it, decode it, and say where to look."""
     from cdc_contracts.spark_checks import demo as story
 
-    declared = judging.open_run(f"{story.SUBJECT}@2", folders=None, tables=None, parameters=None, severities=None,
-                                fail_on="warning")  # fmt: skip
+    version = open_catalogue(None).version(contract or story.SUBJECT)
+    subject = version.subject
+    declared = _open(version.reference, "warning")
     capture = target / "capture.parquet"
-    made = story.write_capture(story.demo_messages(declared.catalogue, seed=seed, messages=messages), capture)
+    tables = story.demo_messages(declared.catalogue, seed=seed, messages=messages, subject=subject)
+    made = story.write_capture(tables, capture)
     console.say(f"made {made:,} messages of {story.TOPIC} in {capture}")
     with ExitStack() as stack:
         session = stack.enter_context(running.spark_session(kafka=kafka, cores=cores, jars=None, packages=None))
@@ -44,7 +51,7 @@ def demo(
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
         report = running.watch_audit(session, source, declared, "warning")
         reports.tell(report, as_json=False, targets=[target / "report.json"])
-        decoded = _decode(session, source, declared, target)
+        decoded = _decode(session, source, subject, target)
     _tell_where_to_look(report, decoded, target)
 
 
@@ -60,10 +67,14 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     return running.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
 
-def _decode(session: SparkSession, source: Input, declared: Scope, target: Path) -> Decoded:
-    from cdc_contracts.spark_checks import demo as story
+def _open(reference: str, fail_on: str) -> Scope:
+    return judging.open_run(
+        reference, folders=None, tables=None, parameters=None, severities=None, fail_on=fail_on, table="shop.orders"
+    )
 
-    both = judging.open_run(story.SUBJECT, folders=None, tables=None, parameters=None, severities=None, fail_on="error")
+
+def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> Decoded:
+    both = _open(subject, "error")
     options = running.DecodeOptions(str(target / "decoded"), "error", replace=True, trust_contract=False)
     return running.watch_decode(session, source, both, options)
 
@@ -75,7 +86,7 @@ def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Pat
         [f"partition {one['partition']}", f"upgraded after offset {one['after']}, at {one['at']}"]
         for one in report["switches"]
     ]
-    console.print_table(["", ""], rows)
+    console.print_table(["", ""], rows or [["no switch of versions can be told", ""]])
     console.print_heading("Where to look")
     console.print_table(["", ""], [
         [str(target / "capture.parquet"), "the messages as they came"],

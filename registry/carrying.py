@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -24,6 +24,7 @@ _UNITS: Final[Mapping[str, int]] = {
     "iso-local": 1_000_000,
     "iso-local-or-utc": 1_000_000,
 }
+_MICROSECONDS: Final = 6
 _ESCAPED: Final = "object-name-escaped"
 _ZONED_TIMES: Final = frozenset({"iso-local"})
 _PROBES: Final[Mapping[str, str]] = {
@@ -135,6 +136,39 @@ def carries(version: Version, terms: Terms | None = None) -> Carries:
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
         _reaches={form: reach_of(FORMS[form], judge.context_of(FORMS[form], None)) for form in forms},
     )
+
+
+def tell_lacks(can: Carries) -> Iterator[str]:
+    """Yield in words what messages of a version cannot say, computed from its contract."""
+    for said, told in (
+        (can.table, "the table"),
+        (can.database, "the database"),
+        (can.update_before, "the row before an update"),
+        ("upsert" not in can.ops, "whether a row was inserted or updated"),
+        (can.primary_key, "the names of the key columns"),
+        (can.event_time_unit is not None, "when the change was made (without a parameter)"),
+        (can.position, "the position in the source"),
+        (can.transaction, "the transaction"),
+        (can.column_types, "the types of columns"),
+        ("ddl" in can.ops, "DDL statements"),
+    ):
+        if not said:
+            yield told
+    families = {"INT": "integer", "DECIMAL": "decimal", "DATE": "date", "TIME": "time", "DATETIME": "datetime"}
+    kinds = {name: can.kind_of(name.lower()) for name in families}
+    merged = [name for name, kind in kinds.items() if kind is not None and kind != families[name]]
+    if merged:
+        yield f"{', '.join(merged)} as kinds of their own"
+    for name in ("TIME", "DATETIME", "TIMESTAMP"):
+        digits = can.fraction_digits(name.lower())
+        if digits is not None and digits < _MICROSECONDS:
+            yield (
+                f"a {name} to more than {digits} digits of a second"
+                if digits
+                else f"a fraction of a second in a {name}"
+            )
+    if can.kind_of("timestamp") == "timestamp" and not can.instants("timestamp"):
+        yield "the zone of a TIMESTAMP (without a parameter)"
 
 
 @lru_cache(maxsize=1024)

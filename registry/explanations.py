@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from cdc_contracts.registry.carrying import carries, tell_lacks
 from cdc_contracts.registry.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.errata import Erratum, read_errata
 from cdc_contracts.registry.phrases import (
@@ -143,6 +144,8 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         yield "Column types", tell_types(meaning["columns"])
         yield "Value mapping", tell_mapping(meaning["values"])
         yield "Full load", _FULL_LOAD.get(meaning["full_load"], meaning["full_load"])
+        lacks = ", ".join(tell_lacks(carries(version)))
+        yield "Cannot say", lacks or "nothing that other dialects say"
         yield "Known by", "; ".join(map(tell_test, meaning["discriminators"]))
     if meaning.get("version_evidence"):
         yield "Evidence for it", "; ".join(map(tell_evidence, meaning["version_evidence"]))

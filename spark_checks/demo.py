@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.rendering import Event, Renderer
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
@@ -27,7 +27,7 @@ SUBJECT: Final = "oms-community/canal"
 PARTITIONS: Final = 4
 MESSAGES: Final = 20_000
 
-_BEFORE, _AFTER, _FOREIGN = f"{SUBJECT}@1", f"{SUBJECT}@2", "dts/canal@2"
+_FOREIGN: Final = ("dts/canal", "oms-community/dataworks")
 _FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
 
 
@@ -42,14 +42,19 @@ class Story:
     tombstone: tuple[float, ...] = (0.4,)
 
 
-def demo_messages(catalogue: Catalogue, *, seed: int, messages: int, story: Story | None = None) -> Iterator[pa.Table]:
+def demo_messages(
+    catalogue: Catalogue, *, seed: int, messages: int, subject: str = SUBJECT, story: Story | None = None
+) -> Iterator[pa.Table]:
     """Yield the records of each partition as a table with the columns of the Kafka source.
 
-    In each partition the producer is upgraded at its share of `upgrades`, and from `new_member` on writes a member
-    that no document names. A few messages are truncated, of another dialect, or tombstones.
+    In each partition the producer is upgraded at its share of `upgrades` from the version before the last to the
+    last, where there are two, and from `new_member` on writes a member that no document names, where it may. A few
+    messages are truncated, of another dialect, or tombstones.
     """
     told = story or Story()
-    old, new, foreign = (Renderer(catalogue.version(reference), Terms()) for reference in (_BEFORE, _AFTER, _FOREIGN))
+    versions = catalogue.versions(subject)
+    before, after = versions[-2:] if len(versions) > 1 else versions * 2
+    old, new, foreign = (Renderer(one, Terms()) for one in (before, after, _foreign_to(after)))
     size = messages // PARTITIONS
     for partition in range(PARTITIONS):
         values: list[bytes | None] = []
@@ -60,10 +65,17 @@ def demo_messages(catalogue: Catalogue, *, seed: int, messages: int, story: Stor
             renderer = old if number < int(told.upgrades[partition] * size) else new
             renderer = foreign if number in _at(told.foreign, size) else renderer
             value = renderer.render(event)
-            if number >= int(told.new_member * size):
+            if number >= int(told.new_member * size) and value.startswith(b"{"):
                 value = b'{"shard":3,' + value[1:]
             values.append(value[: len(value) // 2] if number in _at(told.truncated, size) else value)
         yield _as_table(partition, values, row_stream(seed + partition, size))
+
+
+def _foreign_to(version: Version) -> Version:
+    """Return a version of another subject whose messages nobody takes for this one's."""
+    near = {version.subject, *version.meaning.not_separable_from}
+    subject = next(subject for subject in _FOREIGN if subject not in near)
+    return version.catalogue.versions(subject)[-1]
 
 
 def write_capture(tables: Iterator[pa.Table], target: Path) -> int:

@@ -180,6 +180,15 @@ def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
 
 
+@pytest.mark.parametrize("contract", ["dts/avro", "oms/debezium-smt"])
+def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
+    assert main(["demo", "--contract", contract, "--messages", "400", "--to", str(tmp_path)]) == 0
+    assert "other-dialect" in capsys.readouterr().out
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["ledger"]["quarantined"] == 12
+    assert report["ledger"]["conforming"] == 384
+
+
 def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(here):
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
     found = run("demo", "--kafka", "--messages", "2000", "--to", "d", cwd=here)

@@ -1,0 +1,32 @@
+"""The pages of the catalogue are those of the contracts as they are now."""
+
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.pages import INDEX, catalogue_pages, page_name
+
+FOLDER = Path(__file__).parents[2] / "docs" / "catalogue"
+CATALOGUE = shipped_catalogue()
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return catalogue_pages(CATALOGUE)
+
+
+def test_docs_catalogue_is_up_to_date(pages):
+    """Where this fails: python docs/write_catalogue.py."""
+    assert {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")} == pages
+
+
+def test_every_subject_has_a_page_and_a_line_in_the_index(pages):
+    assert {*pages} == {INDEX, *map(page_name, CATALOGUE.subjects())}
+    assert all(f"[{subject}]({page_name(subject)})" in pages[INDEX] for subject in CATALOGUE.subjects())
+
+
+def test_a_page_says_what_differs_between_versions(pages):
+    page = pages["dts-canal.md"]
+    assert "What differs from dts/canal@2:" in page
+    assert "/old" in page.partition("## dts/canal@1")[2]
