@@ -10,10 +10,14 @@ import typer
 
 from cdc_contracts.cli import console
 from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.registry.errors import UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
     from cdc_contracts.registry.explanations import Explanation
+
+
+_REPORT = "report"
 
 
 class Schema(StrEnum):
@@ -24,14 +28,17 @@ class Schema(StrEnum):
 
 
 def show(
-    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, or SYSTEM/DIALECT@N.")],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or report.")],
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,
     *,
     resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, its base merged in.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one contract to someone who has never read the vendor's page."""
+    """Explain one contract to someone who has never read the vendor's page; `report` is the report of an audit."""
+    if reference == _REPORT:
+        _print_report_schema(schema)
+        return
     version = open_catalogue(contracts).version(reference)
     if schema is not None:
         console.print_json(version.schema if schema is Schema.JSON else version.avro_schema)
@@ -45,6 +52,14 @@ def show(
             console.print_json(asdict(explanation))
         else:
             _print(explanation)
+
+
+def _print_report_schema(schema: Schema | None) -> None:
+    from cdc_contracts.registry.report import report_schema
+
+    if schema is not Schema.JSON:
+        raise UsageError("the report of an audit is JSON", mend="give --schema json")
+    console.print_json(report_schema())
 
 
 def _print_resolved(version: Version, *, as_json: bool) -> None:

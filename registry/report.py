@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
@@ -54,6 +56,13 @@ def build_report(
         "versions_undecided": tally.undecided,
         "switches": _switches(tally),
     }
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a report."""
+    text = files("cdc_contracts.registry").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def judge_run(tally: Tally, fail_on: str) -> str:

@@ -45,3 +45,18 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         text = path.read_bytes().decode("utf-8", "replace")
         told += [f"{name}: {word}" for word in forbidden if word in text]
     assert told == []
+
+
+def test_what_is_offered_to_pre_commit_names_commands_that_exist():
+    import yaml
+
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    own = [
+        hook
+        for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+        for hook in repo["hooks"]
+    ]
+    assert [hook["entry"] for hook in hooks] == ["cdc-contracts lint"]
+    programs = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in own}
+    assert programs <= {"ruff", "mypy", "cdc-contracts", "python"}
+    assert all(hook["language"] == "system" for hook in own)

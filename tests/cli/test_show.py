@@ -95,3 +95,10 @@ def test_the_schemas_can_be_had_as_they_are(capsys):
     assert json.loads(shown(capsys, "dts/canal@2", "--schema", "json")) == version.schema
     assert json.loads(shown(capsys, "dts/canal@2", "--schema", "avro")) == version.avro_schema
     assert version.schema["$id"] == "urn:cdc-contracts:dts:canal:v2"
+
+
+def test_the_schema_of_a_report_can_be_had(capsys):
+    told = json.loads(shown(capsys, "report", "--schema", "json"))
+    assert told["properties"]["verdict"]["enum"] == ["pass", "drift", "inconclusive"]
+    assert main(["show", "report"]) == 2
+    assert "--schema json" in capsys.readouterr().err

@@ -1,13 +1,17 @@
 """The report says what the run came to, and refuses to say what does not add up."""
 
+import json
 from collections import Counter
 
 import pytest
+from jsonschema import Draft202012Validator
+from topics import rendered
 
+from cdc_contracts.cli.app import main
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.report import Span, build_report, instant
+from cdc_contracts.registry.report import Span, build_report, instant, report_schema
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Run, Source, Tally
 
 SOURCE = Source("orders", 3)
@@ -98,3 +102,17 @@ def test_counts_that_do_not_add_up_are_an_error_of_their_own(counts):
 def test_instants_have_milliseconds():
     assert instant(0) == "1970-01-01T00:00:00.000Z"
     assert instant(None) is None
+
+
+def test_a_report_is_as_its_published_schema_says(tmp_path, capsys):
+    schema = report_schema()
+    Draft202012Validator.check_schema(schema)
+    path = tmp_path / "a.jsonl"
+    lines = [*rendered("dts/canal@1", 40), b"{", *rendered("dts/canal@2", 40), *rendered("oms-community/canal@2", 2)]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+    main(["check", str(path), "--contract", "dts/canal", "--json"])
+
+    report = json.loads(capsys.readouterr().out)
+    assert report["findings"]
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(report)] == []
