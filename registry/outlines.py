@@ -14,7 +14,7 @@ from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.schemas import SchemaJudge, compile_pattern
 
 _OMITTED: Final = object()
-_TEXTS: Final = ("", "0", "a", "1.0.0", "2020-11-25 04:01:02", "2020-11-25T04:01:02Z")
+_TEXTS: Final = ("", "0", "a", "1.0.0", "2020-11-25 04:01:02", "2020-11-25T04:01:02", "2020-11-25T04:01:02Z")
 
 
 @dataclass(frozen=True, slots=True)
