@@ -1,14 +1,17 @@
-"""Writes `docs/catalogue/` from the contracts: `python docs/write_catalogue.py`."""
+"""Writes `docs/catalogue/` and `docs/vocabulary.md` from the contracts: `python docs/write_catalogue.py`."""
 
 from pathlib import Path
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.pages import catalogue_pages
+from cdc_contracts.registry.pages import catalogue_pages, vocabulary_page
 
 FOLDER = Path(__file__).parent / "catalogue"
+VOCABULARY = Path(__file__).parent / "vocabulary.md"
 
 if __name__ == "__main__":
-    pages = catalogue_pages(shipped_catalogue())
+    catalogue = shipped_catalogue()
+    pages = catalogue_pages(catalogue)
+    VOCABULARY.write_text(vocabulary_page(catalogue), encoding="utf-8")
     FOLDER.mkdir(exist_ok=True)
     for file in FOLDER.glob("*.md"):
         if file.name not in pages:

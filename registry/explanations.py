@@ -22,7 +22,7 @@ from cdc_contracts.registry.phrases import (
 )
 from cdc_contracts.registry.pointers import join_pointer
 
-_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
+PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
         "time_zone": "the zone of envelope times that are written without one",
@@ -30,7 +30,7 @@ _PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "avro_timestamp_fraction": "micros or nanos: what the fraction of an Avro timestamp counts",
     }
 )
-_UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
+UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "insert-images": "where the row of an INSERT stands",
         "init-images": "where the row of the full load stands",
@@ -39,7 +39,7 @@ _UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
         "value-forms-except-integer-and-text": "how values other than integers and text are written",
     }
 )
-_FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
+FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
     {
         "own-op": "rows of a full load have an op of their own",
         "as-insert": "rows of a full load look like inserts",
@@ -116,7 +116,7 @@ def explain(version: Version) -> Explanation:
         places=() if canonical else tuple(_places(meaning)),
         forms=() if canonical else tuple(_forms(version)),
         rules=() if canonical else tuple(_rules(meaning)),
-        parameters=tuple((name, _PARAMETERS[name]) for name in meaning.get("parameters", ())),
+        parameters=tuple((name, PARAMETERS[name]) for name in meaning.get("parameters", ())),
         errata=tuple(known[one] for one in cited if one in known),
     )
 
@@ -143,7 +143,7 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
     if "columns" in meaning:
         yield "Column types", tell_types(meaning["columns"])
         yield "Value mapping", tell_mapping(meaning["values"])
-        yield "Full load", _FULL_LOAD.get(meaning["full_load"], meaning["full_load"])
+        yield "Full load", FULL_LOAD.get(meaning["full_load"], meaning["full_load"])
         lacks = ", ".join(tell_lacks(carries(version)))
         yield "Cannot say", lacks or "nothing that other dialects say"
         yield "Known by", "; ".join(map(tell_test, meaning["discriminators"]))
@@ -152,7 +152,7 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
     if meaning.get("not_separable_from"):
         yield "Looks the same as", ", ".join(meaning["not_separable_from"])
     if meaning.get("undocumented"):
-        yield "Not documented", "; ".join(_UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
+        yield "Not documented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[Member]:

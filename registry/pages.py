@@ -1,4 +1,7 @@
-"""Contracts as pages of Markdown: one for each subject, its latest version explained, older ones by what differs."""
+"""Contracts as pages of Markdown: one for each subject, its latest version explained, older ones by what differs.
+
+A page more tells the words that contracts use.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from cdc_contracts.registry.catalogue import Catalogue, Version, span
 from cdc_contracts.registry.differences import PRESENT, PROSE, compare
 from cdc_contracts.registry.explanations import Explanation, explain
 from cdc_contracts.registry.phrases import tell_versions_apart
+from cdc_contracts.registry.vocabulary import vocabulary
 
 INDEX: Final = "README.md"
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"
@@ -20,6 +24,15 @@ def catalogue_pages(catalogue: Catalogue) -> dict[str, str]:
     for subject in catalogue.subjects():
         pages[page_name(subject)] = "\n".join(_page(catalogue.versions(subject)))
     return pages
+
+
+def vocabulary_page(catalogue: Catalogue) -> str:
+    """Return the page of every word that a contract may use."""
+    lines = ["# The vocabulary of contracts", "", _NOTE, ""]
+    for title, entries in vocabulary(catalogue):
+        rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
+        lines += [f"## {title}", "", *_table(("Word", "Says", "Contracts"), rows)]
+    return "\n".join(lines)
 
 
 def page_name(subject: str) -> str:

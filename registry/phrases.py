@@ -66,7 +66,7 @@ def tell_side(side: Mapping[str, Any]) -> str:
 
 def tell_place(place: Mapping[str, Any]) -> str:
     """Return in words how one fact of the envelope is read, where that is more than its place."""
-    notes = [_READINGS[key].get(str(place[key]), str(place[key])) for key in _READINGS if key in place]
+    notes = [READINGS[key].get(str(place[key]), str(place[key])) for key in READINGS if key in place]
     if "absent_value" in place:
         notes.append(f"{place['absent_value']} means none")
     if "null_text" in place:
@@ -172,7 +172,7 @@ def _evidence(entry: Mapping[str, Any]) -> tuple[str, str]:
     return str(dict(entry)), ""
 
 
-_READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
+READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     "form": MappingProxyType({
         "epoch-millis": "milliseconds since 1970 UTC",
         "epoch-seconds": "seconds since 1970 UTC",

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.pages import INDEX, catalogue_pages, page_name
+from cdc_contracts.registry.pages import INDEX, catalogue_pages, page_name, vocabulary_page
+from cdc_contracts.registry.vocabulary import vocabulary
 
 FOLDER = Path(__file__).parents[2] / "docs" / "catalogue"
 CATALOGUE = shipped_catalogue()
@@ -30,3 +31,18 @@ def test_a_page_says_what_differs_between_versions(pages):
     page = pages["dts-canal.md"]
     assert "What differs from dts/canal@2:" in page
     assert "/old" in page.partition("## dts/canal@1")[2]
+
+
+def test_docs_vocabulary_is_up_to_date():
+    """Where this fails: python docs/write_catalogue.py."""
+    assert (FOLDER.parent / "vocabulary.md").read_text(encoding="utf-8") == vocabulary_page(CATALOGUE)
+
+
+def test_every_word_of_the_vocabulary_is_used_by_some_contract():
+    unused = {word for title, entries in vocabulary(CATALOGUE) for word, _, count in entries if not count}
+    assert unused == {
+        "epoch-millis.fraction-number",  # the number form of a template that no sample has (E35)
+        "avro-character",  # for mappings whose types tell text and bytes apart
+        "avro-bytes",
+        "avro-zoned",  # no type of MySQL has a zone
+    }
