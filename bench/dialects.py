@@ -1,0 +1,88 @@
+"""How fast the kernel is for each family of dialects, in one process and without Spark: `python bench/dialects.py`.
+
+Records a second of a stream of inserts, updates and deletes over twelve columns, judged (every value checked) and
+decoded (canonical texts as well). What counts are the ratios of one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.streams import ORDERS, row_stream
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.terms import Terms
+
+FAMILIES = (
+    "oms-community/canal@2", "oms-community/default@2", "oms-community/default-extend-column-type@2",
+    "oms-community/dataworks@2", "oms-community/shareplex@2", "oms/debezium@1", "oms/debezium-smt@1", "drs/json@2",
+    "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1",
+)  # fmt: skip
+BATCH = 10_000
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--messages", type=int, default=40_000)
+    asked.add_argument("--rounds", type=int, default=3)
+    options = asked.parse_args()
+    print(f"{'dialect':<44}{'bytes':>7}{'audit/s':>10}{'decode/s':>10}{'ratio':>7}")
+    first = 0.0
+    for reference in FAMILIES:
+        size, audit, decode = measure(reference, options.messages, options.rounds)
+        first = first or decode
+        print(f"{reference:<44}{size:>7,.0f}{audit:>10,.0f}{decode:>10,.0f}{decode / first:>7.2f}")
+
+
+def measure(reference: str, total: int, rounds: int) -> tuple[float, float, float]:
+    """Return bytes a message, and records a second audited and decoded: the best of some rounds after a warm one."""
+    catalogue, terms = shipped_catalogue(), Terms(tables=own_table(), table="shop.orders")
+    values = list(Renderer(catalogue.version(reference), terms).render_all(row_stream(5, total)))
+    batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
+    kernel = Kernel(open_scope(catalogue, reference, terms))
+
+    def audit() -> None:
+        for batch in batches:
+            kernel.audit(batch)
+
+    def decode() -> None:
+        for batch in batches:
+            for _ in kernel.decode(batch):
+                pass
+
+    return sum(map(len, values)) / len(values), speed(audit, total, rounds), speed(decode, total, rounds)
+
+
+def speed(work: Callable[[], None], total: int, rounds: int) -> float:
+    work()
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return total / min(taken)
+
+
+def own_table() -> TableContracts:
+    columns = {name: {"type": told} for name, told in ORDERS.types.items()}
+    return TableContracts([parse_table_contract({"table": "shop.orders", "columns": columns}, "bench")])
+
+
+def batch_of(values: list[bytes], start: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array(["bench"] * len(values)),
+        "partition": pa.array([0] * len(values), pa.int32()),
+        "offset": pa.array(range(start, start + len(values)), pa.int64()),
+    })  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
