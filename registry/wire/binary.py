@@ -45,7 +45,12 @@ def read_long(data: bytes, at: int) -> tuple[int, int]:
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
     """Return a bytes value. Raises Refused where it reaches over the end."""
-    length, at = read_long(data, at)
+    length = data[at]
+    if length < 128 and not length & 1:  # noqa: PLR2004  one byte, as most lengths are
+        length >>= 1
+        at += 1
+    else:
+        length, at = read_long(data, at)
     end = at + length
     if length < 0 or end > len(data):
         raise Refused
@@ -56,6 +61,14 @@ def read_text(data: bytes, at: int) -> tuple[str, int]:
     """Return a string. Raises Refused where it reaches over the end, UnicodeDecodeError where it is not UTF-8."""
     value, at = read_bytes(data, at)
     return value.decode(), at
+
+
+def read_branch(data: bytes, at: int, total: int) -> tuple[int, int]:
+    """Return the place of a branch of a union. Raises Refused where there is no such branch."""
+    branch, at = read_long(data, at)
+    if not 0 <= branch < total:
+        raise Refused
+    return branch, at
 
 
 def read_double(data: bytes, at: int) -> tuple[float, int]:
@@ -118,12 +131,14 @@ def _record(schema: Mapping[str, Any], named: dict[str, Reader], special: Mappin
 
 def _union(branches: list[Reader]) -> Reader:
     total = len(branches)
+    by_byte = {2 * place: branch for place, branch in enumerate(branches)}  # the byte of a place below 64
 
     def read(data: bytes, at: int) -> tuple[str, int]:
-        branch, at = read_long(data, at)
-        if not 0 <= branch < total:
-            raise Refused
-        return branches[branch](data, at)
+        branch = by_byte.get(data[at])
+        if branch is not None:
+            return branch(data, at + 1)
+        place, at = read_branch(data, at, total)
+        return branches[place](data, at)
 
     return read
 

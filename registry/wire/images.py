@@ -13,7 +13,7 @@ from json.encoder import encode_basestring as quote
 from types import MappingProxyType
 from typing import Any, Final
 
-from cdc_contracts.registry.wire.binary import Reader, read_bytes, read_double, read_long, read_text
+from cdc_contracts.registry.wire.binary import Reader, Refused, read_bytes, read_double, read_long, read_text
 
 NULL: Final = "NULL"
 NONE: Final = "NONE"
@@ -22,6 +22,8 @@ _CODECS: Final[Mapping[str, str]] = MappingProxyType({
     "utf8mb4": "utf-8", "utf8mb3": "utf-8", "utf8": "utf-8", "latin1": "cp1252", "ucs2": "utf-16-be",
     "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be", "binary": "", "swe7": "",
 })  # fmt: skip
+_INT: Final = 2
+"""The byte before a part of a DateTime that is there."""
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
 
 
@@ -68,15 +70,23 @@ def _fraction(part: int, digits: int) -> str | None:
 
 def _read_datetime(data: bytes, at: int, digits: int) -> tuple[str, int]:
     parts: list[int | None] = []
-    for _ in range(7):
-        branch, at = read_long(data, at)
+    for _ in _PARTS:
+        branch = data[at]
+        at += 1
         value: int | None = None
-        if branch:
-            value, at = read_long(data, at)
+        if branch == _INT:
+            byte = data[at]
+            if byte < 128:  # noqa: PLR2004  one byte, as most parts are
+                value = (byte >> 1) ^ -(byte & 1)
+                at += 1
+            else:
+                value, at = read_long(data, at)
+        elif branch:
+            raise Refused
         parts.append(value)
     year, month, day, hour, minute, second, part = parts
-    told = _fraction(part or 0, digits)
-    if told is None or any(value is not None and value < 0 for value in (year, month, day, minute, second)):
+    told = "" if not part else _fraction(part, digits)
+    if told is None or (year or 0) < 0 or (month or 0) < 0 or (day or 0) < 0 or (minute or 0) < 0 or (second or 0) < 0:
         return "! ", at
     text = ""
     if year is not None:
@@ -86,8 +96,13 @@ def _read_datetime(data: bytes, at: int, digits: int) -> tuple[str, int]:
     return text or "! ", at
 
 
+def _skip_long(data: bytes, at: int) -> int:
+    """Return the position behind an int or long."""
+    return at + 1 if data[at] < 128 else read_long(data, at)[1]  # noqa: PLR2004
+
+
 def _integer(data: bytes, at: int) -> tuple[str, int]:
-    _, at = read_long(data, at)
+    at = _skip_long(data, at)
     value, at = read_text(data, at)
     return quote("Integer " + value), at
 
@@ -96,23 +111,20 @@ def _character(data: bytes, at: int) -> tuple[str, int]:
     charset, at = read_text(data, at)
     value, at = read_bytes(data, at)
     try:
-        return quote("Character " + value.decode(_CODECS.get(charset.lower(), charset.lower()))), at
+        codec = _CODECS.get(charset) or _CODECS.get(charset.lower(), charset.lower())
+        return quote("Character " + value.decode(codec)), at
     except (LookupError, UnicodeDecodeError):
         return quote(f"Character! {charset} {b64encode(value).decode()}"), at
 
 
 def _decimal(data: bytes, at: int) -> tuple[str, int]:
     value, at = read_text(data, at)
-    _, at = read_long(data, at)
-    _, at = read_long(data, at)
-    return quote("Decimal " + value), at
+    return quote("Decimal " + value), _skip_long(data, _skip_long(data, at))
 
 
 def _float(data: bytes, at: int) -> tuple[str, int]:
     value, at = read_double(data, at)
-    _, at = read_long(data, at)
-    _, at = read_long(data, at)
-    return f'"Float {value!r}"', at
+    return f'"Float {value!r}"', _skip_long(data, _skip_long(data, at))
 
 
 def _of_text(name: str) -> Reader:
