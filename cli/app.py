@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts import __version__
 from cdc_contracts.cli import (
     audit,
     capture,
@@ -39,6 +38,8 @@ _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from cdc_contracts import __version__
+
         console.print_line(f"{PROGRAM} {__version__}")
         raise typer.Exit
 

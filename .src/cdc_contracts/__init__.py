@@ -1,8 +1,15 @@
 """Versioned contracts for change data capture messages: lint, compare, audit, decode."""
 
-from importlib.metadata import PackageNotFoundError, version
+__version__: str
 
-try:
-    __version__ = version("cdc-contracts")
-except PackageNotFoundError:  # run from a checkout that is not installed
-    __version__ = "0+unknown"
+
+def __getattr__(name: str) -> str:
+    """Give `__version__`; what is installed is looked up only when asked for, as that takes longer than `--help`."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("cdc-contracts")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "0+unknown"
