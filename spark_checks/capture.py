@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdc_contracts.registry.changes import HEADERS_TYPE
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
+from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.tasks import Work

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.changes import LEDGER_SCHEMA
 from cdc_contracts.registry.errors import LedgerError, UnavailableError
+from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import Severities
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report import build_report
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.bundle import Bundle, bundle
-from cdc_contracts.registry.changes import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.kernel.kernel import Kernel, paced
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-
+from cdc_contracts.registry.forms.arrays import np, pa
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless
 from cdc_contracts.registry.forms.values import BrokenValue, Context, Value
 
@@ -108,7 +106,8 @@ def fit_base64(texts: Texts) -> Mask:
     fits[texts.rows_of(np.flatnonzero(odd))] = False
     padded = np.flatnonzero(one)
     final = texts.bytes_at((last - 1 - two)[padded])
-    fits[padded] &= np.where(two[padded], _TWO_LEFT[final], _ONE_LEFT[final])
+    two_left, one_left = (np.frombuffer(table, bool) for table in (_TWO_LEFT, _ONE_LEFT))
+    fits[padded] &= np.where(two[padded], two_left[final], one_left[final])
     return fits
 
 
@@ -128,16 +127,15 @@ def _mark(data: Bytes, table: bytes) -> Mask:
     return marks
 
 
-def _letters(letters: str) -> Mask:
-    table = np.zeros(256, bool)
-    table[np.frombuffer(letters.encode("ascii"), np.uint8)] = True
-    return table
+def _letters(letters: str, *, there: bool = True) -> bytes:
+    """Give a table that says of each of the 256 bytes whether it is among some letters, or not."""
+    return bytes((byte in letters.encode("ascii")) is there for byte in range(256))
 
 
 _HEX: Final = "0123456789ABCDEF"
 _DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_NOT_HEX: Final = (~_letters(_HEX)).tobytes()
-_NOT_BASE64: Final = (~_letters(_DIGITS)).tobytes()
+_NOT_HEX: Final = _letters(_HEX, there=False)
+_NOT_BASE64: Final = _letters(_DIGITS, there=False)
 _ONE_LEFT: Final = _letters(_DIGITS[::4])
 _TWO_LEFT: Final = _letters(_DIGITS[::16])
 

@@ -6,9 +6,7 @@ import binascii
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-
+from cdc_contracts.registry.forms.arrays import np, pa
 from cdc_contracts.registry.forms.binary import decode_base64, decode_hex, encode_base64, fit_base64, fit_hex
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless, slide
 from cdc_contracts.registry.forms.values import LIMIT, BrokenValue, Context, Flag, Value

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-import numpy as np
-import pyarrow as pa
+from cdc_contracts.registry.forms.arrays import np, pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 DAY: Final = 86_400
 """Seconds of a day."""
-MONTH_DAYS: Final = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.uint8)
+MONTH_DAYS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ERA: Final = 146_097  # days of 400 years
 
 
@@ -53,13 +52,13 @@ def has_date(year: int, month: int, day: int) -> bool:
     if not 1 <= month <= 12:
         return False
     leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 1 <= day <= int(MONTH_DAYS[month]) + leap
+    return 1 <= day <= MONTH_DAYS[month] + leap
 
 
 def have_dates(year: NDArray[np.uint16], month: Bytes, day: Bytes) -> Mask:
     """Say the same of arrays."""
     fits: Mask = (month - np.uint8(1) < 12) & (day != 0)
-    last = MONTH_DAYS[np.where(fits, month, np.uint8(0))]
+    last = np.array(MONTH_DAYS, np.uint8)[np.where(fits, month, np.uint8(0))]
     leap = np.flatnonzero((day == 29) & (month == 2))
     if len(leap):
         years = year[leap]

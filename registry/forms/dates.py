@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from cdc_contracts.registry.forms import layouts
+from cdc_contracts.registry.forms.arrays import np
 from cdc_contracts.registry.forms.civil import FIRST_DAY, LAST_DAY, count_days, find_date, has_date, have_dates
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless, to_integers
 from cdc_contracts.registry.forms.integers import INTEGER

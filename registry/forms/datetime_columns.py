@@ -6,11 +6,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from cdc_contracts.registry.forms import layouts
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.civil import DAY, FIRST_DAY, LAST_DAY, count_days, find_offsets
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless, to_mask
 from cdc_contracts.registry.forms.dates import match_dates

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import PAD, Settled, Texts, are_digits, break_unless, to_mask
 from cdc_contracts.registry.forms.exponents import can_expand, expand_column
 from cdc_contracts.registry.forms.values import JSON_NUMBER, LIMIT, BrokenValue, Context, Flag, Value

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless
 from cdc_contracts.registry.forms.decimals import scan_numbers
 from cdc_contracts.registry.forms.values import JSON_NUMBER, BrokenValue, Context, Flag, Value

@@ -7,10 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import Settled, complete, leave_open, to_mask
 from cdc_contracts.registry.forms.values import BrokenValue, Column, Context, Flag, Number, Value
 

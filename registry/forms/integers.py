@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-
+from cdc_contracts.registry.forms.arrays import np, pa
 from cdc_contracts.registry.forms.columns import Settled, Texts, are_digits, break_unless, to_integers
 from cdc_contracts.registry.forms.values import LIMIT, BrokenValue, Context, Flag, Number, Value
 

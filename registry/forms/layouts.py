@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.civil import DAY, find_date
 from cdc_contracts.registry.forms.columns import Texts, are_digits, pack
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 DATE: Final = "9999-99-99"
 CLOCK: Final = "99:99:99"
-ZERO: Final = np.uint8(ord("0"))
+ZERO: Final = ord("0")
 FRACTION: Final = 10
 """Bytes of the longest fraction: a point and nine digits."""
 
@@ -132,7 +129,7 @@ def put_clock(columns: Bytes, position: int, seconds: Ints) -> None:
 def split_digits(numbers: Ints, count: int) -> Bytes:
     """Give the `count` digits of numbers as nine bytes (9, n), filled up with zeros."""
     rest = numbers.astype(np.int32)
-    digits = np.full((FRACTION - 1, len(rest)), ZERO)
+    digits = np.full((FRACTION - 1, len(rest)), ZERO, np.uint8)
     for position in reversed(range(count)):
         tens = rest // 10
         digits[position] = rest - tens * 10 + ZERO

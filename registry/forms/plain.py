@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import pa, pc
 from cdc_contracts.registry.forms.columns import Settled, break_unless, to_integers
 from cdc_contracts.registry.forms.values import BrokenValue, Context, Number, Value
 

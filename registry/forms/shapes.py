@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.compute as pc
-
+from cdc_contracts.registry.forms.arrays import pc
 from cdc_contracts.registry.forms.values import Number
 
 if TYPE_CHECKING:

@@ -6,11 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from cdc_contracts.registry.forms import layouts
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import Settled, Texts, are_digits, break_unless, to_integers
 from cdc_contracts.registry.forms.dates import read_count
 from cdc_contracts.registry.forms.layouts import CLOCK, FRACTION

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow.compute as pc
-
 from cdc_contracts.registry.forms import layouts
+from cdc_contracts.registry.forms.arrays import np, pc
 from cdc_contracts.registry.forms.civil import DAY, FIRST_DAY, LAST_DAY
 from cdc_contracts.registry.forms.columns import Settled, Texts, break_unless, to_integers
 from cdc_contracts.registry.forms.dates import read_count

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.changes import HEADERS_TYPE
 from cdc_contracts.registry.kernel.values import Values
+from cdc_contracts.registry.outputs import HEADERS_TYPE
 
 MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024

@@ -14,21 +14,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.changes import (
-    CHANGES_SCHEMA,
-    CONTROL_SCHEMA,
-    FINDING_TYPE,
-    HEADERS_TYPE,
-    QUARANTINE_SCHEMA,
-    Change,
-    Control,
-)
+from cdc_contracts.registry.changes import Change, Control
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.kernel.batches import Batch, read_headers
 from cdc_contracts.registry.kernel.images import SideTexts, sent_columns
 from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_shapes
 from cdc_contracts.registry.model import Place
+from cdc_contracts.registry.outputs import (
+    CHANGES_SCHEMA,
+    CONTROL_SCHEMA,
+    FINDING_TYPE,
+    HEADERS_TYPE,
+    QUARANTINE_SCHEMA,
+)
 from cdc_contracts.registry.reading import Reading, as_sent
 from cdc_contracts.registry.reference import HALVES, control_of, update_part
 from cdc_contracts.registry.times import EventTime, read_integer_times, read_time
