@@ -31,10 +31,10 @@ from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.messages import parse_message
 from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.schemas import SchemaJudge
 from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.violations import open_validator
 from cdc_contracts.spark_checks.audit import audit_input
 from cdc_contracts.spark_checks.broker import running_broker
 from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
@@ -225,10 +225,10 @@ def cpu_of_tree() -> float:
 def judge_one_by_one(captured: Path) -> tuple[float, int]:
     """Records a second of `jsonschema` alone, message by message, without values or rules."""
     values = pq.ParquetFile(captured).read_row_group(0, columns=["value"]).column("value").to_pylist()[:SCHEMA_SAMPLE]
-    judge = SchemaJudge(shipped_catalogue().version(NEW).schema)
+    validator = open_validator(shipped_catalogue().version(NEW).schema)
     started = time.perf_counter()
     for value in values:
-        judge.violations(parse_message(value))
+        list(validator.iter_errors(parse_message(value)))
     return len(values) / (time.perf_counter() - started), len(values)
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.model import Test
 from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.schemas import SchemaJudge, compile_pattern
+from cdc_contracts.registry.schemas import compile_pattern
+from cdc_contracts.registry.violations import SchemaJudge
 
 _OMITTED: Final = object()
 _TEXTS: Final = ("", "0", "a", "1.0.0", "2020-11-25 04:01:02", "2020-11-25T04:01:02", "2020-11-25T04:01:02Z")

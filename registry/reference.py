@@ -32,10 +32,11 @@ from cdc_contracts.registry.model import Side
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.reading import Reading, Row, column_path
 from cdc_contracts.registry.rules import NOTES, RULES, Breach, RuleView, complete_rows
-from cdc_contracts.registry.schemas import SchemaJudge, Violation, show_code
+from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import Opinion
+from cdc_contracts.registry.violations import SchemaJudge, Violation
 from cdc_contracts.registry.wire.transport import Wire, open_wire
 from cdc_contracts.registry.zones import parse_zone
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.schemas import compile_pattern, unsupported_keywords
+from cdc_contracts.registry.schemas import KEYWORDS, compile_pattern
 
 _KINDS: Final = frozenset({"null", "boolean", "string", "number", "integer", "array", "object"})
 
@@ -20,9 +20,8 @@ def schema_faults(schema: Any) -> Iterator[tuple[str, str]]:
     """Yield every place where a schema is not well formed, or leaves the closed list: pointer and problem."""
     broken = list(_malformed(schema, ())) or list(_dangling(schema, schema, ()))
     yield from broken
-    for told in [] if broken else unsupported_keywords(schema):
-        pointer, _, problem = told.rpartition(": ")
-        yield pointer.removesuffix("/") if pointer == "/" else pointer, problem
+    if not broken:
+        yield from _outside(schema, ())
 
 
 def _malformed(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -56,6 +55,29 @@ def _dangling(whole: Any, value: Any, parts: tuple[str, ...]) -> Iterator[tuple[
                 yield join_pointer(*here), f"`{below}` leads nowhere"
         else:
             yield from _dangling(whole, below, here)
+
+
+def _outside(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]:  # noqa: C901  one question per keyword
+    """Yield what a well formed schema says with keywords outside the closed list, or where the list has no place."""
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        here = (*parts, keyword)
+        if keyword not in KEYWORDS:
+            yield join_pointer(*here), "keyword outside the closed list"
+        elif keyword == "allOf" and parts:
+            yield join_pointer(*here), "allOf stands only at the top, for branches by op or flag"
+        elif keyword == "$ref" and not value.startswith("#/"):
+            yield join_pointer(*here), "only references within the file are followed"
+        elif keyword in ("properties", "$defs"):
+            for name, below in value.items():
+                yield from _outside(below, (*here, name))
+        elif keyword in ("items", "if", "then", "additionalProperties"):
+            yield from _outside(value, here)
+        elif keyword == "allOf":
+            for index, below in enumerate(value):
+                at = (*here, str(index))
+                if isinstance(below, dict) and below.keys() - {"if", "then", "description", "title"}:
+                    yield join_pointer(*at), "a branch has `if` and `then` only"
+                yield from _outside(below, at)
 
 
 def _is_text(value: Any) -> bool:
