@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NewType
 
 Pointer = NewType("Pointer", str)
@@ -20,6 +21,7 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
+@lru_cache(4096)  # the same few of a contract, over and over
 def split_pointer(pointer: str) -> tuple[str, ...]:
     """Return the member names on the way; `""` is the whole message.
 

@@ -1,7 +1,7 @@
 """The reference: judges one parsed message under one version, slowly and with every finding.
 
-`jsonschema` judges the shape of the message and, with a row schema built for its columns, the kinds of the values;
-the rules and the value forms judge the rest. The fast path (`frames`, `columns`) has to agree with it on every record.
+Its schema judges the shape of the message, the schemas of the value forms judge the values of its columns; the rules
+and the value forms judge the rest. The fast path (`frames`, `columns`) has to agree with it on every record.
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ class ReferenceJudge:
         self.meaning = version.meaning
         self.terms = terms
         self._schema = SchemaJudge(version.schema)
-        self._row_schema = lru_cache(256)(self._build_row_schema)
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
 
@@ -207,13 +206,8 @@ class ReferenceJudge:
         typed = {
             name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
         }
-        forms = {name: self.form_of(columns, name, value) for name, value in typed.items()}
-        key = tuple(
-            (name, form, self.context_of(form, columns.table, columns.mapping)) for name, form in forms.items() if form
-        )
-        broken = {violation.parts[0] for violation in self._row_schema(key).violations(typed)}
         for name, value in typed.items():
-            form = forms[name]
+            form = self.form_of(columns, name, value)
             if form is None or value is None:
                 continue
             path, kind = column_path(reading, pointer, name), kind_of(value)
@@ -221,14 +215,14 @@ class ReferenceJudge:
                 expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
-                yield from self._judge_value(form, value, path, columns, refused=name in broken)
+                yield from self._judge_value(form, value, path, columns)
 
-    def _judge_value(
-        self, form: Form, value: Any, path: str, columns: TypedColumns, *, refused: bool
-    ) -> Iterator[Finding]:
+    def _judge_value(self, form: Form, value: Any, path: str, columns: TypedColumns) -> Iterator[Finding]:
+        context = self.context_of(form, columns.table, columns.mapping)
+        refused = not _schema_of(form, context).fits(value)
         flag: int
         try:
-            flag = form.read(value, self.context_of(form, columns.table, columns.mapping)).flag
+            flag = form.read(value, context).flag
         except BrokenValue as error:
             flag = error.flag
         if flag >= FIRST_RECORD:
@@ -288,10 +282,6 @@ class ReferenceJudge:
 
     def _rules_without_rows(self) -> tuple[str, ...]:
         return tuple(name for name in self.meaning.rules if name.startswith("ddl-") or name == "image-present-for-op")
-
-    def _build_row_schema(self, columns: tuple[tuple[str, Form, Context], ...]) -> SchemaJudge:
-        properties = {name: dict(form.schema_in(context)) for name, form, context in columns}
-        return SchemaJudge({"type": "object", "properties": properties})
 
     def _placed_at(self, reading: Reading) -> str:
         images = self.meaning.images.of(reading.op or "")
@@ -406,6 +396,11 @@ def control_of(reading: Reading) -> Control:
         position=reading.position,
         transaction=reading.transaction,
     )
+
+
+@lru_cache(1024)
+def _schema_of(form: Form, context: Context) -> SchemaJudge:
+    return SchemaJudge(dict(form.schema_in(context)))
 
 
 def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
