@@ -32,8 +32,13 @@ def parse_document(text: str, where: str) -> dict[str, Any]:
     Raises ContractError where the text is no YAML mapping or names a key twice.
     """
     try:
-        _refuse_duplicates(yaml.compose(text, Loader=_TextLoader), where)
-        document = yaml.load(text, Loader=_TextLoader)  # noqa: S506  a safe loader by descent
+        loader = _TextLoader(text)
+        try:
+            node = loader.get_single_node()
+            _refuse_duplicates(node, where)
+            document = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
     except yaml.YAMLError as error:
         raise ContractError(f"not readable as YAML: {error}", where=where) from error
     if not isinstance(document, dict):
