@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow.compute as pc
-
 from cdc_contracts.registry.forms import (
     binary,
     dates,
@@ -24,6 +21,7 @@ from cdc_contracts.registry.forms import (
     times,
     timestamps,
 )
+from cdc_contracts.registry.forms.arrays import np, pc
 from cdc_contracts.registry.forms.columns import Settled, Texts, leave_all, leave_open, to_mask
 from cdc_contracts.registry.forms.form import Form
 from cdc_contracts.registry.forms.values import (
