@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ class Sample:
     expectation: Traversable
     drifts: bool
 
-    @property
+    @cached_property
     def value(self) -> bytes:
         return self.file.read_bytes()
 

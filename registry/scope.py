@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,8 @@ class Scope:
     judged: tuple[Version, ...]
     terms: Terms
     declared: str
+    made: dict[Version, ReferenceJudge] = field(default_factory=dict, repr=False, compare=False)
+    """The judges made so far; scopes of one catalogue on the same terms may share them."""
 
     @property
     def subject(self) -> str:
@@ -57,7 +59,7 @@ class Scope:
     @cached_property
     def judges(self) -> tuple[ReferenceJudge, ...]:
         """One reference judge for each version of the subject, lowest version first."""
-        return tuple(ReferenceJudge(version, self.terms) for version in self.catalogue.versions(self.subject))
+        return tuple(map(self._judge_of, self.catalogue.versions(self.subject)))
 
     @property
     def wire(self) -> Wire:
@@ -68,7 +70,7 @@ class Scope:
     def others(self) -> tuple[Scope, ...]:
         """The scope of every other subject, in catalogue order: who might claim a message."""
         return tuple(
-            open_scope(self.catalogue, subject, self.terms)
+            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, subject, self.made)
             for subject in self.catalogue.subjects()
             if subject != self.subject
         )
@@ -160,6 +162,11 @@ class Scope:
             return value is not None and self.claims(self.wire.open(value))
         except Unreadable:
             return False
+
+    def _judge_of(self, version: Version) -> ReferenceJudge:
+        if version not in self.made:
+            self.made[version] = ReferenceJudge(version, self.terms)
+        return self.made[version]
 
 
 def join_claimants(subjects: Iterable[str]) -> str | None:

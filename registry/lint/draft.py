@@ -26,6 +26,7 @@ from cdc_contracts.registry.lint.targets import Targets, files, folders
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
+from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.samples import Sample, Samples, find_samples
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.terms import Terms
@@ -205,18 +206,18 @@ class Draft:
         """What judging the samples under lint gives; nothing as long as some contract does not hold together."""
         if self.unsound:
             return {}
-        plain = Terms()
+        plain, shared = Terms(), dict[Version, ReferenceJudge]()
         found = {}
         for version in self.versions:
             if version.subject == CANONICAL:
                 continue
-            terms = plain
+            terms, judges = plain, shared
             if self.samples[version.reference].table_files:
                 try:
-                    terms = self.samples[version.reference].terms()
+                    terms, judges = self.samples[version.reference].terms(), {}
                 except _WRONG:
                     continue
-            scope = Scope(self.catalogue, (version,), terms, version.reference)
+            scope = Scope(self.catalogue, (version,), terms, version.reference, judges)
             judged = ((sample, scope.judge(sample.value)) for sample in self.samples[version.reference])
             found[version.reference] = list(judged)
         return found
