@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
 from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
@@ -47,7 +47,7 @@ class Kernel:
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return what the records came to, in numbers."""
         total = Tally()
-        with _no_collection():
+        with put_off_collection():
             for batch in cut(records):
                 for part, bench in self._benches(batch, texts=self._several):
                     total.merge(count(bench, part))
@@ -56,7 +56,7 @@ class Kernel:
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
         """Yield what the records came to, in numbers and rows, in parts of bounded size."""
         for batch in cut(records):
-            with _no_collection():
+            with put_off_collection():
                 parts = [
                     Written(
                         count(bench, part),
@@ -93,20 +93,8 @@ class Kernel:
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches with the garbage collector put off over all of them, but for a pass every now and then."""
-    with _no_collection():
+    with put_off_collection():
         for number, records in enumerate(batches, 1):
             yield records
             if number % _COLLECT_EVERY == 0:
                 gc.collect()
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Put off the garbage collector: a batch makes many objects and no circles, and walking them takes long."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

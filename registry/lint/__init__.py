@@ -18,13 +18,15 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = ()) -> LintRepo
     Raises UsageError where a path names nothing to lint.
     """
     from cdc_contracts.registry.catalogue import CANONICAL
+    from cdc_contracts.registry.collection import put_off_collection
     from cdc_contracts.registry.lint.draft import Draft
     from cdc_contracts.registry.lint.rule import LintReport, report_fault
     from cdc_contracts.registry.lint.rules import LINT_RULES
     from cdc_contracts.registry.lint.targets import find_targets
 
     draft = Draft(find_targets(paths), beside)
-    found = dict.fromkeys(report_fault(rule, fault) for rule in LINT_RULES for fault in rule.check(draft))
+    with put_off_collection():  # what is read is held to the end
+        found = dict.fromkeys(report_fault(rule, fault) for rule in LINT_RULES for fault in rule.check(draft))
     own = [version for version in draft.versions if version.subject != CANONICAL]
     return LintReport(
         findings=tuple(sorted(found, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
