@@ -34,6 +34,7 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
 
 
+@lru_cache(4096)
 def join_pointer(*parts: str) -> str:
     """Return the pointer that leads along these member names."""
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)

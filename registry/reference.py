@@ -239,7 +239,7 @@ class ReferenceJudge:
     def _unknown_types(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         parts = split_pointer(reading.types_at[0]) if reading.types_at else ()
         for name, source_type in (columns.types or {}).items():
-            if columns.mapping.form_of(source_type) is None:
+            if self._form_of_type(columns.mapping, source_type) is None:
                 expected = f"a type of {columns.mapping.name}"
                 path = join_pointer(*parts, name)
                 yield self._finding("unknown-enum", "source-type", path, expected, show_code(source_type))

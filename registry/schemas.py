@@ -131,12 +131,10 @@ def _choose(checks: _Checks) -> Check:
 
 
 def _join(checks: Sequence[Check]) -> Check:
-    match checks:
-        case []:
-            return _take
-        case [one]:
-            return one
-    return lambda value: all(check(value) for check in checks)
+    if not checks:
+        return _take
+    first, rest = checks[0], _join(checks[1:])
+    return first if rest is _take else lambda value: first(value) and rest(value)
 
 
 def _branch(condition: Check, then: Check) -> Check:
@@ -148,9 +146,14 @@ def _take_items(checks: _Checks) -> Check:
 
 
 def _take_members(members: Mapping[str, _Checks], others: _Checks) -> Check:
-    return lambda value: all(
-        members.get(name, others).get(type(below), _refuse)(below) for name, below in value.items()
-    )
+    def check(value: Any) -> bool:
+        for name, below in value.items():
+            inner = members.get(name, others).get(type(below), _refuse)
+            if inner is not _take and not inner(below):
+                return False
+        return True
+
+    return check
 
 
 def _take_codes(codes: Sequence[Any]) -> Check:
