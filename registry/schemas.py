@@ -127,7 +127,8 @@ def _refuse(value: Any) -> bool:
 
 
 def _choose(checks: _Checks) -> Check:
-    return lambda value: checks.get(type(value), _refuse)(value)
+    """Return the check of a value that may be a whole message, and then of a class of its own."""
+    return lambda value: checks.get(dict if isinstance(value, dict) else type(value), _refuse)(value)
 
 
 def _join(checks: Sequence[Check]) -> Check:
