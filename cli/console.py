@@ -51,17 +51,17 @@ def print_heading(text: str, *, first: bool = False) -> None:
     _print(Text(text if first else f"\n{text}", style="bold"))
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: bool = True) -> None:
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
     """Write rows under a header to stdout; long cells are broken between words. None is an empty cell.
 
-    A header of empty texts is left out; the first column is never broken where it is `fixed`.
+    A header of empty texts is left out; the first `fixed` columns are never broken.
     """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, show_header=any(header), header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
     for index, title in enumerate(header):
-        table.add_column(title, overflow="fold", no_wrap=index == 0 and fixed)
+        table.add_column(title, overflow="fold", no_wrap=index < fixed)
     for row in rows:
         table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
     if table.row_count:

@@ -45,6 +45,6 @@ def _print_group(found: Differences, title: str, entries: Sequence[Difference]) 
     console.print_heading(title.capitalize())
     changed = [one for one in entries if PRESENT not in (one.left, one.right)]
     rows = [(one.what, one.left or "-", "→", one.right or "-") for one in changed]
-    console.print_table(["", "", "", ""], rows, fixed=False)
+    console.print_table(["", "", "", ""], rows, fixed=0)
     only = [(found.left if one.right is None else found.right, one.what) for one in entries if one not in changed]
     console.print_table(["", ""], [(f"only {reference}", what) for reference, what in only])

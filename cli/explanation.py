@@ -106,7 +106,7 @@ def _print_values(one: Explanation) -> None:
             for line in one.forms
             if line.mapping == mapping
         ]
-        console.print_table(["SOURCE TYPE", "VALUE FORM", "HOW IT LOOKS"], rows, fixed=False)
+        console.print_table(["SOURCE TYPE", "VALUE FORM", "HOW IT LOOKS"], rows, fixed=0)
     if one.rules:
         console.print_heading("Rules across fields")
         console.print_table(["", ""], one.rules)

@@ -24,8 +24,11 @@ def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False
         return
     _print_versions(catalogue)
     console.print_heading("What tells the versions of a subject apart")
-    apart = [(subject, tell_versions_apart(catalogue.versions(subject))) for subject in catalogue.subjects()]
-    console.print_table(["", ""], [(subject, told) for subject, told in apart if told])
+    apart: dict[str, list[str]] = {}
+    for subject in catalogue.subjects():
+        apart.setdefault(tell_versions_apart(catalogue.versions(subject)), []).append(subject)
+    rows = [("\n".join(subjects), told) for told, subjects in apart.items() if told]
+    console.print_table(["", ""], rows)
     console.print_heading("What every contract decodes to")
     console.print_table(["", ""], [(catalogue.canonical.reference, "the canonical change event")])
 
@@ -40,7 +43,7 @@ def _print_versions(catalogue: Catalogue) -> None:
             shown = (system, dialect) if index == 0 else ("", "")
             meaning = version.resolved
             rows.append([*shown, f"@{version.number}", span(version), meaning.get("status"), meaning.get("transport")])
-    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows)
+    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows, fixed=2)
 
 
 def _document(version: Version) -> dict[str, Any]:
