@@ -43,7 +43,7 @@ def _print_versions(catalogue: Catalogue) -> None:
             shown = (system, dialect) if index == 0 else ("", "")
             meaning = version.resolved
             rows.append([*shown, f"@{version.number}", span(version), meaning.get("status"), meaning.get("transport")])
-    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows, fixed=2)
+    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows)
 
 
 def _document(version: Version) -> dict[str, Any]:
