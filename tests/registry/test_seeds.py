@@ -5,10 +5,12 @@ The documents are no part of the project: CDC_CONTRACTS_SEEDS names the folder t
 
 from __future__ import annotations
 
+import io
 import os
 from functools import cache
 from pathlib import Path
 
+import fastavro
 import pytest
 from seeds import (
     COMMUNITY,
@@ -27,6 +29,7 @@ from seeds import (
 )
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.terms import Terms
@@ -57,8 +60,57 @@ def judges_of(subject):
 def need_contract(sample):
     if sample.subject not in CATALOGUE.subjects():
         pytest.skip(f"{sample.subject} is not in the catalogue yet")
-    if judges_of(sample.subject)[-1].meaning.transport == "avro":
-        pytest.skip(f"{sample.subject} is binary on the wire, and its document shows it as JSON (E53)")
+
+
+def message_of(sample, save=None):
+    """The message of a sample; what is binary on the wire is shown as JSON (E53), and made binary here to be read."""
+    shown = read(sample, save=save)
+    wire = judges_of(sample.subject)[-1].wire
+    return shown if wire.transport == "json" else wire.open(record_of(shown, wire.schemas["record-14.avsc"]))
+
+
+# A value is shown without the name of its record; its members tell which it is.
+RECORDS = {
+    ("precision", "value"): "Integer",
+    ("precision", "scale", "value"): "Decimal",
+    ("charset", "value"): "Character",
+}
+
+
+def record_of(shown, schema):
+    names = {name.rpartition(".")[2]: name for name in fastavro_names(schema)}
+
+    def value_of(value):
+        if value is None:
+            return None
+        members = {name: plain(one) for name, one in value.items()}
+        return (names[RECORDS[tuple(sorted(members))]], members)
+
+    def plain(value):
+        if isinstance(value, Number):
+            return int(value)
+        if isinstance(value, dict):
+            return value["bytes"].encode() if value.keys() == {"bytes"} else {k: plain(v) for k, v in value.items()}
+        return [plain(one) for one in value] if isinstance(value, list) else value
+
+    datum = plain({name: one for name, one in shown.items() if not name.endswith("Images")})
+    for side in ("beforeImages", "afterImages"):
+        datum[side] = [value_of(one) for one in shown[side]] if isinstance(shown[side], list) else shown[side]
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, schema, datum)
+    return out.getvalue()
+
+
+def fastavro_names(schema):
+    if isinstance(schema, list):
+        return [name for branch in schema for name in fastavro_names(branch)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["name"]] if schema["type"] == "record" else []
+    below = [field["type"] for field in schema.get("fields", ())] + [
+        schema[part] for part in ("items",) if part in schema
+    ]
+    return own + [name for one in below for name in fastavro_names(one)]
 
 
 def speaker(sample):
@@ -81,7 +133,7 @@ def test_a_sample_is_one_json_object(sample):
 @each_sample
 def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_told_from(sample):
     need_contract(sample)
-    message = read(sample)
+    message = message_of(sample)
 
     claimed = {
         subject
@@ -99,7 +151,7 @@ def test_a_sample_is_claimed_by_its_subject_and_by_those_it_cannot_be_told_from(
 def test_a_sample_conforms_as_the_op_that_its_document_shows(sample):
     need_contract(sample)
 
-    fits, ops, remarks = told(sample, read(sample))
+    fits, ops, remarks = told(sample, message_of(sample))
 
     assert fits, remarks
     assert remarks == list(sample.text.remarks)
@@ -119,7 +171,7 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
             read(sample, save=one)
         return
     need_contract(sample)
-    message = read(sample, save=one)
+    message = message_of(sample, save=one)
 
     fits, ops, remarks = told(sample, message)
 
@@ -133,7 +185,7 @@ def test_a_sample_that_lacks_one_repair_is_refused_as_its_erratum_says(sample, o
             assert fits
             assert ops != {sample.text.op}
         case "unseen":
-            assert (fits, ops, remarks) == told(sample, read(sample))
+            assert (fits, ops, remarks) == told(sample, message_of(sample))
 
 
 @pytest.mark.parametrize("subject", ["oms-community/default", "oms/default"])
