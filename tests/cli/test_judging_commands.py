@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from topics import rendered
 
+from cdc_contracts.cli import judging
 from cdc_contracts.cli.app import main
 
 ROOT = Path(__file__).parents[2]
@@ -214,3 +215,33 @@ def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
     assert process.returncode == 143, err
     assert not list(here.glob("out/_runs/*.json"))
     assert not list(here.glob("out/**/*.parquet"))
+
+
+# --- messages that do not name their table
+
+
+def open_smt(**options):
+    return judging.open_run(
+        options.pop("contract", "oms/debezium-smt"),
+        folders=None, tables=None, parameters=None, severities=None, fail_on="error", **options,
+    ).terms.table  # fmt: skip
+
+
+def test_the_topic_names_the_table_of_messages_that_do_not_unless_an_option_does(here, monkeypatch):
+    monkeypatch.chdir(here)
+    assert open_smt(topics=["shop.orders"]) == "shop.orders"
+    assert open_smt(topics=["shop.orders"], table="shop.visits") == "shop.visits"
+    assert open_smt(topics=["a", "b"]) is None
+    assert open_smt(topics=["shop.orders"], contract="oms-community/canal@2") is None
+
+
+def test_a_table_contract_gives_types_to_messages_that_name_no_table(here, capsys, monkeypatch):
+    monkeypatch.chdir(here)
+    (here / "orders.yaml").write_text("table: shop.orders\ncolumns:\n  id: {type: int}\n  day: {type: date}\n")
+    write_lines(
+        here / "a.jsonl", [b'{"id":1,"day":19782,"__deleted":"false"}', b'{"id":"1","day":1,"__deleted":"true"}']
+    )
+    call = ["check", "a.jsonl", "--contract", "oms/debezium-smt", "--tables", "orders.yaml"]
+    assert main(call) == 0
+    assert main([*call, "--table", "shop.orders"]) == 1
+    assert "a.jsonl:2 error type-change /id expected number, observed string" in capsys.readouterr().out
