@@ -22,7 +22,7 @@ def sample(
     total: Annotated[int, typer.Option("-n", "--number", help="How many messages.", min=1)] = 10,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same bytes.")] = 1,
     drift: Annotated[
-        str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message, or the last, drift so.")
+        str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message drift, e.g. value-form.")
     ] = None,
     split_updates: Annotated[
         bool, typer.Option("--split-updates", help="An update as two messages, where the dialect can.")
