@@ -125,7 +125,7 @@ def resolve(
         limits = {each: (log_starts[each], max(log_starts[each], log_ends[each])) for each in partitions}
 
         def offsets_at_time(time: datetime) -> dict[int, int]:
-            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(_milliseconds(time)))
+            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(milliseconds(time)))
             return {partition: offset for partition, offset in found.items() if offset >= 0}
 
         return select(wanted, limits, offsets_at_time)
@@ -227,7 +227,7 @@ def _number(bound: Bound, partition: int) -> int:
     return dict(bound.offsets).get(partition, bound.number)
 
 
-def _milliseconds(time: datetime) -> int:
+def milliseconds(time: datetime) -> int:
     """The earliest Kafka timestamp that is not before `time`."""
     return max(0, -((EPOCH - time) // timedelta(milliseconds=1)))
 
@@ -258,10 +258,15 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
             raise
         causes = list(causes_of(thrown))
         told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
-        tell_failure(admin, causes, told, bootstrap=bootstrap, topic=topic)
+        topics = None if admin is None else lambda: _names(admin)
+        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)
+
+
+def _names(admin: Any) -> list[str]:
+    return list(admin.listTopics().names().get())
 
 
 def _partitions(jvm: Any, admin: Any, topic: str) -> list[int]:
