@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.changes import Change, Control
@@ -29,6 +29,17 @@ from cdc_contracts.registry.verdicts import (
 )
 from cdc_contracts.registry.wire.transport import Wire
 
+AUTO: Final = "auto"
+"""What is declared where the contract is to be found out."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The subjects that the messages of topics speak, the most frequent first, and the version evidence speaks for."""
+
+    subjects: tuple[str, ...]
+    preferred: str | None = None
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -43,12 +54,19 @@ class Judged:
 
 @dataclass(frozen=True)
 class Scope:
-    """The versions a record may speak (`judged`), among all versions of their subject."""
+    """The versions a record may speak (`judged`), among all versions of their subject.
+
+    `preferred` is the version that the evidence of other records speaks for: it decides what is ambiguous by itself.
+    `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
+    of them that takes it.
+    """
 
     catalogue: Catalogue
     judged: tuple[Version, ...]
     terms: Terms
     declared: str
+    preferred: Version | None = None
+    beside: tuple[str, ...] = ()
     made: dict[Version, ReferenceJudge] = field(default_factory=dict, repr=False, compare=False)
     """The judges made so far; scopes of one catalogue on the same terms may share them."""
 
@@ -61,6 +79,19 @@ class Scope:
         """One reference judge for each version of the subject, lowest version first."""
         return tuple(map(self._judge_of, self.catalogue.versions(self.subject)))
 
+    @cached_property
+    def companions(self) -> tuple[Scope, ...]:
+        """The scope of every other subject spoken in the same topics."""
+        return tuple(
+            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, self.declared, made=self.made)
+            for subject in self.beside
+        )
+
+    @property
+    def spoken(self) -> Spoken:
+        """The subjects that records are judged by, as a value that travels."""
+        return Spoken((self.subject, *self.beside), self.preferred.reference if self.preferred else None)
+
     @property
     def wire(self) -> Wire:
         """How messages of the subject are read from values."""
@@ -70,7 +101,7 @@ class Scope:
     def others(self) -> tuple[Scope, ...]:
         """The scope of every other subject, in catalogue order: who might claim a message."""
         return tuple(
-            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, subject, self.made)
+            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, subject, made=self.made)
             for subject in self.catalogue.subjects()
             if subject != self.subject
         )
@@ -84,6 +115,8 @@ class Scope:
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
         parts = [self.declared, self.terms.identity()]
+        if self.preferred is not None or self.beside:
+            parts.append(f"{self.preferred} {self.beside}")
         parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
         parts += [version.fingerprint for scope in self.others for version in scope.judged]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -137,6 +170,7 @@ class Scope:
             claimed_by=claimed_by,
             members=list(message),
             required=self.judged[-1].schema.get("required", []),
+            preferred=self.preferred,
         )
 
     def claimant(self, message: dict[str, Any]) -> str | None:
@@ -177,3 +211,10 @@ def join_claimants(subjects: Iterable[str]) -> str | None:
 def open_scope(catalogue: Catalogue, reference: str, terms: Terms) -> Scope:
     """Return the scope that a reference names. Raises UsageError where there is no such contract."""
     return Scope(catalogue, tuple(catalogue.resolve(reference)), terms, reference)
+
+
+def open_spoken(catalogue: Catalogue, spoken: Spoken, terms: Terms) -> Scope:
+    """Return the scope of what was found to be spoken: all versions of each subject. Raises UsageError as above."""
+    first, *beside = spoken.subjects
+    preferred = catalogue.version(spoken.preferred) if spoken.preferred else None
+    return Scope(catalogue, tuple(catalogue.versions(first)), terms, AUTO, preferred, tuple(beside))

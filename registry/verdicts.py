@@ -70,7 +70,7 @@ class Case:
     """Everything the outcome of a readable message depends on.
 
     `opinions` has one entry per version of the subject, lowest first; `same` tells whether some of the
-    versions that fit all give the same change.
+    versions that fit all give the same change; `preferred` is the version that other messages speak for.
     """
 
     subject: str
@@ -81,6 +81,7 @@ class Case:
     claimed_by: str | None
     members: Sequence[str]
     required: Sequence[str]
+    preferred: Version | None = None
 
 
 def decide(case: Case) -> Verdict:
@@ -95,6 +96,9 @@ def decide(case: Case) -> Verdict:
         if len(declared) == 1 or case.same([opinion.version for opinion in declared]):
             differs = len(versions) > 1 and not case.same(versions)
             return Verdict(CONFORMING, best.version, best.findings, versions, differs)
+        chosen = next((opinion for opinion in declared if opinion.version is case.preferred), None)
+        if chosen is not None:
+            return Verdict(CONFORMING, chosen.version, chosen.findings, versions, differs=True)
         named = ", ".join(opinion.version.reference for opinion in declared)
         one = _finding("ambiguous", None, case.op_pointer, "one reading", named)
         return Verdict(AMBIGUOUS, best.version, (one,), versions, differs=True)

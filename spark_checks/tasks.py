@@ -13,7 +13,7 @@ import pyarrow as pa
 from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 
@@ -36,12 +36,16 @@ class ScopeSpec:
     """A scope as a value that travels to the workers."""
 
     documents: Bundle
-    reference: str
+    declared: str
+    spoken: Spoken
     terms: bytes
 
     def open(self) -> Scope:
         """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
-        return open_scope(self.documents.open(), self.reference, pickle.loads(self.terms))  # noqa: S301  our own bytes
+        terms = pickle.loads(self.terms)  # noqa: S301  our own bytes
+        if self.declared == AUTO:
+            return open_spoken(self.documents.open(), self.spoken, terms)
+        return open_scope(self.documents.open(), self.declared, terms)
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class TaskResult:
 
 def describe_scope(scope: Scope) -> ScopeSpec:
     """Return a scope as a value that travels."""
-    return ScopeSpec(bundle(scope.catalogue), scope.declared, pickle.dumps(scope.terms))
+    return ScopeSpec(bundle(scope.catalogue), scope.declared, scope.spoken, pickle.dumps(scope.terms))
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.collection import put_off_collection
@@ -17,9 +18,10 @@ from cdc_contracts.registry.kernel.judging import Bench, FastJudge
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.verdicts import unreadable
+from cdc_contracts.registry.verdicts import DRIFTED, OTHER_DIALECT, UNREADABLE, unreadable
 
 _COLLECT_EVERY: Final = 64
+_NOT_OF_IT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Kernel:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._judge = FastJudge(scope)
+        self._beside = [Kernel(companion) for companion in scope.companions]
         self._several = len(scope.judged) > 1
 
     def audit(self, records: pa.RecordBatch) -> Tally:
@@ -66,7 +69,7 @@ class Kernel:
                     )
                     for part, bench in self._benches(batch, texts=True)
                 ]
-            yield from parts
+            yield from parts if len(parts) == 1 or not self._beside else [_in_order(parts)]
 
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""
@@ -88,7 +91,38 @@ class Kernel:
                 return
             verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
             bench = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))])
+        strangers = self._strangers(bench, batch) if self._beside else {}
+        for other, numbers in strangers.items():
+            bench.leave_out(numbers)
+            yield from other._benches(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
         yield batch, bench
+
+    def _strangers(self, bench: Bench, batch: Batch) -> dict[Kernel, list[int]]:
+        """Return the records that are not of the subject, by who else in the topic takes them."""
+        numbers = sorted(bench.having(_NOT_OF_IT))
+        found: dict[Kernel, list[int]] = {}
+        for other in self._beside:
+            welcome = other._judge.welcomes(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+            taken = [number for number, fits in zip(numbers, welcome, strict=True) if fits]
+            if taken:
+                found[other] = taken
+                numbers = [number for number in numbers if number not in set(taken)]
+        return found
+
+
+def _in_order(parts: Sequence[Written]) -> Written:
+    """Return the parts of one batch, judged by several subjects, as one: rows in the order of their records."""
+    total = Tally()
+    for part in parts:
+        total.merge(part.tally)
+
+    def rows(name: str, *within: str) -> pa.RecordBatch:
+        table = pa.Table.from_batches([getattr(part, name) for part in parts])
+        order = [(column, "ascending") for column in ("topic", "partition", "offset", *within)]
+        merged = table.sort_by(order).combine_chunks().to_batches()
+        return merged[0] if merged else getattr(parts[0], name)
+
+    return Written(total, rows("changes", "row_index"), rows("control"), rows("quarantine"))
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
