@@ -64,7 +64,7 @@ CANAL_HEAD = (
 )
 CANAL_TYPES = (
     '"sqlType":{"id":-5,"note":12,"seen":93},'
-    '"mysqlType":{"id":"bigint","note":"varchar(20)","seen":"timestamp(6)"},"pkNames":["id"],'
+    '"mysqlType":{"id":"bigint","note":"varchar","seen":"timestamp"},"pkNames":["id"],'
 )
 DTS_HEAD = (
     '{"database":"shop","table":"visits","type":"%s","isDdl":false,"id":42,"es":1718000000000,"ts":1718000001234,'
