@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli import judging, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
@@ -18,12 +18,12 @@ ReportFiles = Annotated[
 
 
 @app.command("topic")
+@spread
 def audit_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...")],
-    bootstrap: running.Bootstrap,
+    brokers: running.Brokers,
+    reading: running.Reading,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
-    end: running.To = "latest",
     tables: judging.Tables = None,
     table: judging.Table = None,
     parameters: judging.Parameters = None,
@@ -31,33 +31,30 @@ def audit_topic(
     fail_on: judging.FailOn = "warning",
     report: ReportFiles = None,
     as_json: AsJson = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
 ) -> None:
-    """Judge every message of a range of one or more topics, read once with Spark."""
+    """Judge every message of a range of one or more topics, read once."""
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
-    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-    with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
-        source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=False)
+    wanted, properties = running.parse_topic_options(
+        reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
+    )
+    with running.open_engine(reading, brokers) as session:
+        source = running.open_topics(session, brokers.bootstrap, topics, wanted, properties, headers=False)
         running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
 
 
 @app.command("file")
+@spread
 def audit_file(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...")],
+    reading: running.Reading,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
-    end: running.To = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -69,7 +66,6 @@ def audit_file(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
-    cores: running.Cores = None,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
     reports.check_targets(report)
@@ -77,6 +73,6 @@ def audit_file(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
-    source = running.open_files(paths, start, end, whole=whole, cores=cores)
-    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
+    source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
+    with running.open_engine(reading) as session:
         running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)

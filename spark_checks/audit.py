@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.report import build_report
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Tally
@@ -32,14 +33,13 @@ class Audited:
 
 
 def audit_input(
-    session: SparkSession, source: Input, scope: Scope, *, fail_on: str, watch: Watch | None = None
+    session: SparkSession | None, source: Input, scope: Scope, *, fail_on: str, watch: Watch | None = None
 ) -> Audited:
-    """Judge every record of the input, read once, and return the report.
+    """Judge every record of the input, read once, and return the report; without a session in this process.
 
     Raises LedgerError where the counts do not add up.
     """
-    rows = source.run(session, audit_work(describe_scope(scope), watch), RESULT_SCHEMA)
-    tally = merge_tallies(collect_results(rows))
+    tally = _audit_here(source, scope, watch) if session is None else _audit_in_tasks(session, source, scope, watch)
     report = build_report(
         tally,
         catalogue=scope.catalogue,
@@ -49,3 +49,18 @@ def audit_input(
         fail_on=fail_on,
     )
     return Audited(tally, report)
+
+
+def _audit_in_tasks(session: SparkSession, source: Input, scope: Scope, watch: Watch | None) -> Tally:
+    rows = source.run(session, audit_work(describe_scope(scope), watch), RESULT_SCHEMA)
+    return merge_tallies(collect_results(rows))
+
+
+def _audit_here(source: Input, scope: Scope, watch: Watch | None) -> Tally:
+    kernel, total = Kernel(scope), Tally()
+    for records in paced(source.batches()):
+        tally = kernel.audit(records)
+        if watch is not None:
+            watch.add(tally)
+        total.merge(tally)
+    return total
