@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import judging, reports, running
+from cdc_contracts.cli import judging, reports, running, topics
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
@@ -20,9 +21,9 @@ ReportFiles = Annotated[
 @app.command("topic")
 @spread
 def audit_topic(
-    topics: Annotated[list[str], typer.Argument(metavar="TOPIC...")],
     brokers: running.Brokers,
     reading: running.Reading,
+    names: Annotated[list[str] | None, typer.Argument(metavar="TOPIC", show_default=False)] = None,
     contract: judging.Contract = None,
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -37,16 +38,13 @@ def audit_topic(
 ) -> None:
     """Judge every message of a range of one or more topics, read once."""
     reports.check_targets(report)
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
+    judge = partial(
+        judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
+        fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
-    wanted, properties = running.parse_topic_options(
-        reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
-    )
+    opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
-        source = running.open_topics(session, brokers.bootstrap, topics, wanted, properties, headers=False)
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+        running.finish(running.watch_audit(session, opened(session), fail_on), as_json=as_json, targets=report)
 
 
 @app.command("file")
@@ -75,4 +73,4 @@ def audit_file(
     )  # fmt: skip
     source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
     with running.open_engine(reading) as session:
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+        running.finish(running.watch_audit(session, [(source, scope)], fail_on), as_json=as_json, targets=report)

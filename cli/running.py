@@ -66,9 +66,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Brokers:
-    """Options of where topics are, and how to get at them."""
+    """Options of which topics, where they are, and how to get at them."""
 
     bootstrap: Bootstrap
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="All topics that cdc-contracts.yaml binds to contracts.")] = False
     kafka_config: KafkaConfig = None
     kafka_options: KafkaOptions = None
     jars: Jars = None
@@ -162,13 +167,15 @@ def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, core
     return source
 
 
-def watch_audit(session: SparkSession | None, source: Input, scope: Scope, fail_on: str) -> Mapping[str, Any]:
-    """Audit the input with progress on a terminal, and return the report."""
+def watch_audit(
+    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope]], fail_on: str
+) -> Mapping[str, Any]:  # fmt: skip
+    """Audit the inputs with progress on a terminal, and return the report of all."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.audit import audit_input
+    from cdc_contracts.spark_checks.audit import audit_inputs
 
-    with progress(session, source.spans) as watch:
-        return audit_input(session, source, scope, fail_on=fail_on, watch=watch).report
+    with progress(session, {place: span for source, _ in inputs for place, span in source.spans.items()}) as watch:
+        return audit_inputs(session, inputs, fail_on=fail_on, watch=watch)
 
 
 def watch_decode(session: SparkSession, source: Input, scope: Scope, options: DecodeOptions) -> Decoded:

@@ -74,6 +74,12 @@ def build_report(
     }
 
 
+def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what findings are told in the order of: the heaviest and most frequent first."""
+    heavy = SEVERITIES.index(finding["severity"])
+    return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
+
+
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema of a report."""
     text = files("cdc_contracts.registry").joinpath("report.schema.json").read_text(encoding="utf-8")
@@ -141,13 +147,7 @@ def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[st
         tell_drift(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
         for key, finding in tally.findings.items()
     ]
-    return sorted(
-        documents,
-        key=lambda one: (
-            SEVERITIES.index(one["severity"]), -one["count"], one["class"], one["rule"], one["path"],
-            one["table"] or "",
-        ),
-    )  # fmt: skip
+    return sorted(documents, key=weight)
 
 
 def _versions_seen(tally: Tally, catalogue: Catalogue, contract: str) -> dict[str, int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cdc_contracts.registry.combination import combine_reports
 from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.report import build_report
 from cdc_contracts.registry.scope import Scope
@@ -49,6 +50,19 @@ def audit_input(
         fail_on=fail_on,
     )
     return Audited(tally, report)
+
+
+def audit_inputs(
+    session: SparkSession | None,
+    inputs: Sequence[tuple[Input, Scope]],
+    *,
+    fail_on: str,
+    watch: Watch | None = None,
+) -> dict[str, Any]:
+    """Judge inputs of different topics, each within its own scope, and return the one report of all. Raises so too."""
+    return combine_reports([
+        audit_input(session, source, scope, fail_on=fail_on, watch=watch).report for source, scope in inputs
+    ])  # fmt: skip
 
 
 def _audit_in_tasks(session: SparkSession, source: Input, scope: Scope, watch: Watch | None) -> Tally:

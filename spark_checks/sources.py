@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
-from cdc_contracts.spark_checks.offsets import Range, reading_options, resolve, select, words_of
+from cdc_contracts.spark_checks.offsets import Range, list_topics, reading_options, resolve, select, words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -126,6 +128,27 @@ def read_topics(
         with open_reader(bootstrap, properties) as reader:
             selected = {topic: reader.resolve(topic, wanted) for topic in topics}
     return TopicInput(bootstrap, selected, properties, tasks, headers)
+
+
+def match_topics(
+    session: SparkSession | None, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]
+) -> list[str]:
+    """Return the topics whose whole name matches, in order; those of Kafka itself (`__...`) never do.
+
+    Raises UnavailableError where none does, or the broker does not answer.
+    """
+    if session is not None:
+        names = list_topics(session, bootstrap, properties)
+    else:
+        with open_reader(bootstrap, properties) as reader:
+            names = reader.topics()
+    found = [name for name in names if pattern.fullmatch(name)]
+    if not found:
+        near = difflib.get_close_matches(pattern.pattern, names, 3, 0) or ["none"]
+        raise UnavailableError(
+            f"no topic matches {pattern.pattern}", where=bootstrap, mend=f"Topics there: {', '.join(near)}."
+        )
+    return found
 
 
 @dataclass(frozen=True)
