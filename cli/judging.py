@@ -104,12 +104,12 @@ def open_run(
         severities=Severities(_pairs(severities, "--severity")),
         max_bytes=max_bytes,
         strict_json=strict_json,
-        table=table or (topics[0] if len(topics) == 1 and _needs_a_table(catalogue, reference) else None),
+        table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
     )
     return open_scope(catalogue, reference, terms)
 
 
-def _needs_a_table(catalogue: Catalogue, reference: str) -> bool:
+def needs_a_table(catalogue: Catalogue, reference: str) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,41 @@ Packages = Annotated[
 ]
 
 
+class Engine(StrEnum):
+    """Where the work is done."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of what is read, and where the work is done."""
+
+    start: From = "earliest"
+    end: To = "latest"
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = Engine.SPARK
+    cores: Cores = None
+
+
+@dataclass(frozen=True)
+class Brokers:
+    """Options of which topics, where they are, and how to get at them."""
+
+    bootstrap: Bootstrap
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="All topics that cdc-contracts.yaml binds to contracts.")] = False
+    kafka_config: KafkaConfig = None
+    kafka_options: KafkaOptions = None
+    jars: Jars = None
+    packages: Packages = None
+
+
 @dataclass(frozen=True)
 class DecodeOptions:
     """Where a decode writes, and on what conditions."""
@@ -56,6 +92,17 @@ class DecodeOptions:
 
 class Terminated(BaseException):
     """The process was asked to stop by SIGTERM."""
+
+
+@contextmanager
+def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[SparkSession | None]:
+    """The Spark session to work in, or None where the work is done in this process."""
+    if reading.engine is Engine.LOCAL:
+        yield None
+        return
+    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
+    with spark_session(kafka=brokers is not None, cores=reading.cores, jars=jars, packages=packages) as session:
+        yield session
 
 
 @contextmanager
@@ -98,13 +145,13 @@ def parse_topic_options(
 
 
 def open_topics(
-    session: SparkSession, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
+    session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
     *, headers: bool,
 ) -> TopicInput:  # fmt: skip
     """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
-    tasks = session.sparkContext.defaultParallelism
+    tasks = session.sparkContext.defaultParallelism if session is not None else None
     source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers)
     _tell_ranges(source)
     return source
@@ -120,13 +167,15 @@ def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, core
     return source
 
 
-def watch_audit(session: SparkSession, source: Input, scope: Scope, fail_on: str) -> Mapping[str, Any]:
-    """Audit the input with progress on a terminal, and return the report."""
+def watch_audit(
+    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope]], fail_on: str
+) -> Mapping[str, Any]:  # fmt: skip
+    """Audit the inputs with progress on a terminal, and return the report of all."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.audit import audit_input
+    from cdc_contracts.spark_checks.audit import audit_inputs
 
-    with progress(session, source.spans) as watch:
-        return audit_input(session, source, scope, fail_on=fail_on, watch=watch).report
+    with progress(session, {place: span for source, _ in inputs for place, span in source.spans.items()}) as watch:
+        return audit_inputs(session, inputs, fail_on=fail_on, watch=watch)
 
 
 def watch_decode(session: SparkSession, source: Input, scope: Scope, options: DecodeOptions) -> Decoded:

@@ -131,6 +131,12 @@ def resolve(
         return select(wanted, limits, offsets_at_time)
 
 
+def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
+    """The names of all topics a person may mean, in order. Raises as `resolve` does."""
+    with _admin(session._jvm, bootstrap, "any", properties) as admin:  # noqa: SLF001  as above
+        return sorted(name for name in _names(admin) if not name.startswith("__"))
+
+
 def reading_options(
     bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
 ) -> dict[str, str]:
