@@ -14,13 +14,13 @@ from cdc_contracts.registry.findings import SEVERITIES, Severities
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Catalogue
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.registry.terms import Terms
 
 Contract = Annotated[
     str | None,
     typer.Option(
-        "--contract", metavar="REF", help="What the messages should speak: SYSTEM/DIALECT@N, or all versions."
+        "--contract", metavar="REF", help="SYSTEM/DIALECT@N, SYSTEM/DIALECT, or auto: found out from a sample."
     ),
 ]
 Tables = Annotated[
@@ -72,12 +72,12 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
-) -> Scope:
-    """Return the scope that the options and `cdc-contracts.yaml` stand for.
+) -> Scope | Undetected:
+    """Return the scope that the options and `cdc-contracts.yaml` stand for; without a contract it is to be found out.
 
-    Raises UsageError where the contract is not named or not known, or an option is not of its form.
+    Raises UsageError where the contract is not known, or an option is not of its form.
     """
-    from cdc_contracts.registry.scope import open_scope
+    from cdc_contracts.registry.scope import AUTO, Undetected, open_scope
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
@@ -85,17 +85,7 @@ def open_run(
     if fail_on not in SEVERITIES:
         raise UsageError(f"`{fail_on}` is no severity", where="--fail-on", mend="one of error, warning, info")
     settings = read_settings(Path.cwd())
-    reference = contract or settings.contract_of(list(topics))
-    if reference is None:
-        raise UsageError(
-            "no contract is named",
-            mend="give --contract SYSTEM/DIALECT@N (`cdc-contracts list` shows them), or bind the topic in "
-            "cdc-contracts.yaml",
-        )
-    if reference == "auto":
-        raise UsageError(
-            "this release does not find out the contract by itself", mend="give --contract SYSTEM/DIALECT@N"
-        )
+    reference = contract or settings.contract_of(list(topics)) or AUTO
     catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
     found = tables or (Path(settings.tables) if settings.tables else None)
     terms = Terms(
@@ -106,11 +96,13 @@ def open_run(
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
     )
-    return open_scope(catalogue, reference, terms)
+    return Undetected(catalogue, terms) if reference == AUTO else open_scope(catalogue, reference, terms)
 
 
 def needs_a_table(catalogue: Catalogue, reference: str) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
+    if reference == "auto":
+        return False
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 
 

@@ -19,7 +19,7 @@ from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.decode import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
@@ -168,7 +168,7 @@ def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, core
 
 
 def watch_audit(
-    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope]], fail_on: str
+    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope | Undetected]], fail_on: str
 ) -> Mapping[str, Any]:  # fmt: skip
     """Audit the inputs with progress on a terminal, and return the report of all."""
     from cdc_contracts.cli.progress import progress
@@ -178,7 +178,7 @@ def watch_audit(
         return audit_inputs(session, inputs, fail_on=fail_on, watch=watch)
 
 
-def watch_decode(session: SparkSession, source: Input, scope: Scope, options: DecodeOptions) -> Decoded:
+def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
     from cdc_contracts.spark_checks.decode import decode_input

@@ -14,16 +14,16 @@ from cdc_contracts.registry.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.sources import Input
 
-Judge = Callable[..., "Scope"]
+Judge = Callable[..., "Scope | Undetected"]
 """Opens the scope of a contract for topics."""
 
 
 def open_inputs(
     topics: Sequence[str] | None, reading: running.Reading, brokers: running.Brokers, contract: str | None, judge: Judge
-) -> Callable[[SparkSession | None], list[tuple[Input, Scope]]]:
+) -> Callable[[SparkSession | None], list[tuple[Input, Scope | Undetected]]]:
     """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
 
     Raises UsageError where topics are not named in one way, or a contract is not known.
@@ -34,7 +34,7 @@ def open_inputs(
     )
     assigned = None if pattern else assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge)
 
-    def opened(session: SparkSession | None) -> list[tuple[Input, Scope]]:
+    def opened(session: SparkSession | None) -> list[tuple[Input, Scope | Undetected]]:
         from cdc_contracts.spark_checks.sources import match_topics
 
         found = assigned
@@ -48,18 +48,24 @@ def open_inputs(
     return opened
 
 
-def assign_scopes(topics: Sequence[str], contract: str | None, judge: Judge) -> list[tuple[Scope, list[str]]]:
+def assign_scopes(
+    topics: Sequence[str], contract: str | None, judge: Judge
+) -> list[tuple[Scope | Undetected, list[str]]]:
     """Return the scopes that topics are judged within: that of the contract given, or those they are bound to.
 
-    Messages that do not name their table have it from their topic: then each topic has a scope of its own.
-    Raises UsageError where a topic is bound to no contract and none is given.
+    Messages that do not name their table have it from their topic: then each topic has a scope of its own. So has each
+    topic whose contract is to be found out.
     """
+    from cdc_contracts.registry.scope import Undetected
     from cdc_contracts.registry.settings import read_settings
 
     bindings = {contract: list(topics)} if contract else read_settings(Path.cwd()).bindings(topics)
-    assigned: list[tuple[Scope, list[str]]] = []
+    assigned: list[tuple[Scope | Undetected, list[str]]] = []
     for reference, names in bindings.items():
         scope = judge(reference, topics=names)
+        if isinstance(scope, Undetected):
+            assigned += [(scope, [name]) for name in names]
+            continue
         if len(names) > 1 and scope.terms.table is None and judging.needs_a_table(scope.catalogue, scope.declared):
             assigned += [(replace(scope, terms=replace(scope.terms, table=name), made={}), [name]) for name in names]
         else:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
@@ -18,6 +18,9 @@ from cdc_contracts.registry.findings import SEVERITIES
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.detection.detection import Detection
 
 REPORT_VERSION: Final = 2
 
@@ -43,23 +46,26 @@ def build_report(
     source: Mapping[str, Any],
     spans: Spans,
     fail_on: str,
+    detection: Detection | None = None,
     sample: str | None = None,
     stopped: str | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
-    `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early.
+    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
+    was read where not all of it was, `stopped` why a run ended early.
     Raises LedgerError where the counts do not add up.
     """
     tally.bound()
+    subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)
     findings = _findings(tally, catalogue, contract)
     return {
         "report_version": REPORT_VERSION,
         "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
-        "verdict": judge_run(tally, fail_on),
-        "detection": None,
+        "verdict": judge_run(tally, fail_on, detection),
+        "detection": detection.as_document() if detection else None,
         "coverage": _coverage(tally, spans, sample),
         "stopped": stopped,
         "baseline": None,
@@ -67,7 +73,7 @@ def build_report(
         "findings": findings,
         "findings_cut": tally.dropped,
         "findings_other": _others(tally),
-        "versions_seen": _versions_seen(tally, catalogue, contract),
+        "versions_seen": _versions_seen(tally, catalogue, subjects),
         "versions_undecided": tally.undecided,
         "timeline": _timeline(tally, spans),
         "switches": _switches(tally),
@@ -87,14 +93,19 @@ def report_schema() -> dict[str, Any]:
     return schema
 
 
-def judge_run(tally: Tally, fail_on: str) -> str:
-    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told."""
+def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None) -> str:
+    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
+
+    Nothing can be told either where records were read by the version that a sample speaks for, and others of the
+    range prove another.
+    """
     heavy = SEVERITIES.index(fail_on)
     for key, finding in tally.findings.items():
         if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
             return DRIFT
     valued = sum(partition.read - partition.tombstone for partition in tally.partitions.values())
-    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] else PASS
+    refuted = detection and any(tally.refutes(version.reference) for version in detection.preferences)
+    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] or refuted else PASS
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -150,9 +161,8 @@ def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[st
     return sorted(documents, key=weight)
 
 
-def _versions_seen(tally: Tally, catalogue: Catalogue, contract: str) -> dict[str, int]:
-    subject = contract.partition("@")[0]
-    references = [version.reference for version in catalogue.versions(subject)]
+def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
+    references = [version.reference for subject in dict.fromkeys(subjects) for version in catalogue.versions(subject)]
     return {reference: tally.seen[reference] for reference in references}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -35,10 +35,19 @@ AUTO: Final = "auto"
 
 @dataclass(frozen=True)
 class Spoken:
-    """The subjects that the messages of topics speak, the most frequent first, and the version evidence speaks for."""
+    """The subjects that the messages of topics speak, the most frequent first, and the versions evidence speaks for."""
 
     subjects: tuple[str, ...]
-    preferred: str | None = None
+    preferences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undetected:
+    """A scope that the messages themselves have to tell."""
+
+    catalogue: Catalogue
+    terms: Terms
+    declared: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Judged:
 class Scope:
     """The versions a record may speak (`judged`), among all versions of their subject.
 
-    `preferred` is the version that the evidence of other records speaks for: it decides what is ambiguous by itself.
+    `preferences` are versions that the evidence of other records speaks for: they decide what is ambiguous by itself.
     `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
     of them that takes it.
     """
@@ -65,7 +74,7 @@ class Scope:
     judged: tuple[Version, ...]
     terms: Terms
     declared: str
-    preferred: Version | None = None
+    preferences: tuple[Version, ...] = ()
     beside: tuple[str, ...] = ()
     made: dict[Version, ReferenceJudge] = field(default_factory=dict, repr=False, compare=False)
     """The judges made so far; scopes of one catalogue on the same terms may share them."""
@@ -82,15 +91,17 @@ class Scope:
     @cached_property
     def companions(self) -> tuple[Scope, ...]:
         """The scope of every other subject spoken in the same topics."""
-        return tuple(
-            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, self.declared, made=self.made)
-            for subject in self.beside
-        )
+        return tuple(replace(self, judged=tuple(self.catalogue.versions(other)), beside=()) for other in self.beside)
 
     @property
     def spoken(self) -> Spoken:
         """The subjects that records are judged by, as a value that travels."""
-        return Spoken((self.subject, *self.beside), self.preferred.reference if self.preferred else None)
+        return Spoken((self.subject, *self.beside), tuple(version.reference for version in self.preferences))
+
+    @property
+    def preferred(self) -> Version | None:
+        """The version of the subject that decides what is ambiguous by itself, if there is one."""
+        return next((version for version in self.preferences if version.subject == self.subject), None)
 
     @property
     def wire(self) -> Wire:
@@ -115,8 +126,8 @@ class Scope:
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
         parts = [self.declared, self.terms.identity()]
-        if self.preferred is not None or self.beside:
-            parts.append(f"{self.preferred} {self.beside}")
+        if self.preferences or self.beside:
+            parts.append(f"{self.spoken}")
         parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
         parts += [version.fingerprint for scope in self.others for version in scope.judged]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -216,5 +227,5 @@ def open_scope(catalogue: Catalogue, reference: str, terms: Terms) -> Scope:
 def open_spoken(catalogue: Catalogue, spoken: Spoken, terms: Terms) -> Scope:
     """Return the scope of what was found to be spoken: all versions of each subject. Raises UsageError as above."""
     first, *beside = spoken.subjects
-    preferred = catalogue.version(spoken.preferred) if spoken.preferred else None
-    return Scope(catalogue, tuple(catalogue.versions(first)), terms, AUTO, preferred, tuple(beside))
+    preferences = tuple(map(catalogue.version, spoken.preferences))
+    return Scope(catalogue, tuple(catalogue.versions(first)), terms, AUTO, preferences, tuple(beside))

@@ -172,6 +172,20 @@ class Tally:
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
 
+    def refutes(self, reference: str) -> Run | None:
+        """Return the first run of records proven to be of another version of a subject.
+
+        None where there is none, or where no record was read that the versions would read differently.
+        """
+        subject = reference.partition("@")[0]
+        others = [
+            run
+            for _, runs in sorted(self.runs.items())
+            for run in runs
+            if run.version != reference and run.version.partition("@")[0] == subject
+        ]
+        return others[0] if others and self.differing else None
+
     def bound(self) -> None:
         """Keep the first findings by class, rule, path and table; a run that met more says so.
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.combination import combine_reports
+from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
 from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
@@ -34,27 +35,35 @@ class Audited:
 
 
 def audit_input(
-    session: SparkSession | None, source: Input, scope: Scope, *, fail_on: str, watch: Watch | None = None
+    session: SparkSession | None, source: Input, scope: Scope | Undetected, *, fail_on: str, watch: Watch | None = None
 ) -> Audited:
     """Judge every record of the input, read once, and return the report; without a session in this process.
 
+    Where the contract is to be found out, a small sample is read before. Where it cannot be told, nothing is judged.
     Raises LedgerError where the counts do not add up.
     """
-    tally = _audit_here(source, scope, watch) if session is None else _audit_in_tasks(session, source, scope, watch)
+    found, detection = find_scope(scope, lambda: source.sample(session, ENOUGH))
+    if found is None:
+        tally = Tally()
+    elif session is None:
+        tally = _audit_here(source, found, watch)
+    else:
+        tally = _audit_in_tasks(session, source, found, watch)
     report = build_report(
         tally,
         catalogue=scope.catalogue,
         contract=scope.declared,
         source=source.describe(tally),
-        spans=source.spans,
+        spans=source.spans if found is not None else {},
         fail_on=fail_on,
+        detection=detection,
     )
     return Audited(tally, report)
 
 
 def audit_inputs(
     session: SparkSession | None,
-    inputs: Sequence[tuple[Input, Scope]],
+    inputs: Sequence[tuple[Input, Scope | Undetected]],
     *,
     fail_on: str,
     watch: Watch | None = None,

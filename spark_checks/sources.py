@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
+from cdc_contracts.registry.detection.samples import sample_files, spread
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
@@ -48,6 +49,10 @@ class Input(Protocol):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield every record of the range, read in this process. Raises as `run` does."""
+        ...
+
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        """Yield records from the beginning, the middle and the end of each partition. Raises as `run` does."""
         ...
 
 
@@ -102,6 +107,20 @@ class TopicInput:
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         with reading(self.bootstrap, list(self.selected), self.properties):
             return self.frame(session).mapInArrow(work, schema).collect()
+
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        for windows in spread({source: (span.start, span.end) for source, span in self.spans.items()}, most):
+            selected: dict[str, dict[int, tuple[int, int]]] = {}
+            for source, window in windows.items():
+                selected.setdefault(source.topic, {})[source.partition] = window
+            part = replace(self, selected=selected, tasks=None, headers=False)
+            if not selected:
+                continue
+            if session is None:
+                yield from part.batches()
+                continue
+            with reading(self.bootstrap, list(selected), self.properties):
+                yield from part.frame(session).select("value", "topic", "partition", "offset").toArrow().to_batches()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         with open_reader(self.bootstrap, self.properties) as reader:
@@ -187,6 +206,9 @@ class FileInput:
 
         numbers = session.range(0, len(groups), 1, max(1, len(groups)))
         return numbers.mapInArrow(read_and_work, schema).collect()
+
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         for one in self.plan.slices:

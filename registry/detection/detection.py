@@ -6,8 +6,8 @@ that contradicts it, leaves fewer. Of several that read every message alike the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
@@ -15,6 +15,7 @@ from cdc_contracts.registry.detection.hearing import Hearing, Refusal
 from cdc_contracts.registry.detection.relatives import Relative
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.detection.votes import ENOUGH, HINTS, KEY_CHAIN, MARK, WEAK, Side, name_of
+from cdc_contracts.registry.scope import Scope, Spoken, Undetected, open_spoken
 
 CERTAIN: Final = "certain"
 LIKELY: Final = "likely"
@@ -68,7 +69,8 @@ class Detection:
 
     `version` is set where one version of the subject is left, `equivalent` names contracts that say the same of every
     message, `spoken` the contracts to judge by, the most frequent first; `nearest` is the nearest where none is
-    spoken, `settle` what would settle an open question.
+    spoken, `settle` what would settle an open question. `preferences` are the versions to read by what several read
+    differently.
     """
 
     verdict: str
@@ -80,7 +82,16 @@ class Detection:
     nearest: str | None
     evidence: tuple[Exhibit, ...]
     messages: int
-    settle: str | None = field(default=None)
+    settle: str | None = None
+    preferences: tuple[Version, ...] = ()
+
+    def open_scope(self, asked: Undetected) -> Scope | None:
+        """Return the scope to judge messages within; None where they are of no contract that can be named."""
+        if not self.spoken:
+            return None
+        subjects = tuple(dict.fromkeys(version.subject for version in self.spoken))
+        preferences = tuple(version.reference for version in self.preferences)
+        return open_spoken(asked.catalogue, Spoken(subjects, preferences), asked.terms)
 
     def as_document(self) -> dict[str, Any]:
         """Return the detection as `detect --json` and reports write it."""
@@ -182,11 +193,12 @@ class _Deliberation:
             version=version,
             candidates=self._candidates(versions),
             equivalent=tuple(one.reference for one in others) if verdict == LIKELY else (),
-            spoken=tuple(same if subject else ()),
+            spoken=tuple(same if subject and not (verdict == AMBIGUOUS and relatives) else ()),
             nearest=None,
             evidence=self._exhibits(versions),
             messages=self.hearing.messages,
             settle=self._settle(verdict, versions, relatives),
+            preferences=(version,) if version is not None else (),
         )
 
     def _mixed(self) -> Detection:
@@ -206,7 +218,20 @@ class _Deliberation:
             evidence=self._exhibits(spoken),
             messages=self.hearing.messages,
             settle="With --contract auto each message is judged by the contract it speaks.",
+            preferences=tuple(self._preferences(dict.fromkeys(version.subject for version in versions))),
         )
+
+    def _preferences(self, subjects: Iterable[str]) -> Iterator[Version]:
+        """Yield of each subject the one version that is left by its own messages, where one is."""
+        for subject in subjects:
+            own = [
+                {side for side in sides if isinstance(side, Version) and side.subject == subject}
+                for sides in self.taken
+            ]
+            common = set.intersection(*filter(None, own))
+            left = self._unbeaten([side for side in self._sides() if side in common])
+            if len(left) == 1 and isinstance(left[0], Version):
+                yield left[0]
 
     def _unknown(self, relative: Relative | None) -> Detection:
         nearest = relative.near[0] if relative else None
@@ -295,6 +320,10 @@ class _Deliberation:
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a DELETE, or {ENOUGH[KEY_CHAIN]} rows and more that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
+
+
+def _is_of(subject: str, side: Side) -> bool:
+    return isinstance(side, Version) and side.subject == subject
 
 
 def _refused(refused: Version, refusal: Refusal) -> str:

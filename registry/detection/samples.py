@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.detection.detection import Detection, detect
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.files import FilePlan, LineSlice, Slice, read_slice
+from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source
 
 ENOUGH: Final = 2_000
@@ -61,6 +63,21 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
     if isinstance(following, LineSlice) and following.partition == one.partition and following.first <= window[0]:
         return False
     return window[1] > one.first
+
+
+def find_scope(
+    scope: Scope | Undetected, sample: Callable[[], Iterable[pa.RecordBatch]]
+) -> tuple[Scope | None, Detection | None]:
+    """Return the scope to judge messages within, and how it was found out where nobody declared it.
+
+    There is no scope where the messages are of no contract that can be named. Raises what `sample` raises.
+    """
+    if isinstance(scope, Scope):
+        return scope, None
+    hearing = Hearing(scope.catalogue, scope.terms)
+    hear_batches(hearing, sample(), ENOUGH)
+    detection = detect(hearing)
+    return detection.open_scope(scope), detection
 
 
 def hear_batches(hearing: Hearing, batches: Iterable[pa.RecordBatch], most: int) -> None:
