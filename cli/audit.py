@@ -44,7 +44,8 @@ def audit_topic(
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
-        running.finish(running.watch_audit(session, opened(session), fail_on), as_json=as_json, targets=report)
+        told = running.watch_audit(session, opened(session), fail_on)
+        running.finish(told, as_json=as_json, targets=report, bookmarks=brokers.since_last)
 
 
 @app.command("file")
