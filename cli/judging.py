@@ -72,12 +72,15 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
 ) -> Scope:
     """Return the scope that the options and `cdc-contracts.yaml` stand for.
 
     Raises UsageError where the contract is not named or not known, or an option is not of its form.
     """
     from cdc_contracts.registry.scope import open_scope
+    from cdc_contracts.registry.selection import Selection
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
@@ -105,6 +108,7 @@ def open_run(
         max_bytes=max_bytes,
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
+        selection=Selection(tuple(include or ()), tuple(exclude or ())),
     )
     return open_scope(catalogue, reference, terms)
 

@@ -68,6 +68,13 @@ class Reading:
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
     ] = Engine.SPARK
     cores: Cores = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not judge these tables. Repeatable.")
+    ] = None
 
 
 @dataclass(frozen=True)
