@@ -41,10 +41,12 @@ def audit_topic(
     judge = partial(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
         fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
+        include=reading.include, exclude=reading.exclude,
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
-        running.finish(running.watch_audit(session, opened(session), fail_on), as_json=as_json, targets=report)
+        told = running.watch_audit(session, opened(session), fail_on)
+        running.finish(told, as_json=as_json, targets=report, bookmarks=brokers.since_last)
 
 
 @app.command("file")
@@ -70,6 +72,7 @@ def audit_file(
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
+        include=reading.include, exclude=reading.exclude,
     )  # fmt: skip
     source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
     with running.open_engine(reading) as session:

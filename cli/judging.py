@@ -72,12 +72,15 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
 ) -> Scope | Undetected:
     """Return the scope that the options and `cdc-contracts.yaml` stand for; without a contract it is to be found out.
 
     Raises UsageError where the contract is not known, or an option is not of its form.
     """
     from cdc_contracts.registry.scope import AUTO, Undetected, open_scope
+    from cdc_contracts.registry.selection import Selection
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
@@ -95,6 +98,7 @@ def open_run(
         max_bytes=max_bytes,
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
+        selection=Selection(tuple(include or ()), tuple(exclude or ())),
     )
     return Undetected(catalogue, terms) if reference == AUTO else open_scope(catalogue, reference, terms)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.spark_checks.bookmarks import Offsets
     from cdc_contracts.spark_checks.decode import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
@@ -56,12 +57,24 @@ class Engine(StrEnum):
 class Reading:
     """Options of what is read, and where the work is done."""
 
-    start: From = "earliest"
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+        ),
+    ] = None
     end: To = "latest"
     engine: Annotated[
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
     ] = Engine.SPARK
     cores: Cores = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not judge these tables. Repeatable.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,12 @@ class Brokers:
         typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
     ] = None
     every: Annotated[bool, typer.Option("--all", help="All topics that cdc-contracts.yaml binds to contracts.")] = False
+    since_last: Annotated[
+        Path | None,
+        typer.Option(
+            "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then write it again."
+        ),
+    ] = None
     kafka_config: KafkaConfig = None
     kafka_options: KafkaOptions = None
     jars: Jars = None
@@ -135,34 +154,34 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def parse_topic_options(
-    start: str, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
+    start: str | None, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
 ) -> tuple[Range, dict[str, str]]:
     """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
     from cdc_contracts.spark_checks.clients import read_client_properties
     from cdc_contracts.spark_checks.offsets import parse_range
 
-    return parse_range(start, end), read_client_properties(kafka_config, kafka_options or ())
+    return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
 
 
 def open_topics(
     session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
-    *, headers: bool,
+    *, headers: bool, since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
     """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
     tasks = session.sparkContext.defaultParallelism if session is not None else None
-    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers)
+    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers, since=since)
     _tell_ranges(source)
     return source
 
 
-def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, cores: int | None) -> FileInput:
+def open_files(paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None) -> FileInput:
     """Return the messages of files in a range, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.offsets import parse_range
     from cdc_contracts.spark_checks.sources import read_files
 
-    source = read_files(paths, parse_range(start, end), tasks=cores or os.cpu_count() or 1, whole=whole)
+    source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)
     _tell_ranges(source)
     return source
 
@@ -190,9 +209,15 @@ def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected
         )  # fmt: skip
 
 
-def finish(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and end with the exit code of its verdict."""
+def finish(
+    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None, bookmarks: Path | None = None
+) -> None:
+    """Tell the report, note in `bookmarks` where it ends, and end with the exit code of its verdict."""
+    from cdc_contracts.spark_checks.bookmarks import write_bookmarks
+
     reports.tell(report, as_json=as_json, targets=targets)
+    if bookmarks is not None:
+        write_bookmarks(bookmarks, report["ledger"])
     raise typer.Exit(EXIT_CODES[report["verdict"]])
 
 

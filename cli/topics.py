@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.spark_checks.bookmarks import Offsets
     from cdc_contracts.spark_checks.sources import Input
 
 Judge = Callable[..., "Scope | Undetected"]
@@ -32,6 +34,7 @@ def open_inputs(
     wanted, properties = running.parse_topic_options(
         reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
     )
+    since = _since(reading, brokers)
     assigned = None if pattern else assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge)
 
     def opened(session: SparkSession | None) -> list[tuple[Input, Scope | Undetected]]:
@@ -40,10 +43,8 @@ def open_inputs(
         found = assigned
         if pattern is not None:
             found = assign_scopes(match_topics(session, brokers.bootstrap, pattern, properties), contract, judge)
-        return [
-            (running.open_topics(session, brokers.bootstrap, names, wanted, properties, headers=False), scope)
-            for scope, names in found or ()
-        ]
+        read = partial(running.open_topics, session, brokers.bootstrap, headers=False, since=since)
+        return [(read(names, wanted, properties), scope) for scope, names in found or ()]
 
     return opened
 
@@ -81,6 +82,16 @@ def _check_choice(topics: Sequence[str] | None, brokers: running.Brokers) -> re.
         return re.compile(brokers.pattern) if brokers.pattern is not None else None
     except re.error as error:
         raise UsageError(f"not a regular expression: {error}", where=f"--pattern {brokers.pattern}") from error
+
+
+def _since(reading: running.Reading, brokers: running.Brokers) -> Offsets | None:
+    """Return where the last run ended; None where the run is to begin anew."""
+    from cdc_contracts.spark_checks.bookmarks import read_bookmarks
+
+    if brokers.since_last is None:
+        return None
+    found = read_bookmarks(brokers.since_last)
+    return found if reading.start is None else None
 
 
 def _bound_topics() -> list[str]:

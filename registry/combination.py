@@ -46,7 +46,12 @@ def _verdict(reports: Sequence[Report]) -> str:
     """Drift anywhere is drift; a topic without values among others says nothing, ambiguous records do."""
     if any(report["verdict"] == DRIFT for report in reports):
         return DRIFT
-    valued = [report for report in reports if report["ledger"]["read"] > report["ledger"]["tombstone"]]
+    ledgers = [report["ledger"] for report in reports]
+    valued = [
+        report
+        for report, ledger in zip(reports, ledgers, strict=True)
+        if ledger["read"] > ledger["tombstone"] + ledger["excluded"]
+    ]
     return PASS if valued and all(report["verdict"] == PASS for report in valued) else INCONCLUSIVE
 
 

@@ -103,7 +103,7 @@ def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None) ->
     for key, finding in tally.findings.items():
         if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
             return DRIFT
-    valued = sum(partition.read - partition.tombstone for partition in tally.partitions.values())
+    valued = sum(partition.valued for partition in tally.partitions.values())
     refuted = detection and any(tally.refutes(version.reference) for version in detection.preferences)
     return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] or refuted else PASS
 
@@ -114,7 +114,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
     Raises LedgerError where it is not so.
     """
     for source, counts in sorted(tally.partitions.items()):
-        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined
+        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
         if counts.read != parts or (span is not None and counts.read > span.end - span.start):
             raise LedgerError(
@@ -147,13 +147,12 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
 
 
 def _counts(counts: PartitionTally) -> dict[str, int]:
-    return {
-        name: getattr(counts, name) for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes")
-    }
+    names = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
+    return {name: getattr(counts, name) for name in names}
 
 
 def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[str, Any]]:
-    valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
+    valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
         tell_drift(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
         for key, finding in tally.findings.items()

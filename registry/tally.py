@@ -101,14 +101,20 @@ class PartitionTally:
     control: int = 0
     tombstone: int = 0
     quarantined: int = 0
+    excluded: int = 0
     changes: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None
 
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
+
     def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes"):
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_offset = _least(self.first_offset, other.first_offset)
         self.last_offset = _most(self.last_offset, other.last_offset)

@@ -17,6 +17,7 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
 from cdc_contracts.spark_checks.offsets import Range, list_topics, reading_options, resolve, select, words_of
@@ -136,16 +137,19 @@ def read_topics(
     *,
     tasks: int | None = None,
     headers: bool = True,
+    since: Offsets | None = None,
 ) -> TopicInput:
     """Return a range of topics, resolved against the broker now; without a session, without a JVM.
 
+    With `since` it begins at these offsets, and where they do not name a partition at its beginning.
     Raises UnavailableError where broker, topic or offsets are not there.
     """
+    ranges = {topic: wanted if since is None else wanted.since(since.get(topic, {})) for topic in topics}
     if session is not None:
-        selected = {topic: resolve(session, bootstrap, topic, wanted, properties) for topic in topics}
+        selected = {topic: resolve(session, bootstrap, topic, one, properties) for topic, one in ranges.items()}
     else:
         with open_reader(bootstrap, properties) as reader:
-            selected = {topic: reader.resolve(topic, wanted) for topic in topics}
+            selected = {topic: reader.resolve(topic, one) for topic, one in ranges.items()}
     return TopicInput(bootstrap, selected, properties, tasks, headers)
 
 

@@ -125,3 +125,23 @@ def test_a_topic_that_is_not_there_and_a_wrong_password_are_exit_3(broker, here,
     out, err = capsys.readouterr()
     assert (out, "hunter2" in err) == ("", False)
     assert "refuses the credentials" in err
+
+
+def test_tables_that_are_left_out(spark, here, capsys):
+    orders = rendered("oms-community/canal@2", 50)
+    (here / "a.jsonl").write_bytes(
+        b"\n".join([*orders, *[value.replace(b'"orders"', b'"visits"') for value in orders]])
+    )
+    code, report = both(
+        capsys,
+        here,
+        "file",
+        "a.jsonl",
+        "--contract",
+        "oms-community/canal@2",
+        "--include",
+        "shop.*",
+        "--exclude",
+        "vis*",
+    )
+    assert (code, report["ledger"]["conforming"], report["ledger"]["excluded"]) == (0, 50, 50)
