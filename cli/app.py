@@ -21,6 +21,7 @@ from cdc_contracts.cli import (
     explanation,
     linting,
     listing,
+    reporting,
     rulebook,
     sampling,
 )
@@ -73,6 +74,7 @@ app.command("check")(check.check)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")
+app.add_typer(reporting.app, name="report")
 app.command("demo")(demo.demo)
 
 

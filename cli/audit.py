@@ -12,10 +12,6 @@ from cdc_contracts.cli.options import AsJson, ContractFolders
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
-ReportFiles = Annotated[
-    list[Path] | None, typer.Option("--report", metavar="FILE.json", help="Also write the report here. Repeatable.")
-]
-
 
 @app.command("topic")
 def audit_topic(
@@ -29,7 +25,9 @@ def audit_topic(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
     kafka_config: running.KafkaConfig = None,
     kafka_options: running.KafkaOptions = None,
@@ -41,7 +39,8 @@ def audit_topic(
     packages: running.Packages = None,
 ) -> None:
     """Judge every message of a range of one or more topics, read once with Spark."""
-    reports.check_targets(report)
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
@@ -49,7 +48,8 @@ def audit_topic(
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=False)
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+        found = running.watch_audit(session, source, scope, fail_on)
+        running.finish(found, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)
 
 
 @app.command("file")
@@ -64,7 +64,9 @@ def audit_file(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
@@ -72,11 +74,13 @@ def audit_file(
     cores: running.Cores = None,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
-    reports.check_targets(report)
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
     with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+        found = running.watch_audit(session, source, scope, fail_on)
+        running.finish(found, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

@@ -18,6 +18,7 @@ from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope
     from cdc_contracts.spark_checks.decode import Decoded
     from cdc_contracts.spark_checks.offsets import Range
@@ -141,8 +142,12 @@ def watch_decode(session: SparkSession, source: Input, scope: Scope, options: De
         )  # fmt: skip
 
 
-def finish(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and end with the exit code of its verdict."""
+def finish(
+    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None,
+    known: Baseline | None = None, new_baseline: Path | None = None,
+) -> None:  # fmt: skip
+    """Tell the report, without what is known, and end with the exit code of its verdict."""
+    report = reports.compare_with(report, known, new_baseline)
     reports.tell(report, as_json=as_json, targets=targets)
     raise typer.Exit(EXIT_CODES[report["verdict"]])
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.errors import LedgerError
-from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.findings import CLASSES, SEVERITIES
 from cdc_contracts.registry.tally import FindingKey, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 
 REPORT_VERSION: Final = 1
@@ -48,6 +48,7 @@ def build_report(
         "report_version": REPORT_VERSION,
         "source": dict(source),
         "contract": contract,
+        "fail_on": split_words(fail_on),
         "verdict": judge_run(tally, fail_on),
         "ledger": _ledger(tally, spans),
         "findings": findings,
@@ -67,12 +68,12 @@ def report_schema() -> dict[str, Any]:
 
 def judge_run(tally: Tally, fail_on: str) -> str:
     """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told."""
-    heavy = SEVERITIES.index(fail_on)
-    for key, finding in tally.findings.items():
-        if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
-            return DRIFT
-    valued = sum(partition.read - partition.tombstone for partition in tally.partitions.values())
-    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] else PASS
+    return verdict_of(
+        ((key.name, finding.severity) for key, finding in tally.findings.items()),
+        valued=sum(partition.read - partition.tombstone for partition in tally.partitions.values()),
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]),
+        fail_on=fail_on,
+    )
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
