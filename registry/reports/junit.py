@@ -74,7 +74,7 @@ def _run(suite: ET.Element, report: Document, *, unsettled: bool) -> None:
 
 
 def _finding(suite: ET.Element, finding: Document, *, fails: bool) -> None:
-    name = f"{finding['severity']} {finding['class']} {finding['rule']} {subject_line(finding)}"
+    name = f"{finding['class']} {finding['rule']} {subject_line(finding)}"
     case = ET.SubElement(suite, "testcase", {"name": visible(name, most=None), "classname": visible(finding["class"])})
     told = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -82,7 +83,8 @@ def write_whole(target: Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8", newline="\n")
         aside.replace(place)
     except OSError as error:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong first is what a person has to see
+            aside.unlink(missing_ok=True)
         raise _cannot_write(target, error) from error
 
 

@@ -27,7 +27,14 @@ MOST_CHARACTERS: Final = 60_000
 _MOST_ROWS: Final = 30
 _MOST_PARTITIONS: Final = 20
 _MARKS: Final = {"drift": "❌", "pass": "✅", "inconclusive": "⚠️"}
-_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>()#+!|~$^=&@:]|(?<=w)\.|^[-.\d]")
+_SPECIAL: Final = re.compile(
+    r"""[\\`*\[\]<>&|~$\#]            # marks up, ends a cell, or names an issue
+    | (?<!\w)[_@] | _(?!\w)          # marks up or notifies, unless inside a word
+    | :(?=[a-z/+_-]) | (?<=www)\.     # a link or an emoji
+    | ^[-+=] | (?<=^\d)[.)]           # a list, where it stands first
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _LONGEST_FENCE: Final = re.compile(r"`{3,}")
 
 
@@ -63,10 +70,10 @@ def code(text: str) -> str:
     return f"<code>{literal(visible(text))}</code>" if text else ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    # the first two columns are names, the rest are numbers
-    lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' if i < 2 else '--:' for i in range(len(head)))} |"]  # noqa: PLR2004
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) -> str:
+    """Return a table whose first columns are names and whose others are numbers."""
+    rule = ["---" if number < names else "--:" for number in range(len(head))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *rows])
 
 
 def _detection(detection: Document | None) -> list[str]:
@@ -97,7 +104,7 @@ def _ledger(ledger: Document) -> str:
         rows.append(["all", "", *(f"{ledger[name]:,}" for name in names[:-1]), f"{gaps:,}"])
     more = len(partitions) - _MOST_PARTITIONS
     rest = f"\n\nand {more:,} more partitions" if more > 0 else ""
-    return _table(("partition", "offsets", *names), rows) + rest
+    return _table(("partition", "offsets", *names), rows, names=2) + rest
 
 
 def _switches(switches: Sequence[Document]) -> list[str]:
@@ -119,7 +126,7 @@ def _findings(findings: Sequence[Document]) -> list[str]:
     ]
     more = len(findings) - _MOST_ROWS
     rest = f"\n\nand {more:,} more findings" if more > 0 else ""
-    table = _table(("", "finding", "table", "path", "messages"), rows) + rest
+    table = _table(("", "finding", "table", "path", "messages"), rows, names=4) + rest
     return [table, *(_details(one) for one in findings[:_MOST_ROWS])]
 
 

@@ -71,7 +71,9 @@ def notes(report: Document) -> list[str]:
     if known(report):
         told.append(f"{count_of(known(report), 'finding')} left out that {visible(report['baseline']['file'])} has.")
     if report["findings_cut"]:
-        told.append(f"There were more findings than the {len(report['findings']):,} that are kept.")
+        others = (report.get("findings_other") or {}).get("records")
+        counted = f"; the others were met {others:,} times" if others else ""
+        told.append(f"There were more findings than the {len(report['findings']):,} that are kept{counted}.")
     return told
 
 
