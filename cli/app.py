@@ -22,6 +22,7 @@ from cdc_contracts.cli import (
     explanation,
     linting,
     listing,
+    reporting,
     rulebook,
     sampling,
 )
@@ -75,6 +76,7 @@ app.command("detect")(detect.detect)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")
+app.add_typer(reporting.app, name="report")
 app.command("demo")(demo.demo)
 
 

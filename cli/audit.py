@@ -13,10 +13,6 @@ from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
-ReportFiles = Annotated[
-    list[Path] | None, typer.Option("--report", metavar="FILE.json", help="Also write the report here. Repeatable.")
-]
-
 
 @app.command("topic")
 @spread
@@ -30,14 +26,17 @@ def audit_topic(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
 ) -> None:
     """Judge every message of a range of one or more topics, read once."""
-    reports.check_targets(report)
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
     judge = partial(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
         fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
@@ -46,7 +45,9 @@ def audit_topic(
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
         told = running.watch_audit(session, opened(session), fail_on)
-        running.finish(told, as_json=as_json, targets=report, bookmarks=brokers.since_last)
+        running.finish(
+            told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, bookmarks=brokers.since_last
+        )
 
 
 @app.command("file")
@@ -61,14 +62,17 @@ def audit_file(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
-    reports.check_targets(report)
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
@@ -76,4 +80,5 @@ def audit_file(
     )  # fmt: skip
     source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
     with running.open_engine(reading) as session:
-        running.finish(running.watch_audit(session, [(source, scope)], fail_on), as_json=as_json, targets=report)
+        told = running.watch_audit(session, [(source, scope)], fail_on)
+        running.finish(told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

@@ -50,7 +50,7 @@ def demo(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
         report = running.watch_audit(session, [(source, declared)], "warning")
-        reports.tell(report, as_json=False, targets=[target / "report.json"])
+        reports.tell(report, as_json=False, targets=[target / "report.json", target / "report.html"])
         decoded = _decode(session, source, subject, target)
     _tell_where_to_look(report, decoded, target)
 
@@ -92,7 +92,8 @@ def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Pat
     console.print_heading("Where to look")
     console.print_table(["", ""], [
         [str(target / "capture.parquet"), "the messages as they came"],
-        [str(target / "report.json"), "the report of the audit"],
+        [str(target / "report.html"), "the report of the audit, for a browser"],
+        [str(target / "report.json"), "the same for a machine"],
         [f"{target}/decoded/changes/run={decoded.run}", f"{ledger['changes']:,} row changes, both versions read right"],
         [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger['quarantined']:,} messages that are neither"],
     ])  # fmt: skip

@@ -10,7 +10,7 @@ import typer
 
 from cdc_contracts.cli.options import open_catalogue
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.findings import SEVERITIES, Severities
+from cdc_contracts.registry.findings import Severities
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Catalogue
@@ -40,7 +40,12 @@ Raised = Annotated[
     list[str] | None, typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more.")
 ]
 FailOn = Annotated[
-    str, typer.Option("--fail-on", metavar="LEVEL", help="error, warning or info: what makes it exit 1.")
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="WORDS",
+        help="What makes it exit 1: error, warning, info, or classes; with commas between.",
+    ),
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
 StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
@@ -84,9 +89,9 @@ def open_run(
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
+    from cdc_contracts.registry.thresholds import parse_threshold
 
-    if fail_on not in SEVERITIES:
-        raise UsageError(f"`{fail_on}` is no severity", where="--fail-on", mend="one of error, warning, info")
+    parse_threshold(fail_on)
     settings = read_settings(Path.cwd())
     reference = contract or settings.contract_of(list(topics)) or AUTO
     catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])

@@ -19,6 +19,7 @@ from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
     from cdc_contracts.spark_checks.decode import Decoded
@@ -210,11 +211,13 @@ def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected
 
 
 def finish(
-    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None, bookmarks: Path | None = None
-) -> None:
-    """Tell the report, note in `bookmarks` where it ends, and end with the exit code of its verdict."""
+    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None,
+    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
+) -> None:  # fmt: skip
+    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with its exit code."""
     from cdc_contracts.spark_checks.bookmarks import write_bookmarks
 
+    report = reports.compare_with(report, known, new_baseline)
     reports.tell(report, as_json=as_json, targets=targets)
     if bookmarks is not None:
         write_bookmarks(bookmarks, report["ledger"])

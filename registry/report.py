@@ -13,9 +13,9 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.drift import tell_drift
 from cdc_contracts.registry.errors import LedgerError
-from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.findings import SEVERITIES
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 
@@ -64,6 +64,7 @@ def build_report(
         "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
+        "fail_on": split_words(fail_on),
         "verdict": judge_run(tally, fail_on, detection),
         "detection": detection.as_document() if detection else None,
         "coverage": _coverage(tally, spans, sample),
@@ -99,13 +100,13 @@ def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None) ->
     Nothing can be told either where records were read by the version that a sample speaks for, and others of the
     range prove another.
     """
-    heavy = SEVERITIES.index(fail_on)
-    for key, finding in tally.findings.items():
-        if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
-            return DRIFT
-    valued = sum(partition.valued for partition in tally.partitions.values())
-    refuted = detection and any(tally.refutes(version.reference) for version in detection.preferences)
-    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] or refuted else PASS
+    refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
+    return verdict_of(
+        ((key.name, finding.severity) for key, finding in tally.findings.items()),
+        valued=sum(partition.valued for partition in tally.partitions.values()),
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted,
+        fail_on=fail_on,
+    )
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
