@@ -23,6 +23,7 @@ from cdc_contracts.cli import (
     listing,
     rulebook,
     sampling,
+    why,
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
@@ -70,6 +71,7 @@ app.command("lint")(linting.lint)
 app.add_typer(rulebook.app, name="rules")
 app.command("sample")(sampling.sample)
 app.command("check")(check.check)
+app.command("why")(why.why)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")
