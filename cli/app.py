@@ -25,6 +25,7 @@ from cdc_contracts.cli import (
     reporting,
     rulebook,
     sampling,
+    why,
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
@@ -73,6 +74,7 @@ app.add_typer(rulebook.app, name="rules")
 app.command("sample")(sampling.sample)
 app.command("check")(check.check)
 app.command("detect")(detect.detect)
+app.command("why")(why.why)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")

@@ -50,6 +50,8 @@ FailOn = Annotated[
 MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
 StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
 
+AUTO = "auto"
+"""The contract that is found out from the messages."""
 MOST_BYTES = 64 * 1024 * 1024
 """`registry.messages.MAX_BYTES`, which takes long to import; a test compares the two."""
 
@@ -84,7 +86,34 @@ def open_run(
 
     Raises UsageError where the contract is not known, or an option is not of its form.
     """
-    from cdc_contracts.registry.scope import AUTO, Undetected, open_scope
+    from cdc_contracts.registry.scope import Undetected, open_scope
+
+    catalogue, terms, reference = open_terms_of_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table, include=include, exclude=exclude,
+    )  # fmt: skip
+    return Undetected(catalogue, terms) if reference in (None, AUTO) else open_scope(catalogue, reference, terms)
+
+
+def open_terms_of_run(
+    contract: str | None,
+    *,
+    folders: Sequence[Path] | None,
+    tables: Path | None,
+    parameters: Sequence[str] | None,
+    severities: Sequence[str] | None,
+    fail_on: str = "warning",
+    max_bytes: int = MOST_BYTES,
+    strict_json: bool = False,
+    topics: Sequence[str] = (),
+    table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+) -> tuple[Catalogue, Terms, str | None]:
+    """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
+
+    The contract is None where nothing names one. Raises UsageError where an option is not of its form.
+    """
     from cdc_contracts.registry.selection import Selection
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
@@ -93,7 +122,7 @@ def open_run(
 
     parse_threshold(fail_on)
     settings = read_settings(Path.cwd())
-    reference = contract or settings.contract_of(list(topics)) or AUTO
+    reference = contract or settings.contract_of(list(topics))
     catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
     found = tables or (Path(settings.tables) if settings.tables else None)
     terms = Terms(
@@ -105,12 +134,12 @@ def open_run(
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
         selection=Selection(tuple(include or ()), tuple(exclude or ())),
     )
-    return Undetected(catalogue, terms) if reference == AUTO else open_scope(catalogue, reference, terms)
+    return catalogue, terms, reference
 
 
-def needs_a_table(catalogue: Catalogue, reference: str) -> bool:
+def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
-    if reference == "auto":
+    if reference in (None, AUTO):
         return False
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 
