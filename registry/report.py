@@ -14,6 +14,7 @@ from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.findings import CLASSES, SEVERITIES
+from cdc_contracts.registry.settling import settle
 from cdc_contracts.registry.tally import FindingKey, FindingTally, Moment, PartitionTally, Source, Tally
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 
@@ -42,6 +43,7 @@ def build_report(
 
     Raises LedgerError where the counts do not add up.
     """
+    settle(tally, catalogue)
     tally.bound()
     findings = _findings(tally, catalogue)
     return {

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
 
 MOST_FINDINGS: Final = 5_000
@@ -137,6 +138,7 @@ class Tally:
     differing: int = 0
     runs: dict[Source, list[Run]] = field(default_factory=dict)
     dropped: bool = False
+    course: Course = field(default_factory=Course)
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
@@ -161,6 +163,7 @@ class Tally:
         self.undecided += other.undecided
         self.differing += other.differing
         self.dropped |= other.dropped
+        self.course.merge(other.course)
         for source, runs in other.runs.items():
             self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
         if len(self.findings) > 2 * MOST_FINDINGS:
