@@ -31,8 +31,10 @@ def settle(tally: Tally, catalogue: Catalogue) -> None:
         told.merge(_as_tally(told.severity, source, expected, observed, stretch))
     for key, reference, expected, observed in _unexercised(course, catalogue):
         told = found[key] = _empty(course, key.name)
-        told.expected[expected], told.observed[observed], told.contracts[reference] = 1, 1, 0
+        told.expected[expected], told.observed[observed], told.contracts[reference] = 0, 0, 0
         told.extents = _whole_range(tally)
+    for key, one in found.items():
+        tally.told += one.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
     tally.dropped |= course.shapes.cut
 
