@@ -97,6 +97,7 @@ class Place(Document):
     absent_value: int | None = None
     null_text: str | None = None
     order: Literal["integer", "opaque"] | None = None
+    rises: Literal["always", "or-stays", "once-each"] | None = None
     reading: Literal["list", "joined-u0001", "json-text-groups", "rowid-of-table"] | None = Field(
         default=None, alias="as"
     )

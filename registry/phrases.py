@@ -191,6 +191,11 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     }),
     "from": MappingProxyType({"topic-or-table-option": "not in the message: the topic name or an option says it"}),
     "order": MappingProxyType({"integer": "can be ordered as an integer", "opaque": "cannot be ordered"}),
+    "rises": MappingProxyType({
+        "always": "each is above all before it in its partition",
+        "or-stays": "never falls within a partition; several records may share one",
+        "once-each": "no record has that of another, but for the second half of an update",
+    }),
     "as": MappingProxyType({
         "list": "a list of names",
         "joined-u0001": "joined by U+0001",

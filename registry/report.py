@@ -14,6 +14,7 @@ from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.drift import tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import SEVERITIES
+from cdc_contracts.registry.settling import settle
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
@@ -56,6 +57,7 @@ def build_report(
     was read where not all of it was, `stopped` why a run ended early.
     Raises LedgerError where the counts do not add up.
     """
+    settle(tally, catalogue)
     tally.bound()
     subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)
     findings = _findings(tally, catalogue, contract)

@@ -12,7 +12,7 @@ from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.changes import Change, Control
 from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.reading import Reading
-from cdc_contracts.registry.reference import Judgement, ReferenceJudge
+from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import (
@@ -52,13 +52,18 @@ class Undetected:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict of one record, with the changes or the control message where it has them, its table and op code."""
+    """The verdict of one record, with the changes or the control message where it has them, its table and op code.
+
+    `reading` and `columns` are the message as the version of the verdict reads it, where there is one.
+    """
 
     verdict: Verdict
     changes: tuple[Change, ...] = ()
     control: Control | None = None
     table: str | None = None
     code: str | None = None
+    reading: Reading | None = field(default=None, compare=False, repr=False)
+    columns: TypedColumns | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,8 @@ class Scope:
         names = reading.names
         table = table_name(names.database, names.schema, names.table)
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
-            return Judged(verdict, *told[verdict.version], table, reading.code)
-        return Judged(verdict, table=table, code=reading.code)
+            return Judged(verdict, *told[verdict.version], table, reading.code, reading, judge.columns_of(reading))
+        return Judged(verdict, table=table, code=reading.code, reading=reading, columns=judge.columns_of(reading))
 
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
         """Return the verdict of a value without a message; one of another transport may be another subject's."""

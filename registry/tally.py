@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
 
 MOST_FINDINGS: Final = 5_000
@@ -147,6 +148,7 @@ class Tally:
     runs: dict[Source, list[Run]] = field(default_factory=dict)
     told: int = 0
     dropped: bool = False
+    course: Course = field(default_factory=Course)
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
@@ -173,6 +175,7 @@ class Tally:
         self.differing += other.differing
         self.told += other.told
         self.dropped |= other.dropped
+        self.course.merge(other.course)
         for source, runs in other.runs.items():
             self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
         if len(self.findings) > 2 * MOST_FINDINGS:

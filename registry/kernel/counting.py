@@ -14,6 +14,7 @@ from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_shapes
+from cdc_contracts.registry.kernel.watching import watch
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import (
@@ -90,6 +91,7 @@ def count(bench: Bench, batch: Batch) -> Tally:
         for finding, shapes in zip(verdict.findings, one.shapes, strict=True):
             tally.add_finding(finding, one.table, _finding_tally(finding, one, shapes, extents))
     _find_runs(tally, proven, versions, batch)
+    watch(bench, batch, tally)
     return tally
 
 

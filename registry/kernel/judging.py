@@ -75,6 +75,8 @@ class Precedent:
     readings: tuple[Reading, ...]
     columns: tuple[TypedColumns, ...]
     facts: tuple[Any, ...]
+    facts_by_verdict: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What its records add to the course of a stream, by verdict: found when first asked for."""
 
     @property
     def ours(self) -> bool:
