@@ -84,7 +84,8 @@ def open_scopes(catalogue: Catalogue, terms: Terms) -> list[Scope]:
     """Return the scope of every subject, all its versions judged; they share their judges."""
     made: dict[Version, ReferenceJudge] = {}
     return [
-        Scope(catalogue, tuple(catalogue.versions(subject)), terms, subject, made) for subject in catalogue.subjects()
+        Scope(catalogue, tuple(catalogue.versions(subject)), terms, subject, made=made)
+        for subject in catalogue.subjects()
     ]
 
 
