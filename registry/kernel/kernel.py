@@ -16,6 +16,7 @@ from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
 from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
+from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tally import Tally
@@ -53,32 +54,42 @@ class Kernel:
         total, selection = Tally(), self.scope.terms.selection
         with put_off_collection():
             for batch in cut(records):
+                parts = []
                 for part, bench in self._benches(batch, texts=self._several):
                     if selection:
                         bench, excluded = exclude(bench, part, selection)  # noqa: PLW2901  the rest of it
                         total.merge(excluded)
-                    total.merge(count(bench, part))
+                    parts.append((part, bench))
+                total.merge(self._count(parts))
         return total
 
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
         """Yield what the records came to, in numbers and rows, in parts of bounded size."""
         for batch in cut(records):
             with put_off_collection():
-                parts = [
-                    Written(
-                        count(bench, part),
-                        write_changes(bench, part),
-                        write_control(bench, part),
-                        write_quarantine(bench, part),
-                    )
-                    for part, bench in self._benches(batch, texts=True)
-                ]
-            yield from parts if len(parts) == 1 or not self._beside else [_in_order(parts)]
+                parts = list(self._benches(batch, texts=True))
+                written = _in_order(
+                    [
+                        (write_changes(bench, part), write_control(bench, part), write_quarantine(bench, part))
+                        for part, bench in parts
+                    ]
+                )
+                tally = self._count(parts)
+            yield Written(tally, *written)
 
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""
         for batch in cut(records):
             yield from self._benches(batch, texts=True)
+
+    def _count(self, parts: Sequence[tuple[Batch, Bench]]) -> Tally:
+        """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
+        total = Tally()
+        for part, bench in parts:
+            total.merge(count(bench, part))
+        if self._beside:
+            total.runs = runs_of(parts, self.scope)
+        return total
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
         """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
@@ -87,6 +98,7 @@ class Kernel:
         """
         try:
             bench = self._judge.judge(batch.values, texts=texts)
+            strangers = self._strangers(bench, batch) if self._beside else {}
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -94,8 +106,7 @@ class Kernel:
                 yield from self._benches(Batch(batch.records.slice(middle)), texts=texts)
                 return
             verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
-            bench = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))])
-        strangers = self._strangers(bench, batch) if self._beside else {}
+            bench, strangers = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))]), {}
         for other, numbers in strangers.items():
             bench.leave_out(numbers)
             yield from other._benches(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
@@ -114,19 +125,16 @@ class Kernel:
         return found
 
 
-def _in_order(parts: Sequence[Written]) -> Written:
-    """Return the parts of one batch, judged by several subjects, as one: rows in the order of their records."""
-    total = Tally()
-    for part in parts:
-        total.merge(part.tally)
-
-    def rows(name: str, *within: str) -> pa.RecordBatch:
-        table = pa.Table.from_batches([getattr(part, name) for part in parts])
-        order = [(column, "ascending") for column in ("topic", "partition", "offset", *within)]
-        merged = table.sort_by(order).combine_chunks().to_batches()
-        return merged[0] if merged else getattr(parts[0], name)
-
-    return Written(total, rows("changes", "row_index"), rows("control"), rows("quarantine"))
+def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBatch, ...]:
+    """Return the tables of the parts of a batch as those of one: rows in the order of their records."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = []
+    for tables in zip(*parts, strict=True):
+        order = [name for name in ("topic", "partition", "offset", "row_index") if name in tables[0].schema.names]
+        table = pa.Table.from_batches(tables).sort_by([(name, "ascending") for name in order]).combine_chunks()
+        joined.append(table.to_batches()[0] if table.num_rows else tables[0])
+    return tuple(joined)
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
