@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.drift import tell_drift
+from cdc_contracts.registry.drift import Telling, tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import SEVERITIES
 from cdc_contracts.registry.settling import settle
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally, told_runs
 from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
@@ -50,17 +50,19 @@ def build_report(
     detection: Detection | None = None,
     sample: str | None = None,
     stopped: str | None = None,
+    show_values: bool = False,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
     `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
-    was read where not all of it was, `stopped` why a run ended early.
+    was read where not all of it was, `stopped` why a run ended early. Values are told by their shapes unless
+    `show_values`.
     Raises LedgerError where the counts do not add up.
     """
     settle(tally, catalogue)
     tally.bound()
     subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)
-    findings = _findings(tally, catalogue, contract)
+    telling = Telling(tally, catalogue, contract, source, show_values)
     return {
         "report_version": REPORT_VERSION,
         "tool": f"cdc-contracts {__version__}",
@@ -73,7 +75,7 @@ def build_report(
         "stopped": stopped,
         "baseline": None,
         "ledger": _ledger(tally, spans),
-        "findings": findings,
+        "findings": _findings(telling),
         "findings_cut": tally.dropped,
         "findings_other": _others(tally),
         "versions_seen": _versions_seen(tally, catalogue, subjects),
@@ -154,10 +156,11 @@ def _counts(counts: PartitionTally) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[str, Any]]:
+def _findings(telling: Telling) -> list[dict[str, Any]]:
+    tally = telling.tally
     valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
-        tell_drift(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
+        tell_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued)
         for key, finding in tally.findings.items()
     ]
     return sorted(documents, key=weight)
@@ -177,7 +180,7 @@ def _others(tally: Tally) -> dict[str, int | None]:
 def _timeline(tally: Tally, spans: Spans) -> list[dict[str, Any]]:
     timeline = []
     for source in sorted(tally.runs):
-        runs = tally.runs[source]
+        runs = told_runs(tally, source)
         start, end = _window(tally, spans, source)
         timeline.append({
             "topic": source.topic,
@@ -213,7 +216,7 @@ def _switches(tally: Tally) -> list[dict[str, Any]]:
             "at_timestamp": instant(after.first_timestamp),
         }
         for source in sorted(tally.runs)
-        for before, after in pairwise(tally.runs[source][:_MOST_RUNS])
+        for before, after in pairwise(told_runs(tally, source)[:_MOST_RUNS])
     ]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench
+from cdc_contracts.registry.runs import Run, join_runs
 from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.tally import Run, Source, join_runs
+from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.verdicts import Verdict
 
 
