@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cdc_contracts.cli import console
-from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     count_of,
     detected,
@@ -45,9 +45,9 @@ def _tell_contract(detection: Mapping[str, Any] | None) -> None:
     rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
     if detection.get("equivalent"):
         rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
-    rows += [["because", f"{visible(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
+    rows += [["because", f"{sentence(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
     if detection.get("settle"):
-        rows.append(["settle", visible(detection["settle"])])
+        rows.append(["settle", sentence(detection["settle"])])
     console.print_table(["", ""], rows)
 
 
@@ -108,8 +108,8 @@ def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
         ("observed", observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
         ("because", explained_words(finding)),
-        ("means", visible(finding.get("explanation") or "", most=None)),
+        ("means", sentence(finding.get("explanation") or "")),
         ("see", visible(finding["document"] or "")),
-        ("do", visible(finding["action"], most=None)),
+        ("do", sentence(finding["action"])),
         ("again", visible(finding.get("reproduce") or "", most=None)),
     ]

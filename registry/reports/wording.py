@@ -207,6 +207,6 @@ def share(part: int, whole: int) -> str:
     return f"< {told}" if 1000 * part < whole else told
 
 
-def count_of(number: int, noun: str) -> str:
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the plural where there are several."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
