@@ -177,8 +177,8 @@ def places(moments: Sequence[Document]) -> str:
 
 
 def clock(instant: str) -> str:
-    """Return a time of the report as people write it, still in UTC; milliseconds where they say something."""
-    return visible(instant.replace("T", " ").replace(".000Z", "Z"))
+    """Return a time of the report, as `--from` takes it too; milliseconds where they say something."""
+    return visible(instant.replace(".000Z", "Z"))
 
 
 def period(first: str | None, last: str | None) -> str | None:
@@ -186,7 +186,7 @@ def period(first: str | None, last: str | None) -> str | None:
     if not first or not last:
         return None
     start, end = clock(first), clock(last)
-    return f"{start} to {end.removeprefix(start.partition(' ')[0] + ' ')}"
+    return f"{start} to {end.removeprefix(start.partition('T')[0] + 'T')}"
 
 
 def switch_words(switch: Document) -> str:

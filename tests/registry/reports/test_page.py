@@ -154,10 +154,10 @@ def test_a_switch_is_drawn_where_it_lies_and_can_be_heard(open_page, size):
     assert new["x"] + new["width"] == pytest.approx(box["x"] + box["width"], abs=2)
     assert strip.locator("text").all_text_contents() == ["A", "B", "0", "5000", "2400"]
     assert strip.locator("desc").text_content() == (
-        "oms-community/canal@1 up to offset 2399, oms-community/canal@2 from 2400 (2026-11-20 06:40:00Z)"
+        "oms-community/canal@1 up to offset 2399, oms-community/canal@2 from 2400 (2026-11-20T06:40:00Z)"
     )
     page.get_by_text("The same as a table").click()
-    assert page.get_by_role("row").filter(has_text="2026-11-20 06:40:00Z").count() == 2
+    assert page.get_by_role("row").filter(has_text="2026-11-20T06:40:00Z").count() == 2
 
 
 CONTRASTS = """
