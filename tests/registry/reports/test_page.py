@@ -11,7 +11,7 @@ from cdc_contracts.registry.reports.page import render_page
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
-PHONE, DESK = {"width": 375, "height": 812}, {"width": 1280, "height": 800}
+PHONE, TABLET, DESK = ({"width": width, "height": 800} for width in (375, 760, 1280))
 
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium on this machine: `apt-get install chromium` (`.ci/run` does), then run again"
@@ -57,7 +57,7 @@ def open_everything(page):
 
 
 @needs_browser
-@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("size", [PHONE, TABLET, DESK], ids=["phone", "tablet", "desk"])
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_wider_than_the_window(open_page, name, size):
     page = open_page(example(name), size=size)
