@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cdc_contracts.cli import console
-from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     count_of,
     detected,
@@ -45,9 +45,9 @@ def _tell_contract(detection: Mapping[str, Any] | None) -> None:
     rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
     if detection.get("equivalent"):
         rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
-    rows += [["because", f"{visible(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
+    rows += [["because", f"{sentence(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
     if detection.get("settle"):
-        rows.append(["settle", visible(detection["settle"])])
+        rows.append(["settle", sentence(detection["settle"])])
     console.print_table(["", ""], rows)
 
 
@@ -90,10 +90,13 @@ def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
     if not findings:
         return
     console.print_heading("Findings")
+    above: Mapping[str, Any] = {}
     for finding in findings[:_MOST_SHOWN]:
         told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
         console.print_text(told, first=_STYLES.get(finding["severity"], ""))
-        console.print_table(["", ""], [[f"  {title}", text] for title, text in _facts(finding) if text])
+        rows = [*_facts(finding), *_advice(finding, above)]
+        console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
+        above = finding
     if len(findings) > _MOST_SHOWN:
         console.print_text(f"and {len(findings) - _MOST_SHOWN} more findings: --json or --report shows all")
 
@@ -108,8 +111,18 @@ def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
         ("observed", observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
         ("because", explained_words(finding)),
-        ("means", visible(finding.get("explanation") or "", most=None)),
-        ("see", visible(finding["document"] or "")),
-        ("do", visible(finding["action"], most=None)),
         ("again", visible(finding.get("reproduce") or "", most=None)),
+    ]
+
+
+def _advice(finding: Mapping[str, Any], above: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    """What a finding means and what to do, said once where the finding above says the same."""
+    means = finding.get("explanation") or ""
+    known = means == above.get("explanation")
+    if finding["action"] == above.get("action") and finding["document"] == above.get("document"):
+        return [("means", None if known else sentence(means)), ("do", "as above")]
+    return [
+        ("means", sentence(means)),
+        ("see", visible(finding["document"] or "")),
+        ("do", sentence(finding["action"])),
     ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cdc_contracts.registry.reports.markup import Markup, block, cell, element, join, name_of, row, table
+from cdc_contracts.registry.reports.markup import Markup, block, cell, element, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import bar, extent_strip
+from cdc_contracts.registry.reports.visible import sentence
 from cdc_contracts.registry.reports.wording import (
     Document,
     frequency,
@@ -29,9 +30,7 @@ def finding_list(report: Document) -> Markup:
         return element("p", "Nothing was found.", class_="none")
     spans = {(one["topic"], one["partition"]): one for one in report["ledger"]["partitions"]}
     shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
-    more = len(findings) - len(shown)
-    rest = element("p", f"and {more:,} more findings, in the JSON report", class_="more") if more else None
-    return join([*shown, rest])
+    return join([*shown, more(len(findings) - len(shown), "findings")], "\n")
 
 
 def facts(told: Sequence[tuple[str, str | None]]) -> Markup:
@@ -50,7 +49,7 @@ def _finding(number: int, finding: Document, spans: Spans) -> Markup:
     )
     body = element(
         "div",
-        element("p", finding["explanation"]) if finding.get("explanation") else None,
+        element("p", sentence(finding["explanation"])) if finding.get("explanation") else None,
         _facts(finding),
         element("div", _observed(finding), _extents(finding, spans), class_="tables"),
         _example(finding),
@@ -77,12 +76,12 @@ def _subject(finding: Document) -> Markup:
 def _facts(finding: Document) -> Markup:
     ddl, similar = finding.get("explained_by"), finding.get("similar") or ()
     told: list[tuple[str, str | None]] = [
-        ("Do", finding["action"]),
+        ("Do", sentence(finding["action"])),
         ("Explained by", join([name_of(ddl["text"]), f" at {place(ddl)}"]) if ddl else None),
         ("Expected", name_of(finding["expected"])),
         ("Looks like", join([name_of(name) for name in similar], ", ") if similar else None),
         ("Rule", join([name_of(finding["rule"]), _judged_by(finding)])),
-        ("Document", finding["document"]),
+        ("Document", sentence(finding["document"] or "")),
     ]
     return facts(told)
 
@@ -116,11 +115,10 @@ def _extents(finding: Document, spans: Spans) -> Markup:
         )
         for one in finding["partitions"][:_MOST_PARTITIONS]
     ]
-    more = len(finding["partitions"]) - len(rows)
     return element(
         "div",
         table(rows, caption="Where", kind="extents"),
-        element("p", f"and in {more:,} more partitions", class_="more") if more else None,
+        more(len(finding["partitions"]) - len(rows), "partitions"),
     )
 
 

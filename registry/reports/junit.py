@@ -11,7 +11,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from cdc_contracts.registry.exits import INCONCLUSIVE
-from cdc_contracts.registry.reports.visible import visible, visible_lines
+from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     Document,
     explained_words,
@@ -87,7 +87,7 @@ def _finding(suite: ET.Element, finding: Document, *, fails: bool) -> None:
 def _facts(finding: Document) -> list[tuple[str, str | None]]:
     example = finding.get("example")
     return [
-        ("why", visible(finding.get("explanation") or "", most=None)),
+        ("why", sentence(finding.get("explanation") or "")),
         ("count", frequency(finding)),
         ("onset", onset_words(finding)),
         ("expected", visible(finding["expected"])),
@@ -96,6 +96,6 @@ def _facts(finding: Document) -> list[tuple[str, str | None]]:
         ("like", ", ".join(visible(name) for name in finding.get("similar") or ())),
         ("example", "\n".join(visible_lines(example["message"])) if example else None),
         ("document", visible(finding["document"] or "")),
-        ("do", visible(finding["action"], most=None)),
+        ("do", sentence(finding["action"])),
         ("again", visible(finding.get("reproduce") or "", most=None)),
     ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from cdc_contracts.registry.reports.visible import visible, visible_lines
+from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     Document,
     detected,
@@ -83,8 +83,10 @@ def _detection(detection: Document | None) -> list[str]:
     if detection.get("equivalent"):
         told.append(f"equal on every message: {', '.join(code(one) for one in detection['equivalent'])}")
     if detection.get("settle"):
-        told.append(f"to settle it: {literal(detection['settle'])}")
-    evidence = [f"- {literal(one['says'])} ({literal(support(one))})" for one in detection.get("evidence") or ()]
+        told.append(f"to settle it: {literal(sentence(detection['settle']))}")
+    evidence = [
+        f"- {literal(sentence(one['says']))} ({literal(support(one))})" for one in detection.get("evidence") or ()
+    ]
     return ["; ".join(told), *(["\n".join(evidence)] if evidence else [])]
 
 
@@ -142,12 +144,12 @@ def _details(finding: Document) -> str:
         f"expected {code(finding['expected'])}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
         f"looks like {', '.join(code(one) for one in finding['similar'])}" if finding.get("similar") else "",
-        f"**do:** {literal(finding['action'])}",
-        f"see {literal(document)}" if document else "",
+        f"**do:** {literal(sentence(finding['action']))}",
+        f"see {literal(visible(document))}" if document else "",
     ]
     parts = [
         f"<details><summary>{finding['severity']}: {_class_of(finding)} {where}</summary>",
-        literal(finding.get("explanation") or ""),
+        literal(sentence(finding.get("explanation") or "")),
         "\n".join(f"- {fact}" for fact in facts if fact),
         _example(finding.get("example")),
         _fence("sh", finding["reproduce"]) if finding.get("reproduce") else "",

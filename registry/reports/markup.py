@@ -46,6 +46,16 @@ def block(text: str, **attributes: Attribute) -> Markup:
     return element("pre", element("code", join(map(Markup, map(escape, visible_lines(text))), "\n")), **attributes)
 
 
+def fold(title: str, *content: str | None) -> Markup:
+    """Return content that opens when somebody wants it."""
+    return element("details", element("summary", title), *content, class_="fold")
+
+
+def more(number: int, noun: str) -> Markup | None:
+    """Return the line that says what the page leaves out, None where that is nothing."""
+    return element("p", f"and {number:,} more {noun}, in the JSON report", class_="more") if number > 0 else None
+
+
 def cell(content: str | None, kind: str | None = None, *, label: str | None = None) -> Markup:
     """Return a cell of a table; where cells stand under one another it shows its label."""
     return element("td", content, class_=kind, data_label=label, role="cell")

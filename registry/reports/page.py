@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Final
 
-from cdc_contracts.registry.findings import SEVERITIES
+from cdc_contracts.registry.findings import INFO, SEVERITIES
 from cdc_contracts.registry.reports.details import facts, finding_list
-from cdc_contracts.registry.reports.markup import Markup, cell, element, heading, join, name_of, row, table
+from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import shares_strip
 from cdc_contracts.registry.reports.timeline import timeline
+from cdc_contracts.registry.reports.visible import sentence
 from cdc_contracts.registry.reports.wording import (
     Document,
     count_of,
@@ -30,6 +31,7 @@ from cdc_contracts.registry.reports.wording import (
 )
 
 _MOST_PARTITIONS: Final = 200
+_MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
 _PARTS: Final = ("conforming", "control", "tombstone", "quarantined")
@@ -80,11 +82,7 @@ def _header(report: Document) -> Markup:
         (f"{ledger['read']:,}", "read"),
         (f"{ledger['conforming'] + ledger['control']:,}", "conform"),
         (f"{ledger['quarantined']:,}", "quarantined"),
-        *(
-            (f"{severities[one]:,}", f"{one}s" if severities[one] != 1 else one)
-            for one in SEVERITIES
-            if severities[one]
-        ),
+        *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
     ]
     return element(
         "header",
@@ -100,6 +98,10 @@ def _header(report: Document) -> Markup:
     )
 
 
+def _plural(severity: str, number: int) -> str:
+    return severity if number == 1 or severity == INFO else f"{severity}s"
+
+
 def _actions(findings: Sequence[Document]) -> Markup | None:
     """What to do, in order of weight, each action once with the first finding that asks for it."""
     first: dict[str, int] = {}
@@ -109,7 +111,7 @@ def _actions(findings: Sequence[Document]) -> Markup | None:
     if not first:
         return None
     entries = [
-        element("li", action, " ", element("a", findings[number - 1]["class"], href=f"#finding-{number}"))
+        element("li", sentence(action), " ", element("a", findings[number - 1]["class"], href=f"#finding-{number}"))
         for action, number in list(first.items())[:_MOST_ACTIONS]
     ]
     return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
@@ -128,7 +130,7 @@ def _contract(report: Document) -> Markup:
         facts([
             ("Declared", name_of(declared) if declared != "auto" else "nothing, so it was found out"),
             ("Found", found),
-            ("To settle it", detection.get("settle")),
+            ("To settle it", sentence(detection.get("settle") or "")),
             ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
             ("Fit one version", join(proven, ", ") if proven else None),
             ("Fit several", f"{undecided:,}" if undecided else None),
@@ -140,7 +142,8 @@ def _contract(report: Document) -> Markup:
 
 def _evidence(detection: Document) -> Markup | None:
     entries = [
-        element("li", one["says"], " ", element("small", support(one))) for one in detection.get("evidence") or ()
+        element("li", sentence(one["says"]), " ", element("small", support(one)))
+        for one in detection.get("evidence") or ()
     ]
     return element("ul", *entries, class_="evidence") if entries else None
 
@@ -158,16 +161,21 @@ def _candidates(detection: Document) -> Markup | None:
 def _ledger(ledger: Document) -> Markup:
     partitions = ledger["partitions"]
     rows = [_ledger_row(one, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
-    if len(partitions) > 1:
-        rows.append(_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, None))
-    head = [heading("partition"), heading("offsets"), *(heading(text, "number") for text in _COUNTS), heading("share")]
+    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, None)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in _PARTS]
-    more = len(partitions) - _MOST_PARTITIONS
+    few = len(rows) <= _MOST_IN_SIGHT
     return join([
-        table(rows, head=head, kind="cards ledger"),
-        element("p", f"and {more:,} more partitions, in the JSON report", class_="more") if more > 0 else None,
+        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole),
+        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows)),
+        more(len(partitions) - _MOST_PARTITIONS, "partitions"),
         element("ul", *keys, class_="legend shares"),
     ])  # fmt: skip
+
+
+def _ledger_table(rows: Sequence[Markup]) -> Markup:
+    counts = [heading(text, "number") for text in _COUNTS]
+    head = [heading("partition"), heading("offsets"), *counts, heading("share")]
+    return table(rows, head=head, kind="cards ledger")
 
 
 def _ledger_row(counts: Document, name: str | None) -> Markup:
@@ -197,10 +205,14 @@ def _timeline(report: Document) -> Markup | None:
         element("li", name_of(f"{one['topic']} {one['partition']}"), " ", switch_words(one))
         for one in switches[:_MOST_SWITCHES]
     ]
-    if len(switches) > _MOST_SWITCHES:
-        entries.append(element("li", f"and {len(switches) - _MOST_SWITCHES:,} more switches"))
-    listed = element("ul", *entries, class_="switches") if entries else None
-    return join([listed, chart]) if chart or listed else None
+    if not chart and not entries:
+        return None
+    listed = join([
+        element("ul", *entries, class_="switches") if entries else None,
+        more(len(switches) - _MOST_SWITCHES, "switches"),
+    ])  # fmt: skip
+    few = len(entries) <= _MOST_IN_SIGHT
+    return join([listed if few else fold(count_of(len(switches), "switch", "switches"), listed), chart])
 
 
 def _footer(report: Document) -> Markup:

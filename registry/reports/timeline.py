@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cdc_contracts.registry.reports.markup import Markup, cell, element, heading, join, name_of, row, table
+from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import stretch
 from cdc_contracts.registry.reports.visible import visible
 from cdc_contracts.registry.reports.wording import Document, clock, count_of, period, switch_words
@@ -18,6 +18,8 @@ HEIGHT: Final = 26
 _LEAST_FOR_LETTER: Final = 6.0
 _LEAST_BETWEEN_LABELS: Final = 22.0
 _MOST_STRIPS: Final = 64
+_MOST_IN_SIGHT: Final = 12
+_MOST_MARKS: Final = 40
 _MOST_SEGMENTS: Final = 400
 _MOST_ROWS: Final = 40
 _COLOURS: Final = 6
@@ -41,11 +43,12 @@ def timeline(report: Document) -> Markup | None:
         _strip(number, line, switches.get((line["topic"], line["partition"]), ()), letters)
         for number, line in enumerate(line for line in lines if id(line) in keys)
     ]
-    more = len(lines) - len(drawn)
+    hidden = strips[_MOST_IN_SIGHT:]
     return join([
         _legend(letters, lines),
-        element("div", *strips, class_="strips"),
-        element("p", f"and {more:,} more partitions, in the JSON report", class_="more") if more else None,
+        *strips[:_MOST_IN_SIGHT],
+        fold(count_of(len(hidden), "more partition"), *hidden) if hidden else None,
+        more(len(lines) - len(drawn), "partitions"),
         _table(lines, letters),
     ])  # fmt: skip
 
@@ -127,7 +130,9 @@ def _marks(line: Document, switches: Sequence[Document]) -> list[Markup]:
         _axis_label("100%", "end", str(line["end"])),
     ]
     last = 0.0
-    for switch in switches[:_MOST_SEGMENTS]:
+    if len(switches) > _MOST_MARKS:  # marks without a space between them hide what they mark
+        return marks
+    for switch in switches:
         left, _ = stretch(switch["at"], switch["at"], line["start"], line["end"])
         marks.append(
             element(
@@ -156,16 +161,12 @@ def _description(line: Document, switches: Sequence[Document]) -> str:
 
 def _table(lines: Sequence[Document], letters: Mapping[str, tuple[str, str]]) -> Markup:
     rows = [_row(line, run, letters) for line in lines for run in line["runs"][:_MOST_ROWS]]
-    left_out = sum(max(0, len(line["runs"]) - _MOST_ROWS) for line in lines)
-    return element(
-        "details",
-        element("summary", "The same as a table"),
+    cut = any(line.get("cut") for line in lines)
+    return fold(
+        "The same as a table",
         table(rows, head=[heading(text) for text in _COLUMNS], kind="cards"),
-        element("p", f"and {left_out:,} more runs, in the JSON report", class_="more") if left_out else None,
-        element("p", "There were more runs than the report keeps.", class_="more")
-        if any(line.get("cut") for line in lines)
-        else None,
-        class_="alternative",
+        more(sum(max(0, len(line["runs"]) - _MOST_ROWS) for line in lines), "runs"),
+        element("p", "There were more runs than the report keeps.", class_="more") if cut else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _LONGEST: Final = 240
+_LONGEST_SENTENCE: Final = 1_000
 
 
 def visible(text: str, *, most: int | None = _LONGEST) -> str:
@@ -21,6 +22,11 @@ def visible(text: str, *, most: int | None = _LONGEST) -> str:
     if not text.isprintable():
         text = "".join(_escape(char) if unicodedata.category(char) in _UNSEEN else char for char in text)
     return f"{text}… ({cut:,} more characters)" if cut > 0 else text
+
+
+def sentence(text: str) -> str:
+    """Return a sentence that may hold names, made safe, and cut where it is longer than anybody reads."""
+    return visible(text, most=_LONGEST_SENTENCE)
 
 
 def visible_lines(text: str) -> list[str]:

@@ -177,8 +177,8 @@ def places(moments: Sequence[Document]) -> str:
 
 
 def clock(instant: str) -> str:
-    """Return a time of the report as people write it, still in UTC; milliseconds where they say something."""
-    return visible(instant.replace("T", " ").replace(".000Z", "Z"))
+    """Return a time of the report, as `--from` takes it too; milliseconds where they say something."""
+    return visible(instant.replace(".000Z", "Z"))
 
 
 def period(first: str | None, last: str | None) -> str | None:
@@ -186,7 +186,7 @@ def period(first: str | None, last: str | None) -> str | None:
     if not first or not last:
         return None
     start, end = clock(first), clock(last)
-    return f"{start} to {end.removeprefix(start.partition(' ')[0] + ' ')}"
+    return f"{start} to {end.removeprefix(start.partition('T')[0] + 'T')}"
 
 
 def switch_words(switch: Document) -> str:
@@ -207,6 +207,6 @@ def share(part: int, whole: int) -> str:
     return f"< {told}" if 1000 * part < whole else told
 
 
-def count_of(number: int, noun: str) -> str:
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the plural where there are several."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

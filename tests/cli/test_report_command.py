@@ -55,17 +55,29 @@ def test_a_summary_says_the_verdict_first_and_then_what_a_person_asks_next(capsy
 warning table-schema (D11) shop.orders /data/0/vip_levle
   count     400 of 19,984
   onset     every message of the table since shop.changes partition 0 offset
-            4600 (2026-11-20 12:46:40Z)
+            4600 (2026-11-20T12:46:40Z)
   expected  the columns of the table contract
   observed  a new column, string
   similar   vip_level
   because   ALTER TABLE orders ADD COLUMN vip_levle VARCHAR(8) at shop.changes
-            partition 0 offset 4599 (2026-11-20 12:46:30Z)
+            partition 0 offset 4599 (2026-11-20T12:46:30Z)
   means     The columns of a table change.
   do        Apply the change to the table contract.
 """ in text  # fmt: skip
     assert "  observed  number (90), object (20), array (10)\n" in text
     assert "  again     cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
+
+
+def test_advice_is_said_once_where_it_is_the_same(tmp_path, capsys):
+    first = example("drift")["findings"][0]
+    second, other = first | {"path": "/data/0/seen"}, first | {"path": "/data/0/x", "explanation": "Something else."}
+    (tmp_path / "r.json").write_text(json.dumps(example("drift", findings=[first, second, other])))
+    assert main(["report", "render", "r.json"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("  do        Check when the project or instance was created or restarted; audit\n") == 1
+    assert out.count("  do        as above\n") == 2
+    assert out.count("  means     The message does not fit the version it is judged by, and fits\n") == 1
+    assert out.endswith("  means     Something else.\n  do        as above\n")
 
 
 def test_a_report_of_an_older_release_is_shown(capsys):

@@ -66,16 +66,16 @@ def test_a_reader_is_told_what_was_not_read():
 
 def test_onsets_are_told_by_partition():
     by_class = {finding["class"]: onset_words(finding) for finding in example("drift")["findings"]}
-    assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20 10:29:30Z)"
+    assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20T10:29:30Z)"
     assert by_class["type-change"] == (
-        "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20 11:23:20Z), "
-        "partition 3 offset 4200 (2026-11-20 11:40:00Z)"
+        "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), "
+        "partition 3 offset 4200 (2026-11-20T11:40:00Z)"
     )
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
     (old, *_) = example("version-1")["findings"]
-    assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20 00:00:00Z)"
+    assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_what_was_detected_is_told_with_how_sure_it_is(found, told):
 
 
 def test_a_period_says_its_date_once():
-    assert period("2026-11-20T00:00:00.000Z", "2026-11-20T01:00:00.250Z") == "2026-11-20 00:00:00Z to 01:00:00.250Z"
+    assert period("2026-11-20T00:00:00.000Z", "2026-11-20T01:00:00.250Z") == "2026-11-20T00:00:00Z to 01:00:00.250Z"
     assert (
-        period("2026-11-20T00:00:00.000Z", "2026-11-21T01:00:00.000Z") == "2026-11-20 00:00:00Z to 2026-11-21 01:00:00Z"
+        period("2026-11-20T00:00:00.000Z", "2026-11-21T01:00:00.000Z") == "2026-11-20T00:00:00Z to 2026-11-21T01:00:00Z"
     )
     assert period(None, None) is None
