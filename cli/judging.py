@@ -74,6 +74,8 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
 ) -> Scope:
     """Return the scope that the options and `cdc-contracts.yaml` stand for.
 
@@ -83,7 +85,7 @@ def open_run(
 
     catalogue, terms, reference = open_terms_of_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table, include=include, exclude=exclude,
     )  # fmt: skip
     if reference is None:
         raise UsageError(
@@ -110,11 +112,14 @@ def open_terms_of_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
 ) -> tuple[Catalogue, Terms, str | None]:
     """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
 
     The contract is None where nothing names one. Raises UsageError where an option is not of its form.
     """
+    from cdc_contracts.registry.selection import Selection
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
@@ -131,14 +136,15 @@ def open_terms_of_run(
         severities=Severities(_pairs(severities, "--severity")),
         max_bytes=max_bytes,
         strict_json=strict_json,
-        table=table or (topics[0] if len(topics) == 1 and _needs_a_table(catalogue, reference) else None),
+        table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
+        selection=Selection(tuple(include or ()), tuple(exclude or ())),
     )
     return catalogue, terms, reference
 
 
-def _needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
+def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
-    if reference in (None, AUTO):
+    if reference is None or reference == AUTO:
         return False
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 

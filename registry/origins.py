@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import STDIN, FilePlan, WholeFile, plan_files, read_input, read_slice
-from cdc_contracts.registry.report import instant
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.times import instant
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
+from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.drift import tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
-from cdc_contracts.registry.findings import CLASSES, SEVERITIES
-from cdc_contracts.registry.tally import FindingKey, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.findings import SEVERITIES
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 
-REPORT_VERSION: Final = 1
+REPORT_VERSION: Final = 2
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_OBSERVED: Final = 10
-_MOST_SWITCHES: Final = 100
+_MOST_RUNS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -36,26 +36,48 @@ Spans = Mapping[Source, Span]
 
 
 def build_report(
-    tally: Tally, *, catalogue: Catalogue, contract: str, source: Mapping[str, Any], spans: Spans, fail_on: str
+    tally: Tally,
+    *,
+    catalogue: Catalogue,
+    contract: str,
+    source: Mapping[str, Any],
+    spans: Spans,
+    fail_on: str,
+    sample: str | None = None,
+    stopped: str | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
+    `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early.
     Raises LedgerError where the counts do not add up.
     """
     tally.bound()
-    findings = _findings(tally, catalogue)
+    findings = _findings(tally, catalogue, contract)
     return {
         "report_version": REPORT_VERSION,
+        "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
         "verdict": judge_run(tally, fail_on),
+        "detection": None,
+        "coverage": _coverage(tally, spans, sample),
+        "stopped": stopped,
+        "baseline": None,
         "ledger": _ledger(tally, spans),
         "findings": findings,
         "findings_cut": tally.dropped,
+        "findings_other": _others(tally),
         "versions_seen": _versions_seen(tally, catalogue, contract),
         "versions_undecided": tally.undecided,
+        "timeline": _timeline(tally, spans),
         "switches": _switches(tally),
     }
+
+
+def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what findings are told in the order of: the heaviest and most frequent first."""
+    heavy = SEVERITIES.index(finding["severity"])
+    return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
 
 
 def report_schema() -> dict[str, Any]:
@@ -71,7 +93,7 @@ def judge_run(tally: Tally, fail_on: str) -> str:
     for key, finding in tally.findings.items():
         if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
             return DRIFT
-    valued = sum(partition.read - partition.tombstone for partition in tally.partitions.values())
+    valued = sum(partition.valued for partition in tally.partitions.values())
     return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] else PASS
 
 
@@ -81,7 +103,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
     Raises LedgerError where it is not so.
     """
     for source, counts in sorted(tally.partitions.items()):
-        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined
+        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
         if counts.read != parts or (span is not None and counts.read > span.end - span.start):
             raise LedgerError(
@@ -91,27 +113,19 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
             )
 
 
-def instant(micros: int | None) -> str | None:
-    """Return microseconds since 1970 UTC as ISO 8601 text with milliseconds."""
-    if micros is None:
-        return None
-    moment = _EPOCH + timedelta(microseconds=micros)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
-
-
 def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
     check_ledger(tally, spans)
     partitions = []
     for source in sorted({*tally.partitions, *spans}):
         counts = tally.partitions.get(source, PartitionTally())
-        span = spans.get(source) or Span(counts.first_offset or 0, (counts.last_offset or -1) + 1)
+        start, end = _window(tally, spans, source)
         partitions.append({
             "topic": source.topic,
             "partition": source.partition,
-            "start": span.start,
-            "end": span.end,
+            "start": start,
+            "end": end,
             **_counts(counts),
-            "gaps": span.end - span.start - counts.read,
+            "gaps": end - start - counts.read,
             "first_timestamp": instant(counts.first_timestamp),
             "last_timestamp": instant(counts.last_timestamp),
         })  # fmt: skip
@@ -122,66 +136,17 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
 
 
 def _counts(counts: PartitionTally) -> dict[str, int]:
-    return {
-        name: getattr(counts, name) for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes")
-    }
+    names = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
+    return {name: getattr(counts, name) for name in names}
 
 
-def _findings(tally: Tally, catalogue: Catalogue) -> list[dict[str, Any]]:
-    valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
+def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[str, Any]]:
+    valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
-        _finding(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
+        tell_drift(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
         for key, finding in tally.findings.items()
     ]
-    return sorted(
-        documents,
-        key=lambda one: (
-            SEVERITIES.index(one["severity"]), -one["count"], one["class"], one["rule"], one["path"],
-            one["table"] or "",
-        ),
-    )  # fmt: skip
-
-
-def _finding(key: FindingKey, finding: FindingTally, denominator: int, catalogue: Catalogue) -> dict[str, Any]:
-    extents = [finding.extents[source] for source in sorted(finding.extents)]
-    ops = dict(sorted(finding.ops.items()))
-    return {
-        "rule": key.rule,
-        "class": key.name,
-        "severity": finding.severity,
-        "path": key.path,
-        "table": key.table,
-        "op": next(iter(ops)) if len(ops) == 1 else None,
-        "ops": ops,
-        "count": finding.count,
-        "denominator": denominator,
-        "first": _moment(min((extent.first for extent in extents), key=_place)),
-        "last": _moment(max((extent.last for extent in extents), key=_place)),
-        "partitions": [
-            {
-                "topic": extent.first.topic,
-                "partition": extent.first.partition,
-                "count": extent.count,
-                "first_offset": extent.first.offset,
-                "last_offset": extent.last.offset,
-            }
-            for extent in extents
-        ],
-        "expected": " / ".join(sorted(finding.expected)),
-        "observed": [text for text, _ in sorted(finding.observed.items(), key=_by_count)][:_MOST_OBSERVED],
-        "document": _document(finding, catalogue),
-        "action": CLASSES[key.name].action,
-    }
-
-
-def _document(finding: FindingTally, catalogue: Catalogue) -> str | None:
-    """Name the source document of the contract that most of the records were judged by."""
-    if not finding.contracts:
-        return None
-    reference, _ = min(finding.contracts.items(), key=_by_count)
-    provenance = catalogue.version(reference).resolved.get("provenance", {})
-    parts = [provenance.get("document"), provenance.get("section")]
-    return ", ".join(part for part in parts if part) or None
+    return sorted(documents, key=weight)
 
 
 def _versions_seen(tally: Tally, catalogue: Catalogue, contract: str) -> dict[str, int]:
@@ -190,34 +155,64 @@ def _versions_seen(tally: Tally, catalogue: Catalogue, contract: str) -> dict[st
     return {reference: tally.seen[reference] for reference in references}
 
 
-def _switches(tally: Tally) -> list[dict[str, Any]]:
-    switches = []
+def _others(tally: Tally) -> dict[str, int | None]:
+    """Count what belongs to findings that are not kept; how many those are, nobody can know."""
+    kept = sum(finding.count for finding in tally.findings.values())
+    return {"findings": None if tally.dropped else 0, "records": tally.told - kept}
+
+
+def _timeline(tally: Tally, spans: Spans) -> list[dict[str, Any]]:
+    timeline = []
     for source in sorted(tally.runs):
         runs = tally.runs[source]
-        for before, after in list(pairwise(runs))[:_MOST_SWITCHES]:
-            switches.append({
-                "topic": source.topic,
-                "partition": source.partition,
-                "from": before.version,
-                "to": after.version,
-                "after": before.last,
-                "at": after.first,
-            })  # fmt: skip
-    return switches
+        start, end = _window(tally, spans, source)
+        timeline.append({
+            "topic": source.topic,
+            "partition": source.partition,
+            "start": start,
+            "end": end,
+            "cut": len(runs) > _MOST_RUNS,
+            "runs": [
+                {
+                    "contract": run.version,
+                    "records": run.records,
+                    "first_offset": run.first,
+                    "last_offset": run.last,
+                    "first_timestamp": instant(run.first_timestamp),
+                    "last_timestamp": instant(run.last_timestamp),
+                }
+                for run in runs[:_MOST_RUNS]
+            ],
+        })  # fmt: skip
+    return timeline
 
 
-def _moment(moment: Moment) -> dict[str, Any]:
-    return {
-        "topic": moment.topic,
-        "partition": moment.partition,
-        "offset": moment.offset,
-        "timestamp": instant(moment.timestamp),
-    }
+def _switches(tally: Tally) -> list[dict[str, Any]]:
+    return [
+        {
+            "topic": source.topic,
+            "partition": source.partition,
+            "from": before.version,
+            "to": after.version,
+            "after": before.last,
+            "at": after.first,
+            "after_timestamp": instant(before.last_timestamp),
+            "at_timestamp": instant(after.first_timestamp),
+        }
+        for source in sorted(tally.runs)
+        for before, after in pairwise(tally.runs[source][:_MOST_RUNS])
+    ]
 
 
-def _place(moment: Moment) -> tuple[str, int, int]:
-    return moment[:3]
+def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
+    """Return the range of a partition; what was read of it where nothing says."""
+    if source in spans:
+        return spans[source].start, spans[source].end
+    counts = tally.partitions.get(source, PartitionTally())
+    return counts.first_offset or 0, (-1 if counts.last_offset is None else counts.last_offset) + 1
 
 
-def _by_count(entry: tuple[str, int]) -> tuple[int, str]:
-    return -entry[1], entry[0]
+def _coverage(tally: Tally, spans: Spans, sample: str | None) -> dict[str, Any]:
+    windows = [_window(tally, spans, source) for source in {*tally.partitions, *spans}]
+    read = sum(counts.read for counts in tally.partitions.values())
+    return {"read": read, "of": sum(end - start for start, end in windows), "sample": sample}

@@ -101,14 +101,20 @@ class PartitionTally:
     control: int = 0
     tombstone: int = 0
     quarantined: int = 0
+    excluded: int = 0
     changes: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None
 
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
+
     def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes"):
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_offset = _least(self.first_offset, other.first_offset)
         self.last_offset = _most(self.last_offset, other.last_offset)
@@ -117,11 +123,14 @@ class PartitionTally:
 
 
 class Run(NamedTuple):
-    """Consecutive proven records of one version in one partition, by their first and last offset."""
+    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
 
     version: str
     first: int
     last: int
+    records: int
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
 
 
 @dataclass
@@ -136,10 +145,12 @@ class Tally:
     undecided: int = 0
     differing: int = 0
     runs: dict[Source, list[Run]] = field(default_factory=dict)
+    told: int = 0
     dropped: bool = False
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
+        self.told += tally.count
         key = FindingKey(finding.name, finding.rule, finding.path, table)
         if key in self.findings:
             self.findings[key].merge(tally)
@@ -160,6 +171,7 @@ class Tally:
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
+        self.told += other.told
         self.dropped |= other.dropped
         for source, runs in other.runs.items():
             self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
@@ -182,11 +194,15 @@ def join_runs(runs: Iterable[Run]) -> list[Run]:
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: (run.first, run.last)):
         if joined and joined[-1].version == run.version:
-            before = joined[-1]
-            joined[-1] = Run(run.version, before.first, max(before.last, run.last))
+            joined[-1] = _join(joined[-1], run)
         else:
             joined.append(run)
     return joined[:MOST_RUNS]
+
+
+def _join(left: Run, right: Run) -> Run:
+    end = max(left, right, key=lambda run: run.last)
+    return left._replace(last=end.last, records=left.records + right.records, last_timestamp=end.last_timestamp)
 
 
 def _offset(moment: Moment) -> int:

@@ -61,6 +61,13 @@ def format_micros(micros: int) -> str:
     return (_EPOCH + timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
 
 
+def instant(micros: int | None) -> str | None:
+    """Return the time of a record as ISO 8601 text with milliseconds; None where no calendar has it."""
+    if micros is None or not _FIRST <= micros <= _LAST:
+        return None
+    return format_micros(micros)[:-4] + "Z"
+
+
 def _epoch(scale: int) -> Callable[[Any, Zone | None], EventTime]:
     def read(value: Any, zone: Zone | None) -> EventTime:
         text = value.token if isinstance(value, Number) else value

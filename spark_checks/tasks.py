@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -16,9 +16,6 @@ from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARA
 from cdc_contracts.registry.scope import Scope, open_scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-
-if TYPE_CHECKING:
-    from pyspark import Accumulator
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -57,12 +54,21 @@ def describe_scope(scope: Scope) -> ScopeSpec:
     return ScopeSpec(bundle(scope.catalogue), scope.declared, pickle.dumps(scope.terms))
 
 
+class Counter(Protocol):
+    """A number that grows: an accumulator of Spark, or one of this process."""
+
+    @property
+    def value(self) -> int: ...
+
+    def add(self, number: int, /) -> None: ...
+
+
 @dataclass(frozen=True)
 class Watch:
-    """Counters that tasks add to as they end, so that a person can see how far a run is."""
+    """Counters that are added to as tasks or batches end, so that a person can see how far a run is."""
 
-    read: Accumulator[int]
-    quarantined: Accumulator[int]
+    read: Counter
+    quarantined: Counter
 
     def add(self, tally: Tally) -> None:
         self.read.add(sum(counts.read for counts in tally.partitions.values()))

@@ -140,8 +140,11 @@ def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> dict[Source, Ex
 
 
 def _moment(batch: Batch, source: Source, number: Any) -> Moment:
-    timestamp = int(batch.timestamps[number])
-    return Moment(*source, int(batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
+    return Moment(*source, int(batch.offsets[number]), _time(batch.timestamps[number]))
+
+
+def _time(timestamp: Any) -> int | None:
+    return None if timestamp == NO_TIMESTAMP else int(timestamp)
 
 
 def _finding_tally(
@@ -166,16 +169,18 @@ def _find_runs(tally: Tally, proven: Numbers, versions: list[str], batch: Batch)
         numbers = np.flatnonzero((batch.source_of == place) & (proven >= 0))
         if not len(numbers):
             continue
-        codes, offsets = proven[numbers], batch.offsets[numbers]
+        offsets = batch.offsets[numbers]
         if (np.diff(offsets) < 0).any():
             order = np.argsort(offsets, kind="stable")
-            codes, offsets = codes[order], offsets[order]
+            numbers, offsets = numbers[order], offsets[order]
+        codes, times = proven[numbers], batch.timestamps[numbers]
         starts = np.flatnonzero(np.append(True, np.diff(codes) != 0))
         ends = np.append(starts[1:], len(codes)) - 1
         tally.runs[Source(*pair)] = join_runs(
-            Run(versions[codes[start]], int(offsets[start]), int(offsets[end]))
+            Run(versions[codes[start]], int(offsets[start]), int(offsets[end]), end - start + 1,
+                _time(times[start]), _time(times[end]))
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        )
+        )  # fmt: skip
 
 
 _LEDGER = {

@@ -13,6 +13,7 @@ from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
 from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
+from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
@@ -46,10 +47,13 @@ class Kernel:
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return what the records came to, in numbers."""
-        total = Tally()
+        total, selection = Tally(), self.scope.terms.selection
         with put_off_collection():
             for batch in cut(records):
                 for part, bench in self._benches(batch, texts=self._several):
+                    if selection:
+                        bench, excluded = exclude(bench, part, selection)  # noqa: PLW2901  the rest of it
+                        total.merge(excluded)
                     total.merge(count(bench, part))
         return total
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from importlib.metadata import version
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,10 +12,12 @@ from cdc_contracts.cli.app import main
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.report import Span, build_report, instant, report_schema
+from cdc_contracts.registry.report import Span, build_report, report_schema
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Run, Source, Tally
+from cdc_contracts.registry.times import instant
 
 SOURCE = Source("orders", 3)
+FINGERPRINT = "2a2b3652b101cef8"  # of printf 'value-form\037D07.integer-text\037/data/0/id\037shop.orders' | sha256sum
 
 
 def a_report(tally, fail_on="warning", spans=None):
@@ -39,23 +42,33 @@ def a_tally(severity="error", name="value-form"):
     )
     tally.seen["dts/canal@2"] = 4
     tally.undecided = 2
-    tally.runs[SOURCE] = [Run("dts/canal@1", 10, 12), Run("dts/canal@2", 15, 19)]
+    tally.runs[SOURCE] = [
+        Run("dts/canal@1", 10, 12, 2, 1_600_000_000_000_000, 1_600_000_002_000_000),
+        Run("dts/canal@2", 15, 19, 4, 1_600_000_005_000_000, None),
+    ]
     return tally
 
 
 def test_a_report_has_every_key_that_other_tools_read():
     report = a_report(a_tally())
-    assert report["report_version"] == 1
+    assert report["report_version"] == 2
+    assert report["tool"] == f"cdc-contracts {version('cdc-contracts')}"
+    assert report["coverage"] == {"read": 8, "of": 10, "sample": None}
+    assert (report["detection"], report["stopped"], report["baseline"]) == (None, None, None)
     assert report["verdict"] == "drift"
     assert report["ledger"] == {
-        "read": 8, "conforming": 5, "control": 1, "tombstone": 1, "quarantined": 1, "changes": 6,
+        "read": 8, "conforming": 5, "control": 1, "tombstone": 1, "quarantined": 1, "excluded": 0, "changes": 6,
         "partitions": [{
             "topic": "orders", "partition": 3, "start": 10, "end": 20, "read": 8, "conforming": 5, "control": 1,
-            "tombstone": 1, "quarantined": 1, "changes": 6, "gaps": 2, "first_timestamp": None, "last_timestamp": None,
+            "tombstone": 1, "quarantined": 1, "excluded": 0, "changes": 6, "gaps": 2, "first_timestamp": None, "last_timestamp": None,
         }],
     }  # fmt: skip
     (finding,) = report["findings"]
-    action = finding.pop("action")
+    explanation, action = finding.pop("explanation"), finding.pop("action")
+    assert explanation.startswith("A value is of the right JSON kind")
+    assert explanation.endswith(
+        "Wanted is integer-text: The digits of a whole number of any size as text, without leading zeros or a plus sign."
+    )
     assert action.startswith("Compare the product version")
     at = {"topic": "orders", "partition": 3, "offset": 12, "timestamp": "2020-09-13T12:26:40.123Z"}
     assert finding == {
@@ -64,12 +77,27 @@ def test_a_report_has_every_key_that_other_tools_read():
         "last": at,
         "partitions": [{"topic": "orders", "partition": 3, "count": 1, "first_offset": 12, "last_offset": 12}],
         "expected": "integer-text", "observed": ["a", "aa"], "document": "004_c131997ae0547dbf.txt, Canal Json",
+        "fingerprint": FINGERPRINT, "contract": "dts/canal@2", "onset": {"kind": "once", "since": []},
+        "histogram": [{"observed": "a", "count": 5}, {"observed": "aa", "count": 2}], "similar": [],
+        "explained_by": None, "example": None, "reproduce": None,
     }  # fmt: skip
     assert report["versions_seen"] == {"dts/canal@1": 0, "dts/canal@2": 4}
     assert report["versions_undecided"] == 2
-    assert report["switches"] == [
-        {"topic": "orders", "partition": 3, "from": "dts/canal@1", "to": "dts/canal@2", "after": 12, "at": 15}
-    ]
+    first, last = "2020-09-13T12:26:40.000Z", "2020-09-13T12:26:42.000Z"
+    then = "2020-09-13T12:26:45.000Z"
+    assert report["timeline"] == [{
+        "topic": "orders", "partition": 3, "start": 10, "end": 20, "cut": False,
+        "runs": [
+            {"contract": "dts/canal@1", "records": 2, "first_offset": 10, "last_offset": 12, "first_timestamp": first,
+             "last_timestamp": last},
+            {"contract": "dts/canal@2", "records": 4, "first_offset": 15, "last_offset": 19, "first_timestamp": then,
+             "last_timestamp": None},
+        ],
+    }]  # fmt: skip
+    assert report["switches"] == [{
+        "topic": "orders", "partition": 3, "from": "dts/canal@1", "to": "dts/canal@2", "after": 12, "at": 15,
+        "after_timestamp": last, "at_timestamp": then,
+    }]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -69,12 +69,13 @@ def test_bounded_shapes_are_counted_in_full_whatever_the_cuts(shapes, size):
 
 
 def test_neighbouring_runs_of_one_version_are_joined_across_batches():
-    left, right = Tally(runs={SOURCE: [Run("a@1", 0, 4)]}), Tally(runs={SOURCE: [Run("a@1", 5, 7), Run("a@2", 8, 9)]})
-    assert merged([right, left]).runs == {SOURCE: [Run("a@1", 0, 7), Run("a@2", 8, 9)]}
+    left = Tally(runs={SOURCE: [Run("a@1", 0, 4, 5, 100, 104)]})
+    right = Tally(runs={SOURCE: [Run("a@1", 5, 7, 3, 105, 107), Run("a@2", 8, 9, 2, 108, 109)]})
+    assert merged([right, left]).runs == {SOURCE: [Run("a@1", 0, 7, 8, 100, 107), Run("a@2", 8, 9, 2, 108, 109)]}
 
 
 def test_runs_are_bounded_from_the_front():
-    runs = [Run(f"a@{number % 2}", number, number) for number in range(3 * MOST_RUNS)]
+    runs = [Run(f"a@{number % 2}", number, number, 1) for number in range(3 * MOST_RUNS)]
     assert join_runs(reversed(runs)) == runs[:MOST_RUNS]
 
 
