@@ -139,7 +139,7 @@ def open_terms_of_run(
 
 def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
-    if reference in (None, AUTO):
+    if reference is None or reference == AUTO:
         return False
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cdc_contracts.cli import console, judging, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES
 
@@ -19,22 +19,28 @@ if TYPE_CHECKING:
 
 _TOPIC = "topic"
 
-Where = Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")]
-Line = Annotated[int | None, typer.Option("--line", help="Which line of the file, or row of a capture.", min=1)]
-Partition = Annotated[int | None, typer.Option("--partition", help="Of a topic or capture.", min=0)]
-Offset = Annotated[int | None, typer.Option("--offset", help="Of a topic or capture.", min=0)]
-Bootstrap = Annotated[
-    str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
-]
+
+@dataclass(frozen=True)
+class Place:
+    """Options of where the one message is: in a file, or in a topic."""
+
+    line: Annotated[int | None, typer.Option("--line", help="Which line of the file, or row of a capture.", min=1)] = (
+        None
+    )
+    whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False
+    bootstrap: Annotated[
+        str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
+    ] = None
+    partition: Annotated[int | None, typer.Option("--partition", help="Of a topic or capture.", min=0)] = None
+    offset: Annotated[int | None, typer.Option("--offset", help="Of a topic or capture.", min=0)] = None
+    kafka_config: running.KafkaConfig = None
+    kafka_options: running.KafkaOptions = None
 
 
+@spread
 def why(
-    words: Where,
-    line: Line = None,
-    whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False,
-    bootstrap: Bootstrap = None,
-    partition: Partition = None,
-    offset: Offset = None,
+    words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
+    place: Place,
     contract: judging.Contract = None,
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -42,8 +48,6 @@ def why(
     severities: judging.Raised = None,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
     as_json: AsJson = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
@@ -56,10 +60,7 @@ def why(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
-    if topics:
-        found = _read_topic(topics[0], bootstrap, partition, offset, kafka_config, kafka_options)
-    else:
-        found = _read_file(words[0], line, partition, offset, whole=whole)
+    found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
     declared = None if reference == judging.AUTO else reference
     _tell(dissect(found.value, catalogue, terms, declared=declared, show_values=show_values), found, as_json=as_json)
 
@@ -84,26 +85,23 @@ def _names_a_topic(words: Sequence[str]) -> bool:
     return False
 
 
-def _read_file(path: str, line: int | None, partition: int | None, offset: int | None, *, whole: bool) -> Found:
+def _read_file(path: str, place: Place) -> Found:
     from cdc_contracts.registry.origins import find_in_file
 
-    found = find_in_file(path, line=line, whole=whole, partition=partition, offset=offset)
+    found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
     if found.more:
         other = "--line N takes another, --whole the whole" if found.line else "--line N takes another"
         console.say(f"this is {found}, the first message of several; {other}")
     return found
 
 
-def _read_topic(
-    topic: str, bootstrap: str | None, partition: int | None, offset: int | None,
-    kafka_config: Path | None, kafka_options: Sequence[str] | None,
-) -> Found:  # fmt: skip
+def _read_topic(topic: str, place: Place) -> Found:
     from cdc_contracts.registry.origins import found_in
     from cdc_contracts.spark_checks.clients import read_client_properties
     from cdc_contracts.spark_checks.consumer import open_reader, read_record
 
-    if bootstrap is None or partition is None or offset is None:
+    if place.bootstrap is None or place.partition is None or place.offset is None:
         raise UsageError("one record of a topic needs -b HOST:PORT, --partition and --offset", where=topic)
-    properties = read_client_properties(kafka_config, kafka_options or ())
-    with open_reader(bootstrap, properties) as reader:
-        return found_in(read_record(reader, topic, partition, offset))
+    properties = read_client_properties(place.kafka_config, place.kafka_options or ())
+    with open_reader(place.bootstrap, properties) as reader:
+        return found_in(read_record(reader, topic, place.partition, place.offset))
