@@ -27,6 +27,7 @@ from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
 from cdc_contracts.registry.verdicts import CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 
+_KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
 _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
 
@@ -40,9 +41,9 @@ class Track(NamedTuple):
 
 
 class RowFacts(NamedTuple):
-    """The rows of a message: canonical op, where their columns are, the columns, and those a table contract lists."""
+    """The rows of a message: their kind, where their columns are, the columns, and those a table contract lists."""
 
-    op: str
+    kind: str
     at: str
     shape: Shape
     listed: Shape | None
@@ -101,7 +102,7 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
     course = tally.course
     course.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
     if facts.rows is not None:
-        group = Group(*source, facts.table, facts.rows.op, facts.rows.at)
+        group = Group(*source, facts.table, facts.rows.kind, facts.rows.at)
         course.shapes.add(group, facts.rows.shape, facts.rows.listed, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)
@@ -156,7 +157,12 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         listed = columns.table.types if columns.table is not None else None
         told = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
         shape = tuple(sorted(told.items()))
-        return RowFacts(reading.op or "", at, shape, None if listed is None else tuple(sorted(listed.items())))
+        return RowFacts(
+            _KINDS.get(reading.op or "", "written"),
+            at,
+            shape,
+            None if listed is None else tuple(sorted(listed.items())),
+        )
     return None
 
 

@@ -66,6 +66,9 @@ class Samples:
         yield from self.messages
         yield from self.drifts
 
+    def __len__(self) -> int:
+        return len(self.messages) + len(self.drifts) + len(self.streams)
+
     def tables(self) -> TableContracts:
         """Return the table contracts that hold for the samples. Raises ContractError where one is wrong."""
         return TableContracts(

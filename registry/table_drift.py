@@ -1,7 +1,7 @@
 """Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
 
-Rows are compared with rows of the same op in the same partition: a full load is told by another component than the
-changes are, and may name types in other words; the row of a DELETE may be a key only. What a table contract lists
+Rows are compared with rows of their kind in the same partition: a full load is told by another component than the
+changes are, and may name types in other words (E54); the row of a DELETE may be a key only. What a table contract lists
 settles what is expected; else it is what the first rows had. Two producers that take turns are one finding.
 """
 
@@ -30,12 +30,12 @@ Shape = tuple[tuple[str, str], ...]
 
 
 class Group(NamedTuple):
-    """Rows that are alike unless their table changes; `at` is where a message holds their columns."""
+    """Rows that are alike unless their table changes: loaded, written or deleted (`kind`), with their columns at `at`."""
 
     topic: str
     partition: int
     table: str | None
-    op: str
+    kind: str
     at: str
 
 
@@ -83,16 +83,16 @@ class TableShapes:
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every column that is not as expected, by group and shape."""
         had: dict[str | None, set[str]] = defaultdict(set)
-        had_by_op: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+        had_by_kind: dict[tuple[str | None, str], set[str]] = defaultdict(set)
         for group, shapes in self.seen.items():
             names = {name for shape in shapes for name, _ in shape}
             had[group.table] |= names
-            had_by_op[group.table, group.op] |= names
+            had_by_kind[group.table, group.kind] |= names
         for group in sorted(self.seen, key=_name):
             shapes, listed = self.seen[group], self.listed.get(group.table)
             wanted = dict(listed if listed is not None else _first(shapes))
-            # A listed column that rows of this op never have, and others do, is not part of such rows.
-            due = wanted.keys() & had_by_op[group.table, group.op] | wanted.keys() - had[group.table]
+            # A listed column that rows of this kind never have, and others do, is not part of such rows.
+            due = wanted.keys() & had_by_kind[group.table, group.kind] | wanted.keys() - had[group.table]
             for shape in sorted(shapes):
                 for cause, name, expected, observed in _differences(wanted, due, dict(shape)):
                     path = group.at + join_pointer(name)
@@ -140,4 +140,4 @@ def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
 
 
 def _name(group: Group) -> tuple[bool, str, str, str, str, int]:
-    return (group.table is not None, group.table or "", group.op, group.at, group.topic, group.partition)
+    return (group.table is not None, group.table or "", group.kind, group.at, group.topic, group.partition)
