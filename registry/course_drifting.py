@@ -67,8 +67,8 @@ class CourseDrifter:
 
     def _widen(self, event: Event, wanted: bool) -> Event | None:  # noqa: FBT001
         """Give the table one more column, from the first event on whose like was there without it."""
-        started = bool(self._tables)
-        if event.table is None or not (started or (wanted and self._op_of(event) in self._seen)):
+        op, started = self._op_of(event), bool(self._tables)
+        if event.table is None or not (started or (wanted and op in self._seen and op != "snapshot")):
             return None
         table = self._tables.setdefault(event.table, replace(event.table, types={**event.table.types, _COLUMN: _TYPE}))
         before, after = (None if row is None else {**row, _COLUMN: None} for row in (event.before, event.after))

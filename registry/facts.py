@@ -156,13 +156,8 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         at = source if reading.meaning.images.hold_one_row else f"{source}/0"
         listed = columns.table.types if columns.table is not None else None
         told = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
-        shape = tuple(sorted(told.items()))
-        return RowFacts(
-            _KINDS.get(reading.op or "", "written"),
-            at,
-            shape,
-            None if listed is None else tuple(sorted(listed.items())),
-        )
+        shape, kind = tuple(sorted(told.items())), _KINDS.get(reading.op or "", "written")
+        return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
     return None
 
 

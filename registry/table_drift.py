@@ -30,7 +30,7 @@ Shape = tuple[tuple[str, str], ...]
 
 
 class Group(NamedTuple):
-    """Rows that are alike unless their table changes: loaded, written or deleted (`kind`), with their columns at `at`."""
+    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`."""
 
     topic: str
     partition: int
