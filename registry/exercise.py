@@ -84,11 +84,11 @@ def _unexercised(versions: Sequence[Version], seen: set[tuple[str, str]]) -> Ite
         if (RULE, rule) not in seen:
             yield Unexercised(latest.reference, rule, "", rule, "nothing to apply it to")
     forms = _documented_forms(versions)
-    if any(kind == FORM for kind, _ in seen) and (never := [form for form in forms if (FORM, form) not in seen]):
+    if any(kind == FORM for kind, _ in seen) and (never := [told for form, told in forms if (FORM, form) not in seen]):
         more = f" and {len(never) - _MOST_NAMED} more" if len(never) > _MOST_NAMED else ""
         yield Unexercised(
-            latest.reference, "value-forms", "", "a column of every value form",
-            "none of " + ", ".join(never[:_MOST_NAMED]) + more,
+            latest.reference, "value-forms", "", "a column of each value form",
+            "none such as " + ", ".join(never[:_MOST_NAMED]) + more,
         )  # fmt: skip
 
 
@@ -111,9 +111,15 @@ def _codes(meanings: Sequence[Meaning], op: str) -> str:
     return " or ".join(told) if told else op
 
 
-def _documented_forms(versions: Sequence[Version]) -> list[str]:
+def _documented_forms(versions: Sequence[Version]) -> list[tuple[str, str]]:
+    """Return the value forms, each with a source type that has it; with its own name where types are numbers."""
     mappings = [version.catalogue.mapping(name) for version in versions for name in version.mapping_names()]
-    return list(dict.fromkeys(form for mapping in mappings for form in mapping.document.forms))
+    told = {
+        form: form if types[0].isdigit() else types[0]
+        for mapping in reversed(mappings)
+        for form, types in reversed(mapping.document.forms.items())
+    }
+    return list(reversed(told.items()))
 
 
 def _has_key(reading: Reading) -> bool:

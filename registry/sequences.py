@@ -81,19 +81,16 @@ class Segment(NamedTuple):
 Breaches = dict[tuple[Line, str], Stretch]
 
 
+@dataclass
 class Sequences:
-    """The segments of each line, and the breaches within them."""
+    """The segments of each line in order of their offsets, and the breaches within them."""
 
-    def __init__(self) -> None:
-        self._segments: dict[Line, list[Segment]] = {}
-        self._breaches: Breaches = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._segments)
+    segments: dict[Line, list[Segment]] = field(default_factory=dict)
+    within: Breaches = field(default_factory=dict)
 
     def add(self, line: Line, segments: Sequence[Segment]) -> None:
         """Take segments in order of their offsets, whose inner breaches are added apart."""
-        known = self._segments.get(line, [])
+        known = self.segments.get(line, [])
         if known and segments and known[-1].end >= segments[0].start:
             known, segments = [], sorted([*known, *segments], key=_start)
         for segment in segments:
@@ -101,31 +98,31 @@ class Sequences:
                 known[-1] = self._join(line, known[-1], segment)
             else:
                 known.append(segment)
-        self._segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
+        self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
 
     def add_breach(self, line: Line, cause: str, stretch: Stretch) -> None:
         """Count records that break what is promised of a line."""
-        _count(self._breaches, line, cause, stretch)
+        _count(self.within, line, cause, stretch)
 
     def merge(self, other: Sequences) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
-        for (line, cause), stretch in other._breaches.items():
-            _count(self._breaches, line, cause, stretch)
-        for line, segments in other._segments.items():
+        for (line, cause), stretch in other.within.items():
+            _count(self.within, line, cause, stretch)
+        for line, segments in other.segments.items():
             self.add(line, segments)
 
     def breaches(self) -> Breaches:
         """Return every breach, those between segments that do not touch among them."""
-        found: Breaches = {key: stretch.copy() for key, stretch in self._breaches.items()}
-        for line, segments in self._segments.items():
+        found: Breaches = {key: stretch.copy() for key, stretch in self.within.items()}
+        for line, segments in self.segments.items():
             last: Step | None = None
             for segment in segments:
                 _compare(found, line, last, segment.first)
-                last = max(last, segment.last) if last and segment.last else segment.last or last
+                last = segment.last or last
         return found
 
     def _join(self, line: Line, left: Segment, right: Segment) -> Segment:
-        _compare(self._breaches, line, left.last, right.first)
+        _compare(self.within, line, left.last, right.first)
         return Segment(left.start, max(left.end, right.end), left.first or right.first, right.last or left.last)
 
     def _shortened(self, line: Line, segments: list[Segment]) -> list[Segment]:

@@ -1,7 +1,7 @@
 """Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
 
-Rows are compared with rows of the same op in the same partition: a full load is told by another component than the
-changes are, and may name types in other words; the row of a DELETE may be a key only. What a table contract lists
+Rows are compared with rows of their kind in the same partition: a full load is told by another component than the
+changes are, and may name types in other words (E54); the row of a DELETE may be a key only. What a table contract lists
 settles what is expected; else it is what the first rows had. Two producers that take turns are one finding.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.pointers import join_pointer
@@ -29,12 +30,12 @@ Shape = tuple[tuple[str, str], ...]
 
 
 class Group(NamedTuple):
-    """Rows that are alike unless their table changes; `at` is where a message holds their columns."""
+    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`."""
 
     topic: str
     partition: int
     table: str | None
-    op: str
+    kind: str
     at: str
 
 
@@ -51,6 +52,7 @@ class TableBreach(NamedTuple):
     stretch: Stretch
 
 
+@dataclass
 class TableShapes:
     """The shapes that the rows of each group had, and what table contracts list.
 
@@ -58,23 +60,22 @@ class TableShapes:
     were cut; `cut` says so.
     """
 
-    def __init__(self) -> None:
-        self._seen: dict[Group, dict[Shape, Stretch]] = {}
-        self._listed: dict[str | None, Shape] = {}
-        self.cut = False
+    seen: dict[Group, dict[Shape, Stretch]] = field(default_factory=dict)
+    listed: dict[str | None, Shape] = field(default_factory=dict)
+    cut: bool = False
 
     def add(self, group: Group, shape: Shape, listed: Shape | None, stretch: Stretch) -> None:
         """Count rows of a group; `listed` is what the contract of their table says."""
         if listed is not None:
-            self._listed[group.table] = listed
+            self.listed[group.table] = listed
         self._count(group, shape, stretch)
         self._bound(group)
 
     def merge(self, other: TableShapes) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
-        self._listed |= other._listed
+        self.listed |= other.listed
         self.cut |= other.cut
-        for group, shapes in other._seen.items():
+        for group, shapes in other.seen.items():
             for shape, stretch in shapes.items():
                 self._count(group, shape, stretch)
             self._bound(group)
@@ -82,16 +83,16 @@ class TableShapes:
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every column that is not as expected, by group and shape."""
         had: dict[str | None, set[str]] = defaultdict(set)
-        had_by_op: dict[tuple[str | None, str], set[str]] = defaultdict(set)
-        for group, shapes in self._seen.items():
+        had_by_kind: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+        for group, shapes in self.seen.items():
             names = {name for shape in shapes for name, _ in shape}
             had[group.table] |= names
-            had_by_op[group.table, group.op] |= names
-        for group in sorted(self._seen, key=_name):
-            shapes, listed = self._seen[group], self._listed.get(group.table)
+            had_by_kind[group.table, group.kind] |= names
+        for group in sorted(self.seen, key=_name):
+            shapes, listed = self.seen[group], self.listed.get(group.table)
             wanted = dict(listed if listed is not None else _first(shapes))
-            # A listed column that rows of this op never have, and others do, is not part of such rows.
-            due = wanted.keys() & had_by_op[group.table, group.op] | wanted.keys() - had[group.table]
+            # A listed column that rows of this kind never have, and others do, is not part of such rows.
+            due = wanted.keys() & had_by_kind[group.table, group.kind] | wanted.keys() - had[group.table]
             for shape in sorted(shapes):
                 for cause, name, expected, observed in _differences(wanted, due, dict(shape)):
                     path = group.at + join_pointer(name)
@@ -99,25 +100,25 @@ class TableShapes:
                     yield TableBreach(*place, cause, expected, observed, shapes[shape])
 
     def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
-        shapes = self._seen.setdefault(group, {})
+        shapes = self.seen.setdefault(group, {})
         if shape in shapes:
             shapes[shape].add(stretch)
         else:
             shapes[shape] = stretch.copy()
 
     def _bound(self, group: Group) -> None:
-        shapes = self._seen[group]
+        shapes = self.seen[group]
         if len(shapes) > MOST_SHAPES:
             kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
             self.cut |= len(kept) < len(shapes)
-            self._seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
-        if len(self._seen) > 2 * MOST_GROUPS:
+            self.seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
+        if len(self.seen) > 2 * MOST_GROUPS:
             self.bound()
 
     def bound(self) -> None:
         """Keep the first groups by name."""
-        if len(self._seen) > MOST_GROUPS:
-            self._seen = {group: self._seen[group] for group in heapq.nsmallest(MOST_GROUPS, self._seen, key=_name)}
+        if len(self.seen) > MOST_GROUPS:
+            self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
             self.cut = True
 
 
@@ -139,4 +140,4 @@ def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
 
 
 def _name(group: Group) -> tuple[bool, str, str, str, str, int]:
-    return (group.table is not None, group.table or "", group.op, group.at, group.topic, group.partition)
+    return (group.table is not None, group.table or "", group.kind, group.at, group.topic, group.partition)

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.course import CLASSES_OF_A_COURSE, ControlKind, Course
-from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.course import Course
+from cdc_contracts.registry.facts import Facts, Track, count_facts, facts_of, facts_of_one, whole_number
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
-from cdc_contracts.registry.kernel.facts import Facts, Track, facts_of_one, facts_of_ruling
-from cdc_contracts.registry.kernel.judging import Bench
-from cdc_contracts.registry.schemas import is_integer, show_code
+from cdc_contracts.registry.kernel.judging import Bench, Ruling
+from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.sequences import (
     FIRST_HALF,
     GOES_BACK,
@@ -33,8 +31,7 @@ from cdc_contracts.registry.sequences import (
     Step,
     Stretch,
 )
-from cdc_contracts.registry.table_drift import Group
-from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.tally import Source, Tally
 
 Numbers = NDArray[np.int64]
 
@@ -43,7 +40,7 @@ def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
     """Add what the records of a judged batch say of the stream they are part of."""
     watched = _Watched(batch)
     for ruling in bench.rulings:
-        facts = facts_of_ruling(ruling)
+        facts = _facts_of(ruling)
         if facts is not None:
             members = ruling.alike.sheet.members
             values = members.get(facts.track.path) if facts.track is not None else None
@@ -54,10 +51,19 @@ def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
             values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
             watched.take(alone, np.array([number]), values, np.array([0]))
     if watched.facts:
-        severities = watched.facts[0].severities
-        tally.course.severities = {name: severities.of(name) for name in CLASSES_OF_A_COURSE}
         watched.count(tally)
         watched.follow(tally.course)
+
+
+def _facts_of(ruling: Ruling) -> Facts | None:
+    verdict, precedent = ruling.verdict, ruling.alike.precedent
+    key = (verdict.version, verdict.outcome, bool(verdict.fits))
+    if key not in precedent.facts_by_verdict:
+        index = next((at for at, one in enumerate(precedent.opinions) if one.version is verdict.version), -1)
+        readings, columns = precedent.readings, precedent.columns
+        precedent.facts_by_verdict[key] = facts_of(verdict, readings[index], columns[index])
+    found: Facts | None = precedent.facts_by_verdict[key]
+    return found
 
 
 class _Watched:
@@ -87,16 +93,7 @@ class _Watched:
     def count(self, tally: Tally) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""
         for facts, source, stretch in self._stretches():
-            course = tally.course
-            if facts.rows is not None:
-                op, at, shape, listed = facts.rows
-                course.shapes.add(Group(*source, facts.table, op, at), shape, listed, stretch)
-            if facts.control is not None:
-                course.add_control(ControlKind(*source, *facts.control), stretch)
-            for one in facts.exercised:
-                course.exercise[one] += stretch.count
-            if facts.unlisted is not None:
-                tally.add_finding(facts.unlisted, facts.table, _as_tally(facts.unlisted, source, stretch))
+            count_facts(tally, facts, source, stretch)
 
     def follow(self, course: Course) -> None:
         """Add the positions of each partition, in order of their offsets."""
@@ -178,32 +175,10 @@ def _whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], N
             return np.fromiter(map(int, values), np.int64, len(values)), np.ones(len(values), np.bool_)
     except (ValueError, OverflowError):
         pass
-    told = [_whole_number(value, track) for value in values]
+    told = [whole_number(value, track) for value in values]
     there = np.fromiter((one is not None for one in told), np.bool_, len(told))
     whole = [0 if one is None else one for one in told]
     try:
         return np.array(whole, np.int64), there
     except OverflowError:
         return np.array(whole, object), there
-
-
-def _whole_number(value: Any, track: Track) -> int | None:
-    """Return the position that one member tells; None where it tells none."""
-    if type(value) is int:
-        return None if value == track.absent_value else value
-    text = value.token if isinstance(value, Number) and is_integer(value) else value
-    if not isinstance(text, str) or text == track.null_text:
-        return None
-    try:
-        found = int(text)
-    except ValueError:
-        return None
-    return None if found == track.absent_value else found
-
-
-def _as_tally(finding: Finding, source: Source, stretch: Stretch) -> FindingTally:
-    first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
-    return FindingTally(
-        finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
-        stretch.ops.copy(), stretch.contracts.copy(), {source: Extent(stretch.count, first, last)},
-    )  # fmt: skip

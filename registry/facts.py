@@ -1,25 +1,33 @@
-"""Facts: what records of one kind add to the course of their stream, whatever their values are."""
+"""Facts: what records of one kind add to the course of their stream, whatever their values are.
+
+The fast path finds them once per precedent, the reference for each record.
+"""
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from cdc_contracts.registry.course import CLASSES_OF_A_COURSE, ControlKind
 from cdc_contracts.registry.exercise import Exercised, exercised_by
 from cdc_contracts.registry.families import told_in
 from cdc_contracts.registry.findings import Finding, Severities, rule_id
-from cdc_contracts.registry.kernel.judging import Ruling
+from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.model import Meaning
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import TypedColumns
+from cdc_contracts.registry.schemas import is_integer
 from cdc_contracts.registry.scope import Judged
-from cdc_contracts.registry.sequences import FIRST_HALF, SECOND_HALF, WHOLE
-from cdc_contracts.registry.table_drift import Shape
+from cdc_contracts.registry.sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
+from cdc_contracts.registry.table_drift import Group, Shape
 from cdc_contracts.registry.tables import table_name
+from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
 from cdc_contracts.registry.verdicts import CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 
+_KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
 _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
 
@@ -33,9 +41,9 @@ class Track(NamedTuple):
 
 
 class RowFacts(NamedTuple):
-    """The rows of a message: canonical op, where their columns are, the columns, and those a table contract lists."""
+    """The rows of a message: their kind, where their columns are, the columns, and those a table contract lists."""
 
-    op: str
+    kind: str
     at: str
     shape: Shape
     listed: Shape | None
@@ -61,28 +69,9 @@ class Facts:
     severities: Severities
 
 
-def facts_of_ruling(ruling: Ruling) -> Facts | None:
-    """Return the facts of records with one verdict; None where they hold no message of the subject."""
-    verdict, precedent = ruling.verdict, ruling.alike.precedent
+def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
+    """Return what a message adds to a course as a version reads it; None where it is none of the subject."""
     if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
-        return None
-    key = (verdict.version.reference, verdict.outcome, bool(verdict.fits))
-    if key not in precedent.facts_by_verdict:
-        index = next(at for at, opinion in enumerate(precedent.opinions) if opinion.version is verdict.version)
-        precedent.facts_by_verdict[key] = _facts(verdict, precedent.readings[index], precedent.columns[index])
-    found: Facts | None = precedent.facts_by_verdict[key]
-    return found
-
-
-def facts_of_one(judged: Judged) -> Facts | None:
-    """Return the facts of a record that was judged alone; None where it holds no message of the subject."""
-    if judged.verdict.outcome in (UNREADABLE, OTHER_DIALECT) or judged.reading is None or judged.columns is None:
-        return None
-    return _facts(judged.verdict, judged.reading, judged.columns)
-
-
-def _facts(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
-    if verdict.version is None:
         return None
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
     types = columns.types or {}
@@ -99,6 +88,48 @@ def _facts(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts |
         exercised=exercised_by(reading, contract, forms if reading.holds_rows else ()),
         severities=reading.terms.severities,
     )
+
+
+def facts_of_one(judged: Judged) -> Facts | None:
+    """Return the facts of a record that was judged by itself; None where it holds no message of the subject."""
+    if judged.reading is None or judged.columns is None:
+        return None
+    return facts_of(judged.verdict, judged.reading, judged.columns)
+
+
+def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) -> None:
+    """Count records of one kind in a partition."""
+    course = tally.course
+    course.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
+    if facts.rows is not None:
+        group = Group(*source, facts.table, facts.rows.kind, facts.rows.at)
+        course.shapes.add(group, facts.rows.shape, facts.rows.listed, stretch)
+    if facts.control is not None:
+        course.add_control(ControlKind(*source, *facts.control), stretch)
+    for one in facts.exercised:
+        course.exercise[one] += stretch.count
+    if facts.unlisted is not None:
+        finding = facts.unlisted
+        extent = Extent(stretch.count, Moment(*source, *stretch.first), Moment(*source, *stretch.last))
+        found = FindingTally(
+            finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
+            stretch.ops.copy(), stretch.contracts.copy(), {source: extent},
+        )  # fmt: skip
+        tally.add_finding(finding, facts.table, found)
+
+
+def whole_number(value: Any, track: Track) -> int | None:
+    """Return the position that one member tells; None where it tells none."""
+    if type(value) is int:
+        return None if value == track.absent_value else value
+    text = value.token if isinstance(value, Number) and is_integer(value) else value
+    if not isinstance(text, str) or text == track.null_text:
+        return None
+    try:
+        found = int(text)
+    except ValueError:
+        return None
+    return None if found == track.absent_value else found
 
 
 def _track(reading: Reading) -> Track | None:
@@ -125,8 +156,8 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         at = source if reading.meaning.images.hold_one_row else f"{source}/0"
         listed = columns.table.types if columns.table is not None else None
         told = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
-        shape = tuple(sorted(told.items()))
-        return RowFacts(reading.op or "", at, shape, None if listed is None else tuple(sorted(listed.items())))
+        shape, kind = tuple(sorted(told.items())), _KINDS.get(reading.op or "", "written")
+        return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
     return None
 
 
