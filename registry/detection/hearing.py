@@ -13,6 +13,7 @@ from typing import Any, Final
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.detection.chains import KeyChains
 from cdc_contracts.registry.detection.columns import ColumnForms
+from cdc_contracts.registry.detection.relatives import Relative
 from cdc_contracts.registry.detection.testimony import Panel, Place, Testimony
 from cdc_contracts.registry.detection.votes import (
     CODE_SEEN,
@@ -60,6 +61,7 @@ class Hearing:
     differing: Counter[frozenset[Version]] = field(default_factory=Counter)
     refusals: dict[tuple[Version, Version], Refusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
+    _before: dict[tuple[str, str, int], Any] = field(default_factory=dict)
     sample: bytes | None = None
     """The first message that nothing takes."""
 
@@ -71,7 +73,7 @@ class Hearing:
         """Take one message into account."""
         testimony = self.panel.hear(place, value)
         self.messages += 1
-        marked = {relative.name for relative in testimony.marked}
+        marked = {relative.name for relative in (*testimony.marked, *self._repeating(testimony))}
         sides: tuple[Side, ...] = (*testimony.fits, *testimony.may_be)
         self.heard[sides] += 1
         self.first.setdefault(sides, place)
@@ -86,6 +88,17 @@ class Hearing:
         self._follow_keys(testimony)
         if any(entry.column_form for version in testimony.fits for entry in version.meaning.version_evidence):
             self._columns.take(testimony)
+
+    def _repeating(self, testimony: Testimony) -> Iterator[Relative]:
+        """Yield the relatives whose member of that kind says what it said in the message before."""
+        place = testimony.place
+        for relative in testimony.may_be:
+            if relative.repeats is not None:
+                key = (relative.name, place.topic, place.partition)
+                told = follow(testimony.message, split_pointer(relative.repeats))
+                if key in self._before and self._before[key] == told:
+                    yield relative
+                self._before[key] = told
 
     def settle(self) -> None:
         """Cast the votes that need all messages; once, at the end."""

@@ -56,12 +56,16 @@ class Tell(Document):
 
 
 class Relative(Document):
-    """A product outside the catalogue: what all its messages have, and what only they have."""
+    """A product outside the catalogue: what all its messages have, and what only they have.
+
+    `repeats` is a member that has the same value in messages that follow each other, which others number one by one.
+    """
 
     name: str
     near: tuple[str, ...]
     could_be: tuple[Tell, ...]
     marks: tuple[Tell, ...] = ()
+    repeats: At | None = None
     reads: Literal["same", "other"]
 
     def __hash__(self) -> int:
@@ -84,17 +88,20 @@ def read_relatives(catalogue: Catalogue) -> list[Relative]:
         if file.is_file():
             text = file.read_text(encoding="utf-8")
             entries = documents.parse_document(f"relatives:\n{text}", str(file))["relatives"]
+            if not isinstance(entries, list):
+                raise ContractError("not a YAML list", where=str(file))
             found += [_relative(entry, str(file)) for entry in entries]
     return found
 
 
-def _relative(entry: Mapping[str, Any], where: str) -> Relative:
+def _relative(entry: Any, where: str) -> Relative:
     try:
         return Relative.model_validate(entry)
     except ValidationError as error:
         first = error.errors()[0]
-        place = f"{entry.get('name', '?')}: {'.'.join(map(str, first['loc']))}"
-        raise ContractError(f"{place}: {first['msg']}", where=where) from error
+        name = entry.get("name", "?") if isinstance(entry, dict) else entry
+        place = ".".join(map(str, first["loc"]))
+        raise ContractError(f"{name}: {place} {first['msg']}", where=where) from error
 
 
 def _types(message: dict[str, Any], pointer: str) -> Iterator[str]:

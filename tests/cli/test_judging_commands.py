@@ -71,8 +71,6 @@ def test_check_and_audit_report_the_same(spark, here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["check", "a.jsonl"], 2, "no contract is named"),
-        (["check", "a.jsonl", "--contract", "auto"], 2, "does not find out the contract by itself"),
         (["check", "a.jsonl", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
         (["check", "a.jsonl", "--contract", "dts/canal@7"], 2, "did you mean dts/canal@2?"),
         (["check", "missing.jsonl", "--contract", "dts/canal@2"], 3, "there is no such file (missing.jsonl)"),
