@@ -17,6 +17,7 @@ from cdc_contracts.cli import (
     console,
     decode,
     demo,
+    detect,
     differences,
     explanation,
     linting,
@@ -24,6 +25,7 @@ from cdc_contracts.cli import (
     reporting,
     rulebook,
     sampling,
+    why,
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
@@ -71,6 +73,8 @@ app.command("lint")(linting.lint)
 app.add_typer(rulebook.app, name="rules")
 app.command("sample")(sampling.sample)
 app.command("check")(check.check)
+app.command("detect")(detect.detect)
+app.command("why")(why.why)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.course_drifting import CHANGED
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import CLASSES
 from cdc_contracts.registry.messages import Unreadable
@@ -38,12 +39,14 @@ class Drifter:
     """Writes events of a version so that each message shows one class of drift."""
 
     def __init__(self, version: Version, terms: Terms, drift: str) -> None:
-        """Raise UsageError where there is no such class, or no single message can show it."""
+        """Raise UsageError where there is no such class, or no message can show it."""
         if drift not in CLASSES:
-            raise UsageError(f"`{drift}` is no class of drift", where="--drift", mend=", ".join(_MADE))
+            raise UsageError(f"`{drift}` is no class of drift", where="--drift", mend=", ".join((*_MADE, *CHANGED)))
         if drift not in _MADE:
             raise UsageError(
-                f"one message cannot show {drift}", where="--drift", mend="these can be made: " + ", ".join(_MADE)
+                f"{drift} is no drift of messages",
+                where="--drift",
+                mend="these can be made: " + ", ".join((*_MADE, *CHANGED)),
             )
         self.version = version
         self._drift = drift

@@ -24,6 +24,11 @@ _CAUSES: Final = {
     "D03.images": "The row stands where the other version has it; read by this one, before and after change places.",
     "D08.op": "What such a message does to a row is not known, so it is not read.",
     "D08.source-type": "How values of that type are written is not known, so they are not read.",
+    "D11.new-column": "Rows have a column that they did not have, or that the table contract does not list.",
+    "D11.lost-column": "Rows lack a column that they had, or that the table contract lists.",
+    "D11.column-type": "A column has another source type than it had, or than the table contract lists.",
+    "D12.goes-back": "A record stands behind one with a higher position: something was sent again, or by two senders.",
+    "D12.repeats": "A record has the position of the one before it: it was sent twice, or two changes share a number.",
     "D14.digits": "Written out it would have more than 4,096 characters.",
 }
 

@@ -2,7 +2,8 @@
 
 `samples/NAME.json` (or `.avro`) holds the exact bytes of one message and `NAME.change.json` its row changes, an
 empty list for a message without a row. `samples/drift/NAME.*` holds a value that drifts and `NAME.findings.json`
-its outcome and findings under this very version. `samples/tables/*.yaml` are table contracts that hold for all.
+its outcome and findings under this very version; `samples/drift/NAME.jsonl` is a stream, a message a line, for drift
+that one message cannot show. `samples/tables/*.yaml` are table contracts that hold for all.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Any, Final
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.findings import INFO
 from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.tally import Tally
 from cdc_contracts.registry.terms import Terms
 
 CHANGES: Final = ".change.json"
 FINDINGS: Final = ".findings.json"
-# Streams (`.jsonl`, drift that one message cannot show) are judged by an audit, not here.
 _MESSAGES: Final = (".json", ".avro")
 _VALUES: Final = (".json", ".avro", ".bin")
 _STREAMS: Final = (".jsonl",)
@@ -31,7 +33,7 @@ _STREAMS: Final = (".jsonl",)
 
 @dataclass(frozen=True)
 class Sample:
-    """One message of a version and the file that says what it comes to."""
+    """One message of a version, or one stream of messages, and the file that says what it comes to."""
 
     name: str
     file: Traversable
@@ -56,12 +58,16 @@ class Samples:
 
     messages: tuple[Sample, ...]
     drifts: tuple[Sample, ...]
+    streams: tuple[Sample, ...]
     table_files: tuple[Traversable, ...]
     strays: tuple[Traversable, ...]
 
     def __iter__(self) -> Iterator[Sample]:
         yield from self.messages
         yield from self.drifts
+
+    def __len__(self) -> int:
+        return len(self.messages) + len(self.drifts) + len(self.streams)
 
     def tables(self) -> TableContracts:
         """Return the table contracts that hold for the samples. Raises ContractError where one is wrong."""
@@ -85,15 +91,43 @@ def find_samples(version: Version) -> Samples:
     folder = version.folder.joinpath("samples")
     drift, tables = folder.joinpath("drift"), folder.joinpath("tables")
     messages, unpaired = _pair(folder, _MESSAGES, CHANGES, drifts=False)
-    drifts, unpaired_drifts = _pair(drift, _VALUES, FINDINGS, drifts=True)
+    pairs, unpaired_drifts = _pair(drift, (*_VALUES, *_STREAMS), FINDINGS, drifts=True)
+    drifts = tuple(sample for sample in pairs if not sample.file.name.endswith(_STREAMS))
+    streams = tuple(sample for sample in pairs if sample.file.name.endswith(_STREAMS))
     table_files = [file for file in _files(tables) if file.name.endswith(".yaml")]
     strays = [file for file in _files(tables) if file not in table_files]
-    return Samples(messages, drifts, tuple(table_files), (*unpaired, *unpaired_drifts, *strays))
+    return Samples(messages, drifts, streams, tuple(table_files), (*unpaired, *unpaired_drifts, *strays))
 
 
 def told_changes(judged: Judged) -> list[dict[str, Any]]:
     """Return the row changes of a judged sample as `.change.json` writes them."""
     return [change.as_document(undecided=judged.verdict.undecided) for change in judged.changes]
+
+
+def told_course(tally: Tally, expected: Any) -> dict[str, Any]:
+    """Return the findings of a stream, all of it counted and settled, as `.findings.json` writes them.
+
+    Notes are left out where what is expected has none of their class: few streams are about them.
+    """
+    wanted = expected.get("findings", ()) if isinstance(expected, dict) else ()
+    named = {one.get("class") for one in wanted if isinstance(one, dict)}
+    return {
+        "findings": [
+            {
+                "rule": key.rule,
+                "class": key.name,
+                "severity": finding.severity,
+                "table": key.table,
+                "path": key.path,
+                "expected": " / ".join(sorted(finding.expected)),
+                "observed": sorted(finding.observed),
+                "count": finding.count,
+                "first": min(extent.first.offset for extent in finding.extents.values()),
+            }
+            for key, finding in sorted(tally.findings.items(), key=lambda entry: entry[0].order)
+            if finding.severity != INFO or key.name in named
+        ]
+    }
 
 
 def told_findings(judged: Judged) -> dict[str, Any]:
@@ -129,9 +163,6 @@ def _pair(
         left.pop(sample.file.name)
     for sample in pairs:
         left.pop(sample.expectation.name, None)
-    for name in [name for name in left if name.endswith(_STREAMS)]:
-        left.pop(name)
-        left.pop(name.rpartition(".")[0] + expectation, None)
     return tuple(pairs), list(left.values())
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.carrying import carries
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.course_drifting import CHANGED, CourseDrifter
 from cdc_contracts.registry.drifting import Drifter
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
@@ -27,20 +28,24 @@ def sample_messages(
     """Yield `total` messages of a version: rows of a full load, inserts, updates, deletes, and now and then a control.
 
     With `drift` every tenth message, or the last, shows that class; where an event cannot show it, the next that can.
-    `split_updates` sends an update in two halves where the version can. Raises UsageError where the version cannot
-    say what is asked, also at the end where no message could show the drift.
+    A table that changes stays changed. `split_updates` sends an update in two halves where the version can.
+    Raises UsageError where the version cannot say what is asked, also at the end where no message could show the drift.
     """
     renderer = Renderer(version, terms)
-    drifter = Drifter(version, terms, drift) if drift is not None else None
+    drifter = Drifter(version, terms, drift) if drift is not None and drift not in CHANGED else None
+    course = CourseDrifter(version, terms, drift) if drift is not None and drifter is None else None
     last = min(total, _DRIFTS) - 1
     due = made = 0
     for number, event in enumerate(islice(_events(version, total, seed, terms, split_updates=split_updates), total)):
         due += number % _DRIFTS == last
         wanted = made < due and event.before is not event.after  # a message without a row has little to drift
         drifted = drifter.render(event) if drifter is not None and wanted else None
+        changed = course.change(event, wanted=wanted) if course is not None else None
+        if changed is not None:
+            drifted = renderer.render(changed)
         made += drifted is not None
         yield renderer.render(event) if drifted is None else drifted
-    if drifter is not None and not made:
+    if drift is not None and not made:
         raise UsageError(f"no message here of {version} can show {drift}", mend="try more messages, or another seed")
 
 

@@ -67,6 +67,10 @@ class TableContracts:
         """Return the contract that comes first by name, None where there is none."""
         return self._by_name[min(self._by_name)] if self._by_name else None
 
+    def names(self) -> tuple[str, ...]:
+        """Return the tables that are listed, in order."""
+        return tuple(sorted(self._by_name))
+
     def documents(self) -> list[dict[str, Any]]:
         """Return the contracts as plain data, in order of their names."""
         return [self._by_name[name].model_dump() for name in sorted(self._by_name)]

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
 from cdc_contracts.registry.statements import Statement, keep_first
@@ -152,11 +153,17 @@ class PartitionTally:
     control: int = 0
     tombstone: int = 0
     quarantined: int = 0
+    excluded: int = 0
     changes: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None
+
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
 
     @property
     def whole(self) -> bool:
@@ -166,7 +173,7 @@ class PartitionTally:
         return self.read == self.last_offset - self.first_offset + 1
 
     def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes"):
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_offset = _least(self.first_offset, other.first_offset)
         self.last_offset = _most(self.last_offset, other.last_offset)
@@ -196,6 +203,7 @@ class Tally:
     statements: list[Statement] = field(default_factory=list)
     told: int = 0
     dropped: bool = False
+    course: Course = field(default_factory=Course)
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
@@ -223,11 +231,26 @@ class Tally:
         self.differing += other.differing
         self.told += other.told
         self.dropped |= other.dropped
+        self.course.merge(other.course)
         self._merge_runs(other)
         if other.statements:
             self.statements = keep_first([*self.statements, *other.statements])
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
+
+    def refutes(self, reference: str) -> Run | None:
+        """Return the first run of records proven to be of another version of a subject.
+
+        None where there is none, or where no record was read that the versions would read differently.
+        """
+        subject = reference.partition("@")[0]
+        others = [
+            run
+            for _, runs in sorted(self.runs.items())
+            for run in runs
+            if run.version != reference and run.version.partition("@")[0] == subject
+        ]
+        return others[0] if others and self.differing else None
 
     def bound(self) -> None:
         """Keep the first findings by class, rule, path and table; a run that met more says so.

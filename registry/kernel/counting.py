@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_kinds, observed_shapes
+from cdc_contracts.registry.kernel.watching import watch
 from cdc_contracts.registry.runs import Run, join_runs
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.scope import Judged
@@ -123,6 +124,7 @@ def count(bench: Bench, batch: Batch) -> Tally:
     tally.statements = keep_first(tally.statements)
     _find_onsets(tally, parts, batch)
     _find_runs(tally, proven, versions, batch)
+    watch(bench, batch, tally)
     return tally
 
 

@@ -33,7 +33,7 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = ()) -> LintRepo
         judged=not draft.unsound,
         checked={
             "contracts": len(own),
-            "samples": sum(1 for version in own for _ in draft.samples[version.reference]),
+            "samples": sum(len(draft.samples[version.reference]) for version in own),
             "mappings": len(draft.mapping_files),
             "tables": len(draft.targets.tables),
         },

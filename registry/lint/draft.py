@@ -16,6 +16,7 @@ import fastavro
 from pydantic import ValidationError
 
 from cdc_contracts.registry import errata
+from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.avro import AvroError, Codec
 from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue
 from cdc_contracts.registry.discriminators import all_hold
@@ -29,6 +30,8 @@ from cdc_contracts.registry.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.samples import Sample, Samples, find_samples
 from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.settling import settle
+from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.wire.transport import open_wire
 
@@ -217,9 +220,23 @@ class Draft:
                     terms, judges = self.samples[version.reference].terms(), {}
                 except _WRONG:
                     continue
-            scope = Scope(self.catalogue, (version,), terms, version.reference, judges)
+            scope = Scope(self.catalogue, (version,), terms, version.reference, made=judges)
             judged = ((sample, scope.judge(sample.value)) for sample in self.samples[version.reference])
             found[version.reference] = list(judged)
+        return found
+
+    @cached_property
+    def tallies(self) -> list[tuple[Sample, Tally]]:
+        """The sample streams under lint, each with what auditing it by its own version comes to."""
+        found = []
+        for version in () if self.unsound else self.versions:
+            streams = self.samples[version.reference].streams
+            try:
+                terms = self.samples[version.reference].terms() if streams else Terms()
+            except _WRONG:
+                continue
+            scope = Scope(self.catalogue, (version,), terms, version.reference)
+            found += [(sample, _tally_of(scope, sample)) for sample in streams]
         return found
 
     def claims(self, version: Version, message: dict[str, Any]) -> bool:
@@ -293,6 +310,14 @@ class Draft:
             if value is not None:
                 found[version.reference] = value
         return found
+
+
+def _tally_of(scope: Scope, sample: Sample) -> Tally:
+    values = sample.value.split(b"\n")
+    lines = [(number, value) for number, value in enumerate(values) if value.strip()]
+    tally = account(scope, Source(sample.file.name, 0), lines)
+    settle(tally, scope.catalogue)
+    return tally
 
 
 def _owner(version: Version) -> Version:

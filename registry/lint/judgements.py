@@ -62,11 +62,13 @@ def samples_survive_avro(draft: Draft) -> Iterator[Fault]:
 
 
 def drifts_are_found(draft: Draft) -> Iterator[Fault]:
-    """Every drift sample gives exactly the outcome and findings that stand beside it."""
-    from cdc_contracts.registry.samples import told_findings
+    """Every drift sample gives exactly the outcome and findings that stand beside it, and a stream its findings."""
+    from cdc_contracts.registry.samples import told_course, told_findings
 
     for sample, judged in _judged(draft, drifts=True):
         yield from _differs(sample, told_findings(judged))
+    for sample, tally in draft.tallies:
+        yield from _differs(sample, told_course(tally, _expectation(sample)))
 
 
 def ops_have_samples(draft: Draft) -> Iterator[Fault]:

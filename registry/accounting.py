@@ -1,0 +1,62 @@
+"""Accounting for records one by one: the slow way from values to a tally, by the reference alone.
+
+Lint judges its samples of streams so, without Arrow; and tests demand that the kernel comes to the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from cdc_contracts.registry.facts import count_facts, facts_of_one, whole_number
+from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.schemas import show_code
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.sequences import Line, Point, Segment, Step, Stretch
+from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE
+
+_LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
+
+
+def account(scope: Scope, source: Source, values: Iterable[tuple[int, bytes | None]]) -> Tally:
+    """Return what the records of a partition come to, given by offset and value."""
+    tally = Tally()
+    for offset, value in values:
+        tally.merge(_account_of(scope.judge(value), source, offset))
+    return tally
+
+
+def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
+    outcome, version = judged.verdict.outcome, judged.verdict.version
+    tally = Tally()
+    counts = PartitionTally(read=1, changes=len(judged.changes), first_offset=offset, last_offset=offset)
+    setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
+    tally.partitions[source] = counts
+    tally.outcomes[outcome] += 1
+    table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
+    if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        tally.readable[table] += 1
+    for finding in judged.verdict.findings:
+        tally.add_finding(finding, table, _once(finding, judged, Moment(*source, offset, None)))
+    facts = facts_of_one(judged)
+    if facts is not None and version is not None and judged.reading is not None:
+        point, contract = Point(offset, None), version.reference
+        ops = Counter({show_code(facts.code): 1} if facts.code is not None else {})
+        count_facts(tally, facts, source, Stretch(1, point, point, Counter({contract: 1}), ops))
+        if facts.track is not None:
+            told = whole_number(judged.reading.at(facts.track.path), facts.track)
+            step = None if told is None else Step(point, told, facts.half, contract)
+            line = Line(*source, facts.track.path, facts.track.promise)
+            tally.course.sequences.add(line, [Segment(offset, offset, step, step)])
+    return tally
+
+
+def _once(finding: Finding, judged: Judged, moment: Moment) -> FindingTally:
+    version = judged.verdict.version
+    return FindingTally(
+        finding.severity, Counter({finding.expected: 1}), Counter({finding.observed: 1}),
+        Counter({show_code(judged.code): 1} if judged.code is not None else {}),
+        Counter({version.reference: 1} if version else {}),
+        {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
+    )  # fmt: skip

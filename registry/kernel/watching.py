@@ -1,0 +1,184 @@
+"""Watching: what a judged batch adds to the course of its stream.
+
+What a precedent settles is found once per precedent (`facts`); per batch only numbers are left: which records are of
+which kind, where they lie, and their positions in order of their offsets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.course import Course
+from cdc_contracts.registry.facts import Facts, Track, count_facts, facts_of, facts_of_one, whole_number
+from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.kernel.judging import Bench, Ruling
+from cdc_contracts.registry.schemas import show_code
+from cdc_contracts.registry.sequences import (
+    FIRST_HALF,
+    GOES_BACK,
+    NOT_FALLING,
+    ONCE_EACH,
+    REPEATS,
+    SECOND_HALF,
+    Line,
+    Point,
+    Segment,
+    Step,
+    Stretch,
+)
+from cdc_contracts.registry.tally import Source, Tally
+
+Numbers = NDArray[np.int64]
+
+
+def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
+    """Add what the records of a judged batch say of the stream they are part of."""
+    watched = _Watched(batch)
+    for ruling in bench.rulings:
+        facts = _facts_of(ruling)
+        if facts is not None:
+            members = ruling.alike.sheet.members
+            values = members.get(facts.track.path) if facts.track is not None else None
+            watched.take(facts, ruling.alike.numbers, values, ruling.alike.positions)
+    for number, judged in bench.alone:
+        alone = facts_of_one(judged)
+        if alone is not None and judged.reading is not None:
+            values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
+            watched.take(alone, np.array([number]), values, np.array([0]))
+    if watched.facts:
+        watched.count(tally)
+        watched.follow(tally.course)
+
+
+def _facts_of(ruling: Ruling) -> Facts | None:
+    verdict, precedent = ruling.verdict, ruling.alike.precedent
+    key = (verdict.version, verdict.outcome, bool(verdict.fits))
+    if key not in precedent.facts_by_verdict:
+        index = next((at for at, one in enumerate(precedent.opinions) if one.version is verdict.version), -1)
+        readings, columns = precedent.readings, precedent.columns
+        precedent.facts_by_verdict[key] = facts_of(verdict, readings[index], columns[index])
+    found: Facts | None = precedent.facts_by_verdict[key]
+    return found
+
+
+class _Watched:
+    """The records of one batch that can be read: for each its facts, by number, and its position."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.facts: list[Facts] = []
+        self._codes = np.full(len(batch), -1, np.int64)
+        self._positions: NDArray[Any] = np.zeros(len(batch), np.int64)
+        self._has_position = np.zeros(len(batch), np.bool_)
+        self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
+
+    def take(self, facts: Facts, numbers: Numbers, values: Sequence[Any] | None, places: Numbers) -> None:
+        """Take records of one kind; where they tell a position, each by its place among `values`."""
+        self._codes[numbers] = len(self.facts)
+        self.facts.append(facts)
+        if values is None or facts.track is None:
+            return
+        if id(values) not in self._opened:
+            self._opened[id(values)] = (values, *_whole_numbers(values, facts.track))
+        _, positions, there = self._opened[id(values)]
+        if positions.dtype == object:
+            self._positions = self._positions.astype(object)
+        self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
+
+    def count(self, tally: Tally) -> None:
+        """Count the records by kind and partition, each with the first and the last of them."""
+        for facts, source, stretch in self._stretches():
+            count_facts(tally, facts, source, stretch)
+
+    def follow(self, course: Course) -> None:
+        """Add the positions of each partition, in order of their offsets."""
+        tracks = list(dict.fromkeys(facts.track for facts in self.facts if facts.track is not None))
+        if not tracks:
+            return
+        tracks_of_facts = [-1 if facts.track is None else tracks.index(facts.track) for facts in self.facts]
+        track_of = np.append(tracks_of_facts, -1)[self._codes]
+        order = self._order()
+        for place, pair in enumerate(self.batch.sources):
+            numbers = order if len(self.batch.sources) == 1 else order[self.batch.source_of[order] == place]
+            start, end = int(self.batch.offsets[numbers[0]]), int(self.batch.offsets[numbers[-1]])
+            for index, track in enumerate(tracks):
+                mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
+                ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
+                line = Line(*pair, track.path, track.promise)
+                course.sequences.add(line, [Segment(start, end, *ends)])
+                self._compare(course, line, mine)
+
+    def _compare(self, course: Course, line: Line, numbers: Numbers) -> None:
+        """Count the records that break what is promised, compared with the one before."""
+        before, after = self._positions[numbers[:-1]], self._positions[numbers[1:]]
+        if line.promise != ONCE_EACH:
+            self._count_breach(course, line, GOES_BACK, numbers[1:][after < before])
+        if line.promise != NOT_FALLING and (same := after == before).any():
+            halves = np.array([facts.half for facts in self.facts])[self._codes[numbers]]
+            pairs = (halves[:-1] == FIRST_HALF) & (halves[1:] == SECOND_HALF)
+            self._count_breach(course, line, REPEATS, numbers[1:][same & ~pairs])
+
+    def _count_breach(self, course: Course, line: Line, cause: str, numbers: Numbers) -> None:
+        if len(numbers):
+            contracts = Counter(self.facts[code].contract for code in self._codes[numbers].tolist())
+            stretch = Stretch(len(numbers), self._point(numbers[0]), self._point(numbers[-1]), contracts)
+            course.sequences.add_breach(line, cause, stretch)
+
+    def _order(self) -> Numbers:
+        offsets = self.batch.offsets
+        if (np.diff(offsets) >= 0).all():
+            return np.arange(len(offsets))
+        return np.argsort(offsets, kind="stable")
+
+    def _stretches(self) -> Iterator[tuple[Facts, Source, Stretch]]:
+        """Yield each kind of records in each partition."""
+        order = self._order()
+        order = order[self._codes[order] >= 0]
+        keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
+        if len(self.facts) * len(self.batch.sources) < 2**15:
+            keys = keys.astype(np.int16)  # sorted by radix
+        order = order[np.argsort(keys, kind="stable")]
+        keys = np.sort(keys, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
+        ends = np.append(starts[1:], len(keys))
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            code, place = divmod(int(keys[start]), len(self.batch.sources))
+            facts, total = self.facts[code], end - start
+            ops = Counter({show_code(facts.code): total} if facts.code is not None else {})
+            points = self._point(order[start]), self._point(order[end - 1])
+            yield (
+                facts, Source(*self.batch.sources[place]),
+                Stretch(total, *points, Counter({facts.contract: total}), ops),
+            )  # fmt: skip
+
+    def _point(self, number: Any) -> Point:
+        timestamp = int(self.batch.timestamps[number])
+        return Point(int(self.batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
+
+    def _step(self, number: Any) -> Step:
+        facts = self.facts[self._codes[number]]
+        return Step(self._point(number), int(self._positions[number]), facts.half, facts.contract)
+
+
+def _whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the positions that some members tell, and which of them tell one."""
+    kinds = set(map(type, values))
+    try:
+        if kinds == {int}:
+            return np.fromiter(values, np.int64, len(values)), np.ones(len(values), np.bool_)
+        if kinds == {str} and track.null_text is None:
+            return np.fromiter(map(int, values), np.int64, len(values)), np.ones(len(values), np.bool_)
+    except (ValueError, OverflowError):
+        pass
+    told = [whole_number(value, track) for value in values]
+    there = np.fromiter((one is not None for one in told), np.bool_, len(told))
+    whole = [0 if one is None else one for one in told]
+    try:
+        return np.array(whole, np.int64), there
+    except OverflowError:
+        return np.array(whole, object), there

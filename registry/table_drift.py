@@ -1,0 +1,143 @@
+"""Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
+
+Rows are compared with rows of their kind in the same partition: a full load is told by another component than the
+changes are, and may name types in other words (E54); the row of a DELETE may be a key only. What a table contract lists
+settles what is expected; else it is what the first rows had. Two producers that take turns are one finding.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.sequences import Stretch
+
+MOST_GROUPS: Final = 20_000
+MOST_SHAPES: Final = 64
+
+NEW_COLUMN: Final = "new-column"
+LOST_COLUMN: Final = "lost-column"
+COLUMN_TYPE: Final = "column-type"
+_ABSENT: Final = "no such column"
+_PRESENT: Final = "the column"
+
+Shape = tuple[tuple[str, str], ...]
+"""The columns of a row by name, each with its source type; an empty text where the dialect tells none."""
+
+
+class Group(NamedTuple):
+    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`."""
+
+    topic: str
+    partition: int
+    table: str | None
+    kind: str
+    at: str
+
+
+class TableBreach(NamedTuple):
+    """Rows of a partition that have another column, or another type of one, than is expected."""
+
+    topic: str
+    partition: int
+    table: str | None
+    path: str
+    cause: str
+    expected: str
+    observed: str
+    stretch: Stretch
+
+
+@dataclass
+class TableShapes:
+    """The shapes that the rows of each group had, and what table contracts list.
+
+    Bounded: of more groups or shapes than are kept, the first by name are, and counted in full however the records
+    were cut; `cut` says so.
+    """
+
+    seen: dict[Group, dict[Shape, Stretch]] = field(default_factory=dict)
+    listed: dict[str | None, Shape] = field(default_factory=dict)
+    cut: bool = False
+
+    def add(self, group: Group, shape: Shape, listed: Shape | None, stretch: Stretch) -> None:
+        """Count rows of a group; `listed` is what the contract of their table says."""
+        if listed is not None:
+            self.listed[group.table] = listed
+        self._count(group, shape, stretch)
+        self._bound(group)
+
+    def merge(self, other: TableShapes) -> None:
+        """Take what another part of the run saw; the order of merging does not matter."""
+        self.listed |= other.listed
+        self.cut |= other.cut
+        for group, shapes in other.seen.items():
+            for shape, stretch in shapes.items():
+                self._count(group, shape, stretch)
+            self._bound(group)
+
+    def breaches(self) -> Iterator[TableBreach]:
+        """Yield every column that is not as expected, by group and shape."""
+        had: dict[str | None, set[str]] = defaultdict(set)
+        had_by_kind: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+        for group, shapes in self.seen.items():
+            names = {name for shape in shapes for name, _ in shape}
+            had[group.table] |= names
+            had_by_kind[group.table, group.kind] |= names
+        for group in sorted(self.seen, key=_name):
+            shapes, listed = self.seen[group], self.listed.get(group.table)
+            wanted = dict(listed if listed is not None else _first(shapes))
+            # A listed column that rows of this kind never have, and others do, is not part of such rows.
+            due = wanted.keys() & had_by_kind[group.table, group.kind] | wanted.keys() - had[group.table]
+            for shape in sorted(shapes):
+                for cause, name, expected, observed in _differences(wanted, due, dict(shape)):
+                    path = group.at + join_pointer(name)
+                    place = (group.topic, group.partition, group.table, path)
+                    yield TableBreach(*place, cause, expected, observed, shapes[shape])
+
+    def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
+        shapes = self.seen.setdefault(group, {})
+        if shape in shapes:
+            shapes[shape].add(stretch)
+        else:
+            shapes[shape] = stretch.copy()
+
+    def _bound(self, group: Group) -> None:
+        shapes = self.seen[group]
+        if len(shapes) > MOST_SHAPES:
+            kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
+            self.cut |= len(kept) < len(shapes)
+            self.seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
+        if len(self.seen) > 2 * MOST_GROUPS:
+            self.bound()
+
+    def bound(self) -> None:
+        """Keep the first groups by name."""
+        if len(self.seen) > MOST_GROUPS:
+            self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
+            self.cut = True
+
+
+def _differences(
+    wanted: Mapping[str, str], due: set[str], found: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield cause, column, expected and observed where a row is not as wanted; `due` are columns it has to have."""
+    for name, source_type in found.items():
+        if name not in wanted:
+            yield NEW_COLUMN, name, _ABSENT, source_type or _PRESENT
+        elif source_type and wanted[name] and source_type != wanted[name]:
+            yield COLUMN_TYPE, name, wanted[name], source_type
+    for name in sorted(due - found.keys()):
+        yield LOST_COLUMN, name, wanted[name] or _PRESENT, _ABSENT
+
+
+def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
+    return min(shapes, key=lambda shape: shapes[shape].first.offset)
+
+
+def _name(group: Group) -> tuple[bool, str, str, str, str, int]:
+    return (group.table is not None, group.table or "", group.kind, group.at, group.topic, group.partition)
