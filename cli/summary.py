@@ -94,7 +94,8 @@ def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
     for finding in findings[:_MOST_SHOWN]:
         told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
         console.print_text(told, first=_STYLES.get(finding["severity"], ""))
-        rows = [*_facts(finding), *_advice(finding, above)]
+        again = visible(finding.get("reproduce") or "", most=None)
+        rows = [*_facts(finding), *_advice(finding, above), ("again", again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:
@@ -111,7 +112,6 @@ def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
         ("observed", observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
         ("because", explained_words(finding)),
-        ("again", visible(finding.get("reproduce") or "", most=None)),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.exits import INCONCLUSIVE, PASS
@@ -167,11 +168,11 @@ def place(moment: Document) -> str:
 
 
 def places(moments: Sequence[Document]) -> str:
-    """Return records by their coordinates, a topic said once; the first few of them."""
-    told = []
-    for before, moment in zip([None, *moments], moments[:_MOST_PLACES], strict=False):
-        same = before is not None and before["topic"] == moment["topic"]
-        told.append(place(moment).removeprefix(f"{visible(moment['topic'])} ") if same else place(moment))
+    """Return the first few of some records, topic and time said once."""
+    told = [place(moments[0])]
+    for before, moment in pairwise(moments[:_MOST_PLACES]):
+        short = f"partition {moment['partition']} offset {moment['offset']}"
+        told.append(short if before["topic"] == moment["topic"] else place(moment))
     more = len(moments) - _MOST_PLACES
     return ", ".join(told) + (f" and in {count_of(more, 'more partition')}" if more > 0 else "")
 

@@ -68,8 +68,7 @@ def test_onsets_are_told_by_partition():
     by_class = {finding["class"]: onset_words(finding) for finding in example("drift")["findings"]}
     assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20T10:29:30Z)"
     assert by_class["type-change"] == (
-        "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), "
-        "partition 3 offset 4200 (2026-11-20T11:40:00Z)"
+        "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), partition 3 offset 4200"
     )
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
