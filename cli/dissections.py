@@ -72,9 +72,9 @@ def _sentence(one: Dissection) -> str:
         case outcome if outcome == UNREADABLE:
             return "these bytes are no message"
         case outcome if outcome == CONFORMING:
-            return f"{what}, as {one.contract} says"
+            return f"{what}, as {_says(one)}"
         case outcome if outcome == CONTROL:
-            return f"{what} that holds no row, as {one.contract} says"
+            return f"{what} that holds no row, as {_says(one)}"
         case outcome if outcome == AMBIGUOUS:
             return f"{what}; the message alone does not tell which contract it speaks"
         case outcome if outcome == OTHER_VERSION:
@@ -91,6 +91,13 @@ def _sentence(one: Dissection) -> str:
     return f"{what}, not as {one.contract} says"
 
 
+def _says(one: Dissection) -> str:
+    alike = sum(other.fits and other.alike is True for other in one.others)
+    if one.declared is not None or not alike:
+        return f"{one.contract} says"
+    return f"{one.contract} says, and {alike} other{'s' * (alike > 1)} that read{'s' * (alike == 1)} the same"
+
+
 def _what(anatomy: Anatomy | None) -> str:
     if anatomy is None or anatomy.op is None:
         return "a message" + (f" with the unknown code {anatomy.code}" if anatomy and anatomy.code else "")
@@ -103,7 +110,8 @@ def _tell_key(key: bytes | None) -> str:
 
     if key is None:
         return ""
-    return f"{describe_shape(key.decode('utf-8', 'replace'))}, {len(key):,} bytes"
+    size = f"{len(key):,} byte{'s' * (len(key) != 1)}"
+    return f"{describe_shape(key.decode('utf-8', 'replace'))}, {size}"
 
 
 def _print_fault(fault: Fault, findings: Sequence[Remark]) -> None:

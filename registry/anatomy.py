@@ -13,13 +13,13 @@ from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.reading import Reading, Row
+from cdc_contracts.registry.redaction import redact_statement
 from cdc_contracts.registry.reference import ReferenceJudge, TypedColumns
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.times import EventTime, format_micros
 
 MOST_MEMBERS: Final = 400
 MOST_ROWS: Final = 20
-_DDL_WORDS: Final = 2
 _ROLES: Final = ("before", "after")
 
 
@@ -208,8 +208,8 @@ class _Envelope:
             return
         if ddl.text is not None and ddl.text.at is not None:
             text = self._reading.ddl_text
-            if text and not self._show.values:  # a statement may hold a password
-                text = " ".join([*map(show_code, text.split()[:_DDL_WORDS]), "…"])
+            if text and not self._show.values:
+                text = redact_statement(text)
             yield ddl.text.at, ("DDL statement", text or "nothing", False)
         if ddl.type is not None and ddl.type.at is not None and ddl.type.at != self._reading.meaning.envelope.op.at:
             yield ddl.type.at, ("DDL type", None, True)

@@ -14,6 +14,7 @@ from cdc_contracts.registry.phrases import tell_test
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.transport import JsonWire
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ class Candidate:
 
 def weigh(value: bytes, scopes: Sequence[Scope]) -> list[Candidate]:
     """Return what every version of some subjects says of a value, in catalogue order."""
-    return [candidate for scope in scopes for candidate in _weigh_subject(value, scope)]
+    text = next((_open(value, scope) for scope in scopes if isinstance(scope.wire, JsonWire)), None)
+    return [candidate for scope in scopes for candidate in _weigh_subject(value, scope, text)]
 
 
 def open_scopes(catalogue: Catalogue, terms: Terms) -> list[Scope]:
@@ -109,12 +111,16 @@ def read_alike(candidates: Sequence[Candidate]) -> bool:
     return all(one == told[0] for one in told)
 
 
-def _weigh_subject(value: bytes, scope: Scope) -> Iterator[Candidate]:
-    message: dict[str, Any] | None
+def _open(value: bytes, scope: Scope) -> dict[str, Any] | None:
     try:
-        message = scope.wire.open(value)
+        return scope.wire.open(value)
     except Unreadable:
-        message = None
+        return None
+
+
+def _weigh_subject(value: bytes, scope: Scope, text: dict[str, Any] | None) -> Iterator[Candidate]:
+    """Yield what each version says; `text` is the message of the value read as JSON."""
+    message = text if isinstance(scope.wire, JsonWire) else _open(value, scope)
     for judge in scope.judges:
         if message is None:
             yield Candidate(judge.version, (), None, 0.0)

@@ -86,7 +86,7 @@ def test_a_row_of_a_capture_is_taken_by_its_coordinates_or_its_number(here, caps
     call = ["why", "c.parquet", "--contract", "dts/canal@2"]
     assert main([*call, "--partition", "1", "--offset", "900"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert "where orders partition 1 offset 900 of 2024-06-10T06:13:21.234Z, 245 bytes key 9, 1 bytes" in words
+    assert "where orders partition 1 offset 900 of 2024-06-10T06:13:21.234Z, 245 bytes key 9, 1 byte" in words
     assert main([*call, "--line", "2", "--json"]) == 0
     place = json.loads(capsys.readouterr().out)["place"]
     assert place == {"topic": "orders", "partition": 1, "offset": 900, "timestamp": "2024-06-10T06:13:21.234Z"}

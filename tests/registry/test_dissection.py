@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.dissection import dissect, dissection_schema
-from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.faults import find_fault
+from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.wrappings import guess_bytes
@@ -43,7 +46,7 @@ def test_no_value_of_a_row_is_in_the_document():
 
 
 def test_every_kind_of_sample_is_told_as_its_judge_says():
-    for version, file in SAMPLES[::25]:
+    for version, file in SAMPLES[::60]:
         value = file.read_bytes()
         document = document_of(value, version.reference)
         verdict = open_scope(CATALOGUE, version.reference, Terms()).judge(value).verdict
@@ -109,6 +112,27 @@ def test_a_message_of_many_members_and_rows_is_told_in_part_and_counted_in_full(
 def test_bytes_are_guessed_by_what_they_begin_with(value, guess):
     told = guess_bytes(value)
     assert (told.says if told else None) == guess
+
+
+@given(
+    sample=st.sampled_from([file for _, file in SAMPLES[::40]]),
+    at=st.integers(0, 400),
+    cut=st.integers(0, 40),
+    put=st.sampled_from([b"", b"NaN", b"\\ud800", b"\xff\xfe", b"\xc4\xe3", b"{", b'"', b",", b"\x00", b"[" * 200]),
+)
+def test_whatever_is_wrong_with_the_bytes_has_its_place(sample, at, cut, put):
+    value = sample.read_bytes()
+    broken = value[:at] + put + value[at + cut :]
+    try:
+        parse_message(broken)
+    except Unreadable as error:
+        told = error
+    else:
+        return
+    fault = find_fault(broken, told)
+    assert fault.position is not None or told.cause == "empty"
+    assert len(fault.window.split()) <= 16
+    assert fault.action
 
 
 def test_a_value_over_the_limit_is_told_by_its_size():
