@@ -53,7 +53,7 @@ def spoken_contract(report: Document) -> str:
     if report["contract"] != "auto":
         return visible(report["contract"])
     if not found or not found.get("subject"):
-        return "any one contract"
+        return "the contract that each of them speaks" if found and found["verdict"] == "mixed" else "any one contract"
     return visible(f"{found['subject']}@{found['version']}" if found.get("version") else found["subject"])
 
 
