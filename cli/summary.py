@@ -9,6 +9,7 @@ from cdc_contracts.cli import console
 from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     count_of,
+    counts_of,
     detected,
     explained_words,
     headline,
@@ -21,6 +22,7 @@ from cdc_contracts.registry.reports.wording import (
 )
 
 _MOST_SHOWN = 20
+_SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
     "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
     "error": "red", "warning": "yellow", "info": "cyan",
@@ -53,7 +55,7 @@ def _tell_contract(detection: Mapping[str, Any] | None) -> None:
 
 def _tell_ledger(ledger: Mapping[str, Any]) -> None:
     console.print_heading("Ledger")
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
+    names = (*counts_of(ledger), "gaps")
     rows = [
         [visible(f"{one['topic']} {one['partition']}"), f"{one['start']}..{one['end']}", *(one[name] for name in names)]
         for one in ledger["partitions"]
@@ -61,7 +63,7 @@ def _tell_ledger(ledger: Mapping[str, Any]) -> None:
     if len(rows) > 1:
         gaps = sum(one["gaps"] for one in ledger["partitions"])
         rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
-    console.print_table(["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"], rows)
+    console.print_table(["partition", "offsets", *(_SHORT.get(name, name) for name in names)], rows)
 
 
 def _tell_versions(report: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 from cdc_contracts.registry.exits import INCONCLUSIVE
 from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
+    COUNTS,
     Document,
     explained_words,
     frequency,
@@ -51,7 +52,7 @@ def render_junit(report: Document) -> str:
 def _properties(suite: ET.Element, report: Document) -> None:
     properties = ET.SubElement(suite, "properties")
     ledger = report["ledger"]
-    counts = {name: str(ledger[name]) for name in ("read", "conforming", "control", "tombstone", "quarantined")}
+    counts = {name: str(ledger[name]) for name in COUNTS if name in ledger}
     for name, value in {
         "tool": report.get("tool"),
         "contract": report["contract"],
@@ -75,7 +76,11 @@ def _run(suite: ET.Element, report: Document, *, unsettled: bool) -> None:
 
 def _finding(suite: ET.Element, finding: Document, *, fails: bool) -> None:
     name = f"{finding['class']} {finding['rule']} {subject_line(finding)}"
-    case = ET.SubElement(suite, "testcase", {"name": visible(name, most=None), "classname": visible(finding["class"])})
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        {"name": visible(name, most=None), "classname": visible(finding.get("contract") or finding["class"])},
+    )
     told = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:
         message = f"{frequency(finding)}: expected {visible(finding['expected'])}, observed {observed_words(finding)}"

@@ -9,6 +9,7 @@ from typing import Final
 from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     Document,
+    counts_of,
     detected,
     explained_words,
     frequency,
@@ -91,7 +92,7 @@ def _detection(detection: Document | None) -> list[str]:
 
 
 def _ledger(ledger: Document) -> str:
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
+    names = (*counts_of(ledger), "gaps")
     partitions = ledger["partitions"]
     rows = [
         [

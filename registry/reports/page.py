@@ -17,10 +17,11 @@ from cdc_contracts.registry.reports.details import facts, finding_list
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import shares_strip
 from cdc_contracts.registry.reports.timeline import timeline
-from cdc_contracts.registry.reports.visible import sentence
+from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     Document,
     count_of,
+    counts_of,
     detected,
     headline,
     notes,
@@ -30,12 +31,11 @@ from cdc_contracts.registry.reports.wording import (
     switch_words,
 )
 
+_NOT_DECLARED: Final = "nothing, so it was found out"
 _MOST_PARTITIONS: Final = 200
 _MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
-_PARTS: Final = ("conforming", "control", "tombstone", "quarantined")
-_COUNTS: Final = ("read", *_PARTS, "gaps")
 
 
 def render_page(report: Document) -> str:
@@ -120,6 +120,7 @@ def _actions(findings: Sequence[Document]) -> Markup | None:
 def _contract(report: Document) -> Markup:
     detection = report.get("detection") or {}
     equivalent, declared = detection.get("equivalent") or (), report["contract"]
+    contracts = report["source"].get("contracts") or {}
     proven = [join([name_of(name), f" {count:,}"]) for name, count in report["versions_seen"].items() if count]
     found = (
         join([element("strong", detected(detection)), f", from {count_of(detection['messages'], 'message')}"])
@@ -128,7 +129,8 @@ def _contract(report: Document) -> Markup:
     undecided = report["versions_undecided"]
     return join([
         facts([
-            ("Declared", name_of(declared) if declared != "auto" else "nothing, so it was found out"),
+            *((visible(topic), name_of(contract)) for topic, contract in contracts.items()),
+            ("Declared", None if contracts else name_of(declared) if declared != "auto" else _NOT_DECLARED),
             ("Found", found),
             ("To settle it", sentence(detection.get("settle") or "")),
             ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
@@ -159,36 +161,36 @@ def _candidates(detection: Document) -> Markup | None:
 
 
 def _ledger(ledger: Document) -> Markup:
-    partitions = ledger["partitions"]
-    rows = [_ledger_row(one, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
-    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, None)]
-    keys = [element("li", shares_strip([(part, 1)]), part) for part in _PARTS]
+    partitions, counts = ledger["partitions"], counts_of(ledger)
+    rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
+    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
+    keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
     few = len(rows) <= _MOST_IN_SIGHT
     return join([
-        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole),
-        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows)),
+        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole, counts),
+        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows, counts)),
         more(len(partitions) - _MOST_PARTITIONS, "partitions"),
         element("ul", *keys, class_="legend shares"),
     ])  # fmt: skip
 
 
-def _ledger_table(rows: Sequence[Markup]) -> Markup:
-    counts = [heading(text, "number") for text in _COUNTS]
-    head = [heading("partition"), heading("offsets"), *counts, heading("share")]
+def _ledger_table(rows: Sequence[Markup], counts: Sequence[str]) -> Markup:
+    numbers = [heading(text, "number") for text in (*counts, "gaps")]
+    head = [heading("partition"), heading("offsets"), *numbers, heading("share")]
     return table(rows, head=head, kind="cards ledger")
 
 
-def _ledger_row(counts: Document, name: str | None) -> Markup:
-    offsets = f"{counts['start']} to {counts['end']}" if name else ""
-    times = period(counts.get("first_timestamp"), counts.get("last_timestamp"))
+def _ledger_row(ledger: Document, counts: Sequence[str], name: str | None) -> Markup:
+    offsets = f"{ledger['start']} to {ledger['end']}" if name else ""
+    times = period(ledger.get("first_timestamp"), ledger.get("last_timestamp"))
     return row(
         element("th", name_of(name) if name else "all", scope="row", role="rowheader"),
         cell(
             join([offsets, element("span", times, class_="times") if times else None]),
             label="offsets" if name else None,
         ),
-        *(cell(f"{counts[key]:,}", _tone(key, counts[key]), label=key) for key in _COUNTS),
-        cell(shares_strip([(part, counts[part]) for part in _PARTS]), "bar"),
+        *(cell(f"{ledger[key]:,}", _tone(key, ledger[key]), label=key) for key in (*counts, "gaps")),
+        cell(shares_strip([(part, ledger[part]) for part in counts[1:]]), "bar"),
         kind=None if name else "all",
     )
 

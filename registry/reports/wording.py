@@ -12,7 +12,7 @@ from cdc_contracts.registry.reports.visible import visible
 Document = Mapping[str, Any]
 """A report, or a part of one, as plain data."""
 
-COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined")
+COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "excluded")
 _DETECTED: Final = {
     "certain": "certain",
     "likely": "likely, not proven",
@@ -26,21 +26,32 @@ _MOST_NAMES: Final = 8
 
 def headline(report: Document) -> str:
     """Return the sentence behind the verdict."""
-    ledger, contract = report["ledger"], spoken_contract(report)
-    valued = ledger["read"] - ledger["tombstone"]
-    if not ledger["read"]:
-        return "there was nothing to read"
+    ledger, said = report["ledger"], _said(report)
+    judged = ledger["read"] - ledger.get("excluded", 0)
+    valued = judged - ledger["tombstone"]
+    if not judged:
+        return "there was nothing to judge" if ledger["read"] else "there was nothing to read"
     if not valued:
         return "only records without a value were there to read"
     if report["verdict"] == INCONCLUSIVE and (unclear := _ambiguous(report)):
         told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
     elif ledger["quarantined"]:
-        told = f"{ledger['quarantined']:,} of {valued:,} messages do not say what {contract} says"
+        told = f"{ledger['quarantined']:,} of {valued:,} messages do not say {said}"
     elif report["verdict"] == PASS or not report["findings"]:
-        told = f"all {ledger['read']:,} messages say what {contract} says"
+        told = f"all {judged:,} messages say {said}"
     else:
-        told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages judged by {contract}"
+        told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
     return f"{told}, nothing of it new" if report["verdict"] == PASS and known(report) else told
+
+
+def _said(report: Document) -> str:
+    contracts = set(report["source"].get("contracts", {}).values())
+    return "what their contracts say" if len(contracts) > 1 else f"what {spoken_contract(report)} says"
+
+
+def counts_of(ledger: Document) -> tuple[str, ...]:
+    """Return the columns of a ledger; messages that were not to be judged only where there are any."""
+    return tuple(name for name in COUNTS if name != "excluded" or ledger.get(name))
 
 
 def _ambiguous(report: Document) -> int:
@@ -63,7 +74,7 @@ def notes(report: Document) -> list[str]:
     if report.get("stopped"):
         told.append(f"Stopped before the end ({report['stopped']}): this is what had been read until then.")
     coverage = report.get("coverage")
-    if coverage and (coverage.get("sample") or coverage["read"] < coverage["of"]):
+    if coverage and (coverage.get("sample") or report.get("stopped")):  # else what was not read are gaps, in the ledger
         sample = f", a sample of {coverage['sample']}" if coverage.get("sample") else ""
         told.append(
             f"Read {coverage['read']:,} of {coverage['of']:,} offsets"

@@ -86,6 +86,14 @@ def test_a_report_of_an_older_release_is_shown(capsys):
     assert "shop.changes 0         oms-community/canal@1 up to offset 2749,\n" in text
 
 
+def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(capsys):
+    text = summary_of("several", capsys)
+    assert text.startswith("DRIFT: 4 of 1,090 messages do not say what their contracts say\n")
+    assert "partition   offsets  read  conform  control  null  quarantine  excluded  gaps\n" in text
+    assert "orders 0    0..900   890   580      10       0     0           300       10\n" in text
+    assert "excluded" not in summary_of("pass", capsys)
+
+
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):
     assert summary_of("interrupted", capsys).startswith(
         "PASS: all 32,000 messages say what dts/canal@2 says\n"

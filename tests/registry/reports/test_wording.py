@@ -34,7 +34,7 @@ def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
+    [("several", "4 of 1,090 messages do not say what their contracts say"), ("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
      ("drift", "10,802 of 19,996 messages do not say what oms-community/canal@2 says"),
      ("interrupted", "all 32,000 messages say what dts/canal@2 says")],
 )  # fmt: skip
@@ -54,12 +54,19 @@ def test_the_headline_of_messages_that_fit_several_versions():
     assert headline(report) == "7 of 19,996 messages fit several versions that read them differently"
 
 
+def test_the_headline_where_every_table_was_left_out():
+    assert (
+        headline(example("pass", ledger=example("pass")["ledger"] | {"excluded": 2_400}))
+        == "there was nothing to judge"
+    )
+
+
 def test_a_reader_is_told_what_was_not_read():
     assert notes(example("interrupted")) == [
         "Stopped before the end (interrupted): this is what had been read until then.",
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by offset.",
     ]
-    assert notes(example("pass")) == []
+    assert notes(example("pass")) == notes(example("several")) == []
     cut = example("drift", findings_cut=True, findings_other={"findings": None, "records": 12_000}, baseline=None)
     assert notes(cut) == ["There were more findings than the 6 that are kept; the others were met 12,000 times."]
 
