@@ -26,10 +26,11 @@ _MOST_RUNS: Final = 100
 
 @dataclass(frozen=True)
 class Span:
-    """What was to be read of a partition: from `start` up to, but not including, `end`."""
+    """What was to be read of a partition: from `start` up to, but not including, `end`, but for `skipped` offsets."""
 
     start: int
     end: int
+    skipped: int = 0
 
 
 Spans = Mapping[Source, Span]
@@ -45,10 +46,12 @@ def build_report(
     fail_on: str,
     sample: str | None = None,
     stopped: str | None = None,
+    wanted: Spans | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
-    `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early.
+    `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early, and
+    `wanted` what it was to read then.
     Raises LedgerError where the counts do not add up.
     """
     tally.bound()
@@ -58,9 +61,9 @@ def build_report(
         "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
-        "verdict": judge_run(tally, fail_on),
+        "verdict": judge_run(tally, fail_on, stopped=stopped),
         "detection": None,
-        "coverage": _coverage(tally, spans, sample),
+        "coverage": _coverage(tally, wanted or spans, sample),
         "stopped": stopped,
         "baseline": None,
         "ledger": _ledger(tally, spans),
@@ -87,14 +90,17 @@ def report_schema() -> dict[str, Any]:
     return schema
 
 
-def judge_run(tally: Tally, fail_on: str) -> str:
-    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told."""
+def judge_run(tally: Tally, fail_on: str, *, stopped: str | None = None) -> str:
+    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
+
+    What a run that ended early has not found may still be there.
+    """
     heavy = SEVERITIES.index(fail_on)
     for key, finding in tally.findings.items():
         if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
             return DRIFT
     valued = sum(partition.valued for partition in tally.partitions.values())
-    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] else PASS
+    return INCONCLUSIVE if stopped or not valued or tally.outcomes[AMBIGUOUS] else PASS
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -105,7 +111,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
     for source, counts in sorted(tally.partitions.items()):
         parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
-        if counts.read != parts or (span is not None and counts.read > span.end - span.start):
+        if counts.read != parts or (span is not None and counts.read > span.end - span.start - span.skipped):
             raise LedgerError(
                 f"the ledger does not add up: read {counts.read}, accounted for {parts}",
                 where=f"{source.topic} partition {source.partition}",
@@ -125,7 +131,7 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
             "start": start,
             "end": end,
             **_counts(counts),
-            "gaps": end - start - counts.read,
+            "gaps": end - start - counts.read - (spans[source].skipped if source in spans else 0),
             "first_timestamp": instant(counts.first_timestamp),
             "last_timestamp": instant(counts.last_timestamp),
         })  # fmt: skip

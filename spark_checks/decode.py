@@ -83,7 +83,7 @@ def decode_input(
             tally,
             catalogue=scope.catalogue,
             contract=scope.declared,
-            source=source.describe(tally),
+            source=source.describe(tally, spans),
             spans=spans,
             fail_on=fail_on,
         )
