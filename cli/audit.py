@@ -44,10 +44,11 @@ def audit_topic(
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
-        told = running.watch_audit(session, opened(session), fail_on)
+        told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)
         running.finish(
-            told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, bookmarks=brokers.since_last
-        )
+            told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
+            bookmarks=brokers.since_last,
+        )  # fmt: skip
 
 
 @app.command("file")
@@ -78,7 +79,9 @@ def audit_file(
         max_bytes=max_bytes, strict_json=strict_json, table=table,
         include=reading.include, exclude=reading.exclude,
     )  # fmt: skip
-    source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
+    source = running.open_files(
+        paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
+    )
     with running.open_engine(reading) as session:
-        told = running.watch_audit(session, [(source, scope)], fail_on)
-        running.finish(told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)
+        told, code = running.watch_audit(session, [(source, scope)], fail_on, reading.time_limit)
+        running.finish(told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

@@ -145,3 +145,25 @@ def test_tables_that_are_left_out(spark, here, capsys):
         "vis*",
     )
     assert (code, report["ledger"]["conforming"], report["ledger"]["excluded"]) == (0, 50, 50)
+
+
+def test_a_sample_reads_slices_of_each_partition_and_says_so(spark, broker, make_topic, here, capsys):
+    mine, foreign = rendered("dts/canal@2", 1_800), rendered("oms-community/canal@2", 600)
+    records = list(enumerate([*mine[:300], *foreign, *mine[300:]]))
+    topic = make_topic([(number % 2, value) for number, value in records], partitions=2)
+    call = ["topic", topic, "-b", broker.bootstrap, "--contract", "dts/canal@2", "--sample", "1/4"]
+    code, report = both(capsys, here, *call)
+    assert code == 0  # the messages of the other dialect, offsets 150 to 450, lie between the slices
+    assert report["coverage"] == {
+        "read": 600, "of": 2_400, "sample": "1/4 of each partition, in up to 10 slices from its beginning to its end",
+    }  # fmt: skip
+    assert [(one["start"], one["end"], one["read"], one["gaps"]) for one in report["ledger"]["partitions"]] == [
+        (0, 1_200, 300, 0), (0, 1_200, 300, 0),
+    ]  # fmt: skip
+
+
+def test_a_sample_of_a_file(spark, here, capsys):
+    (here / "a.jsonl").write_bytes(b"\n".join([*rendered("dts/canal@2", 1_500), b"", b""] * 2))
+    code, report = both(capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1")
+    assert (code, report["coverage"]["read"], report["coverage"]["of"]) == (0, 298, 3_003)
+    assert report["source"]["blank_lines"] == 3
