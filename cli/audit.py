@@ -36,6 +36,7 @@ def audit_topic(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
+    show_values: judging.ShowValues = False,
     cores: running.Cores = None,
     jars: running.Jars = None,
     packages: running.Packages = None,
@@ -45,6 +46,7 @@ def audit_topic(
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
+        show_values=show_values,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
@@ -69,13 +71,14 @@ def audit_file(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
+    show_values: judging.ShowValues = False,
     cores: running.Cores = None,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, table=table,
+        max_bytes=max_bytes, strict_json=strict_json, table=table, show_values=show_values,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
     with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:

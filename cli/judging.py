@@ -44,6 +44,9 @@ FailOn = Annotated[
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
 StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Show values of rows in the report, which has their shapes else.")
+]
 
 MOST_BYTES = 64 * 1024 * 1024
 """`registry.messages.MAX_BYTES`, which takes long to import; a test compares the two."""
@@ -72,6 +75,7 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
+    show_values: bool = False,
 ) -> Scope:
     """Return the scope that the options and `cdc-contracts.yaml` stand for.
 
@@ -105,6 +109,7 @@ def open_run(
         max_bytes=max_bytes,
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and _needs_a_table(catalogue, reference) else None),
+        show_values=show_values,
     )
     return open_scope(catalogue, reference, terms)
 

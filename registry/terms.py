@@ -23,7 +23,8 @@ _DIGITS = {"micros": 6, "nanos": 9}
 class Terms:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
-    `table` names the table of messages that do not: an option, else the topic.
+    `table` names the table of messages that do not: an option, else the topic. `show_values` decides nothing but what a
+    report tells: values, or their shapes.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Terms:
     max_bytes: int = MAX_BYTES
     strict_json: bool = False
     table: str | None = None
+    show_values: bool = False
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():

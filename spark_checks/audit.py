@@ -47,5 +47,6 @@ def audit_input(
         source=source.describe(tally),
         spans=source.spans,
         fail_on=fail_on,
+        show_values=scope.terms.show_values,
     )
     return Audited(tally, report)

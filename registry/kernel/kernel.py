@@ -50,7 +50,7 @@ class Kernel:
         with put_off_collection():
             for batch in cut(records):
                 for part, bench in self._benches(batch, texts=self._several):
-                    total.merge(count(bench, part))
+                    total.merge(self._count(bench, part))
         return total
 
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
@@ -59,7 +59,7 @@ class Kernel:
             with put_off_collection():
                 parts = [
                     Written(
-                        count(bench, part),
+                        self._count(bench, part),
                         write_changes(bench, part),
                         write_control(bench, part),
                         write_quarantine(bench, part),
@@ -72,6 +72,9 @@ class Kernel:
         """Yield the parts of a record batch with everything that was judged of them."""
         for batch in cut(records):
             yield from self._benches(batch, texts=True)
+
+    def _count(self, bench: Bench, batch: Batch) -> Tally:
+        return count(bench, batch, show_values=self.scope.terms.show_values)
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
         """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
