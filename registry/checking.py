@@ -37,7 +37,7 @@ def check_batches(
     lines = plan.line_partitions if plan is not None else None
     for records in batches:
         for batch, bench in kernel.benches(records):
-            tally.merge(count(bench, batch))
+            tally.merge(count(bench, batch, show_values=scope.terms.show_values))
             for number, findings in findings_by_record(bench) if tell else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
@@ -59,6 +59,7 @@ def check_batches(
         source={"kind": "file", "paths": list(paths), "blank_lines": blank},
         spans=spans,
         fail_on=fail_on,
+        show_values=scope.terms.show_values,
     )
 
 

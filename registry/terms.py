@@ -25,7 +25,7 @@ class Terms:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
-    judges.
+    judges, `show_values` nothing but what a report tells: values, or their shapes.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +35,7 @@ class Terms:
     strict_json: bool = False
     table: str | None = None
     selection: Selection = field(default_factory=Selection)
+    show_values: bool = False
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():

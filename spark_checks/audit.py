@@ -95,6 +95,7 @@ def audit_input(
         sample=tell_sample(source.sample) if source.sample is not None else None,
         stopped=stopped,
         wanted=source.spans,
+        show_values=scope.terms.show_values,
     )
     return Audited(tally, report)
 

@@ -86,7 +86,7 @@ class Kernel:
         """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
         total = Tally()
         for part, bench in parts:
-            total.merge(count(bench, part))
+            total.merge(count(bench, part, show_values=self.scope.terms.show_values))
         if self._beside:
             total.runs = runs_of(parts, self.scope)
         return total
