@@ -24,7 +24,7 @@ from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
 from cdc_contracts.registry.table_drift import Group, Shape
 from cdc_contracts.registry.tables import table_name
-from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Start, Tally
 from cdc_contracts.registry.verdicts import CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 
 _KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
@@ -110,7 +110,8 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
         course.exercise[one] += stretch.count
     if facts.unlisted is not None:
         finding = facts.unlisted
-        extent = Extent(stretch.count, Moment(*source, *stretch.first), Moment(*source, *stretch.last))
+        first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
+        extent = Extent(stretch.count, first, last, starts=[Start(*stretch.first, stretch.count)])
         found = FindingTally(
             finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
             stretch.ops.copy(), stretch.contracts.copy(), {source: extent},

@@ -11,14 +11,14 @@ from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.exercise import unexercised
 from cdc_contracts.registry.findings import CLASSES, rule_id
 from cdc_contracts.registry.sequences import GOES_BACK, REPEATS, Point, Stretch
-from cdc_contracts.registry.tally import Extent, FindingKey, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.tally import Extent, FindingKey, FindingTally, Moment, Source, Start, Tally
 
 _WORDS_OF_ORDER: Final = {
     GOES_BACK: ("not below the one before", "below the one before"),
     REPEATS: ("above the one before", "the same as the one before"),
 }
-Found = tuple[FindingKey, Source, str, str, Stretch]
-"""One finding in one partition: expected and observed, and the records that have it."""
+Found = tuple[FindingKey, Source, str, str, Stretch, int]
+"""One finding in one partition: expected and observed, the records that have it, the last offset of one without."""
 
 
 def settle(tally: Tally, catalogue: Catalogue) -> None:
@@ -26,9 +26,13 @@ def settle(tally: Tally, catalogue: Catalogue) -> None:
     course = tally.course
     valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
-    for key, source, expected, observed, stretch in (*_order(course), *_tables(course), *_controls(course, valued)):
+    for key, source, expected, observed, stretch, clean in (
+        *_order(course),
+        *_tables(course),
+        *_controls(course, valued),
+    ):
         told = found.setdefault(key, _empty(course, key.name))
-        told.merge(_as_tally(told.severity, source, expected, observed, stretch))
+        told.merge(_as_tally(told.severity, source, expected, observed, stretch, clean))
     for key, reference, expected, observed in _unexercised(course, catalogue):
         told = found[key] = _empty(course, key.name)
         told.expected[expected], told.observed[observed], told.contracts[reference] = 0, 0, 0
@@ -42,13 +46,14 @@ def settle(tally: Tally, catalogue: Catalogue) -> None:
 def _order(course: Course) -> Iterator[Found]:
     for (line, cause), stretch in course.sequences.breaches().items():
         key = FindingKey("order", rule_id("order", cause), line.path, None)
-        yield key, Source(line.topic, line.partition), *_WORDS_OF_ORDER[cause], stretch
+        yield key, Source(line.topic, line.partition), *_WORDS_OF_ORDER[cause], stretch, stretch.last.offset
 
 
 def _tables(course: Course) -> Iterator[Found]:
     for breach in course.shapes.breaches():
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, breach.table)
-        yield key, Source(breach.topic, breach.partition), breach.expected, breach.observed, breach.stretch
+        source = Source(breach.topic, breach.partition)
+        yield key, source, breach.expected, breach.observed, breach.stretch, breach.clean
 
 
 def _controls(course: Course, valued: int) -> Iterator[Found]:
@@ -60,7 +65,7 @@ def _controls(course: Course, valued: int) -> Iterator[Found]:
     for kind, stretch in course.controls.items():
         share = f"{kind.op}: {totals[kind.op]:,} of {valued:,} messages, {100 * totals[kind.op] / valued:.2f} %"
         key = FindingKey("control-share", rule_id("control-share"), path, None)
-        yield key, Source(kind.topic, kind.partition), "messages with rows", share, stretch
+        yield key, Source(kind.topic, kind.partition), "messages with rows", share, stretch, stretch.last.offset
 
 
 def _unexercised(course: Course, catalogue: Catalogue) -> Iterator[tuple[FindingKey, str, str, str]]:
@@ -78,9 +83,12 @@ def _whole_range(tally: Tally) -> dict[Source, Extent]:
     }
 
 
-def _as_tally(severity: str, source: Source, expected: str, observed: str, stretch: Stretch) -> FindingTally:
+def _as_tally(
+    severity: str, source: Source, expected: str, observed: str, stretch: Stretch, clean: int
+) -> FindingTally:
     total = stretch.count
-    extent = Extent(total, _moment(source, stretch.first), _moment(source, stretch.last))
+    starts = [Start(*stretch.first, total)] if stretch.first.offset > clean else []
+    extent = Extent(total, _moment(source, stretch.first), _moment(source, stretch.last), clean, starts)
     return FindingTally(
         severity, Counter({expected: total}), Counter({observed: total}), stretch.ops.copy(),
         stretch.contracts.copy(), {source: extent},

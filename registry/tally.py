@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from cdc_contracts.registry.course import Course
+from cdc_contracts.registry.course import CLASSES_OF_A_COURSE, Course
 from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
+from cdc_contracts.registry.statements import Statement, keep_first
 
 MOST_FINDINGS: Final = 5_000
 MOST_SHAPES: Final = 200
-MOST_RUNS: Final = 1_000
-MOST_TABLES: Final = 20_000
+MOST_STARTS: Final = 32
 
 
 class Source(NamedTuple):
@@ -37,6 +37,18 @@ class Moment(NamedTuple):
     timestamp: int | None
 
 
+class Example(NamedTuple):
+    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+    size: int
+    sha256: str | None
+    contract: str | None
+
+
 class FindingKey(NamedTuple):
     """What makes two findings one."""
 
@@ -50,23 +62,57 @@ class FindingKey(NamedTuple):
         return (self.name, self.rule, self.path, self.table is not None, self.table or "")
 
 
+def key_of(finding: Finding, table: str | None) -> FindingKey:
+    """Return what makes a finding on a table one with others."""
+    return FindingKey(finding.name, finding.rule, finding.path, table)
+
+
+class Start(NamedTuple):
+    """Where a series of records with a finding begins, and how many there are."""
+
+    offset: int
+    timestamp: int | None
+    records: int
+
+
 @dataclass
 class Extent:
-    """How often, and from where to where in one partition."""
+    """How often, and from where to where in one partition.
+
+    `clean` is the last offset of a message of the table that holds rows and does not have the finding, -1 for none.
+    `starts` tell the records after it: the first one of each part of the partition that was counted apart.
+    """
 
     count: int
     first: Moment
     last: Moment
+    clean: int = -1
+    starts: list[Start] = field(default_factory=list)
 
     def add(self, other: Extent) -> None:
         self.count += other.count
         self.first = min(self.first, other.first, key=_offset)
         self.last = max(self.last, other.last, key=_offset)
+        self.starts = [*self.starts, *other.starts]
+        self.see_clean(other.clean)
+
+    def see_clean(self, offset: int) -> None:
+        """Take note of a message without the finding."""
+        self.clean = max(self.clean, offset)
+        self.starts = sorted(start for start in self.starts if start.offset > self.clean)
+
+    def close_ranks(self, *, whole: bool) -> None:
+        """Keep only the first of the starts, where nothing can come between them any more, else the first few."""
+        kept = 1 if whole else MOST_STARTS
+        if len(self.starts) > kept:
+            last = self.starts[kept - 1]
+            more = sum(start.records for start in self.starts[kept:])
+            self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
 
 
 @dataclass
 class FindingTally:
-    """One finding over many records."""
+    """One finding over many records. `shapes` are those of the values where what is observed is their kind."""
 
     severity: str
     expected: Counter[str] = field(default_factory=Counter)
@@ -74,6 +120,8 @@ class FindingTally:
     ops: Counter[str] = field(default_factory=Counter)
     contracts: Counter[str] = field(default_factory=Counter)
     extents: dict[Source, Extent] = field(default_factory=dict)
+    shapes: Counter[str] = field(default_factory=Counter)
+    example: Example | None = None
 
     @property
     def count(self) -> int:
@@ -84,13 +132,16 @@ class FindingTally:
         self.observed.update(other.observed)
         self.ops.update(other.ops)
         self.contracts.update(other.contracts)
-        for counter in (self.expected, self.observed, self.ops):
+        self.shapes.update(other.shapes)
+        for counter in (self.expected, self.observed, self.ops, self.shapes):
             _keep_least(counter, MOST_SHAPES)
         for source, extent in other.extents.items():
             if source in self.extents:
                 self.extents[source].add(extent)
             else:
                 self.extents[source] = extent
+        told = [one for one in (self.example, other.example) if one is not None]
+        self.example = min(told, key=lambda one: one[:3], default=None)
 
 
 @dataclass
@@ -108,6 +159,13 @@ class PartitionTally:
     first_timestamp: int | None = None
     last_timestamp: int | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether every offset from the first to the last was read, so that nothing can come between them."""
+        if self.first_offset is None or self.last_offset is None:
+            return False
+        return self.read == self.last_offset - self.first_offset + 1
+
     def merge(self, other: PartitionTally) -> None:
         for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -117,29 +175,26 @@ class PartitionTally:
         self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
 
 
-class Run(NamedTuple):
-    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
-
-    version: str
-    first: int
-    last: int
-    records: int
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
-
-
 @dataclass
 class Tally:
-    """Everything that a report is made of."""
+    """Everything that a report is made of.
+
+    `last_rows` has the last offset of a message that holds rows, by table; under None that of any message with a
+    value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the offsets from
+    which on runs are not kept.
+    """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
+    last_rows: dict[Source, dict[str | None, int]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
     runs: dict[Source, list[Run]] = field(default_factory=dict)
+    cuts: dict[Source, int] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
     told: int = 0
     dropped: bool = False
     course: Course = field(default_factory=Course)
@@ -147,7 +202,7 @@ class Tally:
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
         self.told += tally.count
-        key = FindingKey(finding.name, finding.rule, finding.path, table)
+        key = key_of(finding, table)
         if key in self.findings:
             self.findings[key].merge(tally)
         else:
@@ -155,23 +210,25 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one; the order of merging does not matter."""
+        self._merge_findings(other)
         for source, partition in other.partitions.items():
             self.partitions.setdefault(source, PartitionTally()).merge(partition)
-        for key, finding in other.findings.items():
-            if key in self.findings:
-                self.findings[key].merge(finding)
-            else:
-                self.findings[key] = finding
+        self._close_ranks(other)
         self.outcomes.update(other.outcomes)
         self.readable.update(other.readable)
+        for source, tables in other.last_rows.items():
+            mine = self.last_rows.setdefault(source, {})
+            for table, offset in tables.items():
+                mine[table] = max(mine.get(table, -1), offset)
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
         self.told += other.told
         self.dropped |= other.dropped
         self.course.merge(other.course)
-        for source, runs in other.runs.items():
-            self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
+        self._merge_runs(other)
+        if other.statements:
+            self.statements = keep_first([*self.statements, *other.statements])
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
 
@@ -185,21 +242,69 @@ class Tally:
             self.findings = {key: self.findings[key] for key in kept}
             self.dropped = True
 
+    def clean_after(self, key: FindingKey, extent: Extent) -> int:
+        """Return the offset of the last message of the table without the finding, -1 where there is none."""
+        if key.name in CLASSES_OF_A_COURSE:
+            return extent.clean  # told by the course, which knows what kind of rows each was compared with
+        last = self.last_rows.get(Source(*extent.first[:2]), {}).get(key.table, -1)
+        return last if last > extent.last.offset else extent.clean
 
-def join_runs(runs: Iterable[Run]) -> list[Run]:
-    """Return runs in order of their offsets, neighbours of one version joined; the first thousand."""
-    joined: list[Run] = []
-    for run in sorted(runs, key=lambda run: (run.first, run.last)):
-        if joined and joined[-1].version == run.version:
-            joined[-1] = _join(joined[-1], run)
-        else:
-            joined.append(run)
-    return joined[:MOST_RUNS]
+    def _merge_findings(self, other: Tally) -> None:
+        """Add the findings, each with what the other side knows of messages without it."""
+        late = [source for source in other.partitions if not self._is_before(other, source)]
+        for key, finding in self.findings.items() if late else ():
+            if key not in other.findings:
+                self._see_clean(key, finding, other)
+        for key, finding in other.findings.items():
+            other._see_clean(key, finding, self)
+            if key in self.findings:
+                self._see_clean(key, self.findings[key], other)
+                self.findings[key].merge(finding)
+            else:
+                self.findings[key] = finding
+
+    def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
+        """Tell a finding the last message without it that it cannot have met: the other side's, or one behind it."""
+        theirs = other.findings.get(key)
+        for source, extent in finding.extents.items():
+            clean = self.clean_after(key, extent)
+            if theirs is None or source not in theirs.extents:
+                clean = max(clean, other.last_rows.get(source, {}).get(key.table, -1))
+            extent.see_clean(clean)
+
+    def _close_ranks(self, other: Tally) -> None:
+        """Shorten what findings remember of their starts where the other side added to it."""
+        whole = {source: self.partitions[source].whole for source in other.partitions}
+        for key in other.findings:
+            for source in other.findings[key].extents:
+                self.findings[key].extents[source].close_ranks(whole=whole.get(source, False))
+
+    def _is_before(self, other: Tally, source: Source) -> bool:
+        """Say whether what was read of a partition here lies before all that was read of it there."""
+        mine, theirs = self.partitions.get(source), other.partitions[source]
+        if mine is None or mine.last_offset is None or theirs.first_offset is None:
+            return True
+        return mine.last_offset < theirs.first_offset
+
+    def _merge_runs(self, other: Tally) -> None:
+        for source, cut in other.cuts.items():
+            self.cuts[source] = min(cut, self.cuts.get(source, cut))
+        for source, runs in other.runs.items():
+            found = gather_runs(self.runs.get(source, ()), runs)
+            if len(found) > 2 * MOST_RUNS:
+                found = join_runs(found)
+                if len(found) > MOST_RUNS:
+                    cut = found[MOST_RUNS].first
+                    self.cuts[source] = min(cut, self.cuts.get(source, cut))
+            self.runs[source] = found
+        for source, cut in self.cuts.items():
+            if source in other.runs or source in other.cuts:
+                self.runs[source] = [run for run in self.runs[source] if run.first < cut]
 
 
-def _join(left: Run, right: Run) -> Run:
-    end = max(left, right, key=lambda run: run.last)
-    return left._replace(last=end.last, records=left.records + right.records, last_timestamp=end.last_timestamp)
+def told_runs(tally: Tally, source: Source) -> list[Run]:
+    """Return the runs of a partition, no more than are kept however its records were cut."""
+    return join_runs(tally.runs.get(source, ()))[:MOST_RUNS]
 
 
 def _offset(moment: Moment) -> int:
