@@ -17,12 +17,15 @@ from cdc_contracts.cli import (
     console,
     decode,
     demo,
+    detect,
     differences,
     explanation,
     linting,
     listing,
+    reporting,
     rulebook,
     sampling,
+    why,
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
@@ -70,9 +73,12 @@ app.command("lint")(linting.lint)
 app.add_typer(rulebook.app, name="rules")
 app.command("sample")(sampling.sample)
 app.command("check")(check.check)
+app.command("detect")(detect.detect)
+app.command("why")(why.why)
 app.add_typer(audit.app, name="audit")
 app.add_typer(decode.app, name="decode")
 app.add_typer(capture.app, name="capture")
+app.add_typer(reporting.app, name="report")
 app.command("demo")(demo.demo)
 
 

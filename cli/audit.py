@@ -2,81 +2,83 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import judging, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli import judging, reports, running, topics
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
-ReportFiles = Annotated[
-    list[Path] | None, typer.Option("--report", metavar="FILE.json", help="Also write the report here. Repeatable.")
-]
-
 
 @app.command("topic")
+@spread
 def audit_topic(
-    topics: Annotated[list[str], typer.Argument(metavar="TOPIC...")],
-    bootstrap: running.Bootstrap,
+    brokers: running.Brokers,
+    reading: running.Reading,
+    names: Annotated[list[str] | None, typer.Argument(metavar="TOPIC", show_default=False)] = None,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
-    end: running.To = "latest",
     tables: judging.Tables = None,
     table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
 ) -> None:
-    """Judge every message of a range of one or more topics, read once with Spark."""
-    reports.check_targets(report)
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
+    """Judge every message of a range of one or more topics, read once."""
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
+    judge = partial(
+        judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
+        fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
+        include=reading.include, exclude=reading.exclude,
     )  # fmt: skip
-    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-    with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
-        source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=False)
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+    opened = topics.open_inputs(names, reading, brokers, contract, judge)
+    with running.open_engine(reading, brokers) as session:
+        told = running.watch_audit(session, opened(session), fail_on)
+        running.finish(
+            told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, bookmarks=brokers.since_last
+        )
 
 
 @app.command("file")
+@spread
 def audit_file(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...")],
+    reading: running.Reading,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
-    end: running.To = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     tables: judging.Tables = None,
     table: judging.Table = None,
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "warning",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
-    cores: running.Cores = None,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
-    reports.check_targets(report)
+    reports.check_targets(report, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
+        include=reading.include, exclude=reading.exclude,
     )  # fmt: skip
-    source = running.open_files(paths, start, end, whole=whole, cores=cores)
-    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
-        running.finish(running.watch_audit(session, source, scope, fail_on), as_json=as_json, targets=report)
+    source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
+    with running.open_engine(reading) as session:
+        told = running.watch_audit(session, [(source, scope)], fail_on)
+        running.finish(told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +12,14 @@ import typer
 
 from cdc_contracts.cli import console, judging
 from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.registry.errors import UndetectedError
 from cdc_contracts.registry.exits import EXIT_CODES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_MEND = "`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it"
 
 
 def check(
@@ -33,20 +38,27 @@ def check(
 ) -> None:
     """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.checking import check_batches
+    from cdc_contracts.registry.detection.samples import ENOUGH, find_scope, sample_files
     from cdc_contracts.registry.files import STDIN, plan_files, read_input, read_slice
 
-    scope = judging.open_run(
+    asked = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
-    batches: Iterator[pa.RecordBatch]
+    batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:
-        plan, batches = None, read_input(sys.stdin.buffer.read(), whole=whole)
+        plan, batches = None, list(read_input(sys.stdin.buffer.read(), whole=whole))
+        scope, detection = find_scope(asked, lambda: batches)
     else:
         plan = plan_files([Path(path) for path in paths], whole=whole)
         batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
+        scope, detection = find_scope(asked, partial(sample_files, plan, ENOUGH))
+    if scope is None:
+        raise UndetectedError("the contract of these messages cannot be told", mend=_MEND)
     tell: Any = None if as_json else console.print_line
-    report = check_batches(batches, scope, plan=plan, paths=paths, fail_on=fail_on, tell=tell)
+    report = check_batches(
+        batches, scope, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
+    )  # fmt: skip
     if as_json:
         console.print_json(report)
     else:
@@ -54,5 +66,6 @@ def check(
         counts = ", ".join(
             f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined")
         )
-        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}")
+        spoken = f" ({', '.join(scope.spoken.subjects)}, found out from the messages)" if detection else ""
+        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}{spoken}")
     raise typer.Exit(EXIT_CODES[report["verdict"]])

@@ -37,11 +37,13 @@ def say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
-def print_text(text: str) -> None:
-    """Write a paragraph to stdout, broken between words where the terminal ends."""
+def print_text(text: str, *, first: str = "") -> None:
+    """Write a paragraph to stdout, broken between words where the terminal ends; its first word may have a style."""
     from rich.text import Text
 
-    _print(Text(text))
+    content = Text(text)
+    content.stylize(first, 0, len(text.partition(" ")[0]))
+    _print(content)
 
 
 def print_heading(text: str, *, first: bool = False) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli import console, judging, reports, running
-from cdc_contracts.cli.audit import ReportFiles
 from cdc_contracts.cli.options import AsJson, ContractFolders
 from cdc_contracts.registry.exits import EXIT_CODES
 
@@ -38,7 +37,7 @@ def decode_topic(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "error",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
     as_json: AsJson = False,
     kafka_config: running.KafkaConfig = None,
     kafka_options: running.KafkaOptions = None,
@@ -77,7 +76,7 @@ def decode_file(
     parameters: judging.Parameters = None,
     severities: judging.Raised = None,
     fail_on: judging.FailOn = "error",
-    report: ReportFiles = None,
+    report: reports.ReportFiles = None,
     as_json: AsJson = False,
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,

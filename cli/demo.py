@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, judging, reports, running
+from cdc_contracts.cli import console, reports, running
 from cdc_contracts.cli.options import open_catalogue
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def demo(
 
     version = open_catalogue(None).version(contract or story.SUBJECT)
     subject = version.subject
-    declared = _open(version.reference, "warning")
+    declared = _open(version.reference)
     capture = target / "capture.parquet"
     tables = story.demo_messages(declared.catalogue, seed=seed, messages=messages, subject=subject)
     made = story.write_capture(tables, capture)
@@ -49,8 +49,8 @@ def demo(
         source = _topic(session, capture, target, stack) if kafka else running.open_files(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
-        report = running.watch_audit(session, source, declared, "warning")
-        reports.tell(report, as_json=False, targets=[target / "report.json"])
+        report = running.watch_audit(session, [(source, declared)], "warning")
+        reports.tell(report, as_json=False, targets=[target / "report.json", target / "report.html"])
         decoded = _decode(session, source, subject, target)
     _tell_where_to_look(report, decoded, target)
 
@@ -67,14 +67,16 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     return running.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
 
-def _open(reference: str, fail_on: str) -> Scope:
-    return judging.open_run(
-        reference, folders=None, tables=None, parameters=None, severities=None, fail_on=fail_on, table="shop.orders"
-    )
+def _open(reference: str) -> Scope:
+    from cdc_contracts.registry.catalogue import shipped_catalogue
+    from cdc_contracts.registry.scope import open_scope
+    from cdc_contracts.registry.terms import Terms
+
+    return open_scope(shipped_catalogue(), reference, Terms(table="shop.orders"))
 
 
 def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> Decoded:
-    both = _open(subject, "error")
+    both = _open(subject)
     options = running.DecodeOptions(str(target / "decoded"), "error", replace=True, trust_contract=False)
     return running.watch_decode(session, source, both, options)
 
@@ -90,7 +92,8 @@ def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Pat
     console.print_heading("Where to look")
     console.print_table(["", ""], [
         [str(target / "capture.parquet"), "the messages as they came"],
-        [str(target / "report.json"), "the report of the audit"],
+        [str(target / "report.html"), "the report of the audit, for a browser"],
+        [str(target / "report.json"), "the same for a machine"],
         [f"{target}/decoded/changes/run={decoded.run}", f"{ledger['changes']:,} row changes, both versions read right"],
         [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger['quarantined']:,} messages that are neither"],
     ])  # fmt: skip

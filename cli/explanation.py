@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.explanations import Explanation
 
 
-_REPORT = "report"
+_OWN = ("report", "why")
+"""What is no contract but has a schema: the report of an audit, and what `why --json` prints."""
 
 
 class Schema(StrEnum):
@@ -28,16 +29,19 @@ class Schema(StrEnum):
 
 
 def show(
-    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or report.")],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, report, or why.")],
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,
     *,
     resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, its base merged in.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one contract to someone who has never read the vendor's page; `report` is the report of an audit."""
-    if reference == _REPORT:
-        _print_report_schema(schema)
+    """Explain one contract to someone who has never read the vendor's page.
+
+    With --schema json, `report` is the report of an audit and `why` what that command prints as JSON.
+    """
+    if reference in _OWN:
+        _print_own_schema(reference, schema)
         return
     version = open_catalogue(contracts).version(reference)
     if schema is not None:
@@ -54,12 +58,13 @@ def show(
             _print(explanation)
 
 
-def _print_report_schema(schema: Schema | None) -> None:
+def _print_own_schema(name: str, schema: Schema | None) -> None:
+    from cdc_contracts.registry.dissection import dissection_schema
     from cdc_contracts.registry.report import report_schema
 
     if schema is not Schema.JSON:
-        raise UsageError("the report of an audit is JSON", mend="give --schema json")
-    console.print_json(report_schema())
+        raise UsageError(f"what `{name}` stands for is JSON", mend="give --schema json")
+    console.print_json(report_schema() if name == "report" else dissection_schema())
 
 
 def _print_resolved(version: Version, *, as_json: bool) -> None:

@@ -10,17 +10,17 @@ import typer
 
 from cdc_contracts.cli.options import open_catalogue
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.findings import SEVERITIES, Severities
+from cdc_contracts.registry.findings import Severities
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Catalogue
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.registry.terms import Terms
 
 Contract = Annotated[
     str | None,
     typer.Option(
-        "--contract", metavar="REF", help="What the messages should speak: SYSTEM/DIALECT@N, or all versions."
+        "--contract", metavar="REF", help="SYSTEM/DIALECT@N, SYSTEM/DIALECT, or auto: found out from a sample."
     ),
 ]
 Tables = Annotated[
@@ -40,11 +40,18 @@ Raised = Annotated[
     list[str] | None, typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more.")
 ]
 FailOn = Annotated[
-    str, typer.Option("--fail-on", metavar="LEVEL", help="error, warning or info: what makes it exit 1.")
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="WORDS",
+        help="What makes it exit 1: error, warning, info, or classes; with commas between.",
+    ),
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
 StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
 
+AUTO = "auto"
+"""The contract that is found out from the messages."""
 MOST_BYTES = 64 * 1024 * 1024
 """`registry.messages.MAX_BYTES`, which takes long to import; a test compares the two."""
 
@@ -72,30 +79,50 @@ def open_run(
     strict_json: bool = False,
     topics: Sequence[str] = (),
     table: str | None = None,
-) -> Scope:
-    """Return the scope that the options and `cdc-contracts.yaml` stand for.
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+) -> Scope | Undetected:
+    """Return the scope that the options and `cdc-contracts.yaml` stand for; without a contract it is to be found out.
 
-    Raises UsageError where the contract is not named or not known, or an option is not of its form.
+    Raises UsageError where the contract is not known, or an option is not of its form.
     """
-    from cdc_contracts.registry.scope import open_scope
+    from cdc_contracts.registry.scope import Undetected, open_scope
+
+    catalogue, terms, reference = open_terms_of_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table, include=include, exclude=exclude,
+    )  # fmt: skip
+    return Undetected(catalogue, terms) if reference in (None, AUTO) else open_scope(catalogue, reference, terms)
+
+
+def open_terms_of_run(
+    contract: str | None,
+    *,
+    folders: Sequence[Path] | None,
+    tables: Path | None,
+    parameters: Sequence[str] | None,
+    severities: Sequence[str] | None,
+    fail_on: str = "warning",
+    max_bytes: int = MOST_BYTES,
+    strict_json: bool = False,
+    topics: Sequence[str] = (),
+    table: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+) -> tuple[Catalogue, Terms, str | None]:
+    """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
+
+    The contract is None where nothing names one. Raises UsageError where an option is not of its form.
+    """
+    from cdc_contracts.registry.selection import Selection
     from cdc_contracts.registry.settings import read_settings
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
+    from cdc_contracts.registry.thresholds import parse_threshold
 
-    if fail_on not in SEVERITIES:
-        raise UsageError(f"`{fail_on}` is no severity", where="--fail-on", mend="one of error, warning, info")
+    parse_threshold(fail_on)
     settings = read_settings(Path.cwd())
     reference = contract or settings.contract_of(list(topics))
-    if reference is None:
-        raise UsageError(
-            "no contract is named",
-            mend="give --contract SYSTEM/DIALECT@N (`cdc-contracts list` shows them), or bind the topic in "
-            "cdc-contracts.yaml",
-        )
-    if reference == "auto":
-        raise UsageError(
-            "this release does not find out the contract by itself", mend="give --contract SYSTEM/DIALECT@N"
-        )
     catalogue = open_catalogue([*(folders or ()), *(Path(folder) for folder in settings.contracts)])
     found = tables or (Path(settings.tables) if settings.tables else None)
     terms = Terms(
@@ -104,13 +131,16 @@ def open_run(
         severities=Severities(_pairs(severities, "--severity")),
         max_bytes=max_bytes,
         strict_json=strict_json,
-        table=table or (topics[0] if len(topics) == 1 and _needs_a_table(catalogue, reference) else None),
+        table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
+        selection=Selection(tuple(include or ()), tuple(exclude or ())),
     )
-    return open_scope(catalogue, reference, terms)
+    return catalogue, terms, reference
 
 
-def _needs_a_table(catalogue: Catalogue, reference: str) -> bool:
+def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
+    if reference is None or reference == AUTO:
+        return False
     return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.report import Span
@@ -19,14 +20,24 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 0.5
 
 
+@dataclass
+class Count:
+    """A counter of this process, read as those of Spark are."""
+
+    value: int = 0
+
+    def add(self, number: int) -> None:
+        self.value += number
+
+
 @contextmanager
-def progress(session: SparkSession, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
+def progress(session: SparkSession | None, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
     """Show how far the work is while the body runs; nothing where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    context = session.sparkContext
-    watch = Watch(context.accumulator(0), context.accumulator(0))
+    count = Count if session is None else lambda: session.sparkContext.accumulator(0)
+    watch = Watch(count(), count())
     total = sum(span.end - span.start for span in spans.values())
     done = threading.Event()
     thread = threading.Thread(target=_show, args=(watch, total, done), daemon=True)
@@ -50,7 +61,7 @@ def _show(watch: Watch, total: int, done: threading.Event) -> None:
 
 
 def describe(read: int, quarantined: int, total: int, seconds: float) -> str:
-    """Return the line that tells how far a run is; tasks count when they end, so it goes in steps."""
+    """Return the line that tells how far a run is; it goes in steps, as tasks or batches end."""
     if not read:
         return f"reading {total:,} offsets … {seconds:.0f} s"
     rate = read / seconds

@@ -1,108 +1,66 @@
-"""What a run tells at its end: a summary for a person, the report for a machine."""
+"""What a run leaves behind at its end: its report on stdout and in files of every kind, and a baseline."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cdc_contracts.cli import console
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+import typer
 
-_MOST_SHOWN = 20
-_KINDS = (".json",)
+from cdc_contracts.cli import console, summary
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.baseline import Baseline
+
+ReportFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--report", metavar="FILE", help="Also write FILE.json, .html, .md or .xml (JUnit). Repeatable."),
+]
+KnownFindings = Annotated[
+    Path | None, typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file has.")
+]
+NewBaseline = Annotated[
+    Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write the findings of this run to a file.")
+]
 
 
-def check_targets(targets: Sequence[Path] | None) -> None:
-    """Raise UsageError where a report file is of a kind that cannot be written."""
-    for target in targets or ():
-        if target.suffix not in _KINDS:
-            raise UsageError(f"`{target.suffix}` is not a kind of report", where=str(target), mend="use a .json file")
+def check_targets(targets: Sequence[Path] | None, *, new_baseline: Path | None = None) -> None:
+    """Make sure, before any work is done, that the files of a run can be written.
+
+    Raises UsageError or UnavailableError where one cannot.
+    """
+    from cdc_contracts.registry.reports import kinds
+
+    kinds.check_targets(targets or ())
+    if new_baseline is not None:
+        kinds.check_place(new_baseline.resolve(), new_baseline)
+
+
+def open_baseline(path: Path | None) -> Baseline | None:
+    """Return the findings that are known. Raises UsageError where the file cannot be read."""
+    from cdc_contracts.registry.baseline import read_baseline
+
+    return read_baseline(path) if path is not None else None
+
+
+def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline: Path | None) -> Mapping[str, Any]:
+    """Write the findings of a report as a baseline if asked, and return the report without those that are known."""
+    from cdc_contracts.registry.baseline import leave_out_known, render_baseline
+    from cdc_contracts.registry.reports.kinds import write_whole
+
+    if new_baseline is not None:
+        write_whole(new_baseline, render_baseline(report))
+        console.say(f"{new_baseline} has the findings of this run: {len(report['findings']):,}")
+    return leave_out_known(report, known) if known is not None else report
 
 
 def tell(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
     """Write the report files, and the report or its summary to stdout."""
-    for target in targets or ():
-        try:
-            target.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise UnavailableError(f"the report cannot be written: {error}", where=str(target)) from error
+    from cdc_contracts.registry.reports.kinds import write_reports
+
+    write_reports(report, targets or ())
     if as_json:
         console.print_json(report)
     else:
-        summarise(report)
-
-
-def summarise(report: Mapping[str, Any]) -> None:
-    """Write what a person wants to know first: the verdict, the ledger, the findings, the switches."""
-    ledger = report["ledger"]
-    console.print_text(f"{report['verdict'].upper()}: {_sentence(report)}")
-    console.print_heading("Ledger")
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
-    rows = [
-        [f"{one['topic']} {one['partition']}", f"{one['start']}..{one['end']}", *(one[name] for name in names)]
-        for one in ledger["partitions"]
-    ]
-    if len(rows) > 1:
-        gaps = sum(one["gaps"] for one in ledger["partitions"])
-        rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
-    console.print_table(["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"], rows)
-    _tell_versions(report)
-    _tell_findings(report)
-
-
-def _sentence(report: Mapping[str, Any]) -> str:
-    ledger = report["ledger"]
-    valued = ledger["read"] - ledger["tombstone"]
-    if not ledger["read"]:
-        return "there was nothing to read"
-    if report["verdict"] == "pass":
-        return f"all {ledger['read']:,} messages say what {report['contract']} says"
-    if ledger["quarantined"]:
-        return f"{ledger['quarantined']:,} of {valued:,} messages do not say what {report['contract']} says"
-    return f"{len(report['findings'])} finding(s) in {valued:,} messages judged by {report['contract']}"
-
-
-def _tell_versions(report: Mapping[str, Any]) -> None:
-    seen = {reference: count for reference, count in report["versions_seen"].items() if count}
-    if not seen and not report["versions_undecided"]:
-        return
-    console.print_heading("Versions")
-    rows: list[list[Any]] = [
-        [reference, f"{count:,} messages fit it and no other version"] for reference, count in seen.items()
-    ]
-    if report["versions_undecided"]:
-        rows.append(["undecided", f"{report['versions_undecided']:,} messages fit several versions"])
-    rows += [
-        [
-            f"{one['topic']} {one['partition']}",
-            f"{one['from']} up to offset {one['after']}, {one['to']} from {one['at']}",
-        ]
-        for one in report["switches"][:_MOST_SHOWN]
-    ]
-    if len(report["switches"]) > _MOST_SHOWN:
-        rows.append(["", f"and {len(report['switches']) - _MOST_SHOWN} more switches"])
-    console.print_table(["", ""], rows)
-
-
-def _tell_findings(report: Mapping[str, Any]) -> None:
-    findings = report["findings"]
-    if not findings:
-        return
-    console.print_heading("Findings")
-    for finding in findings[:_MOST_SHOWN]:
-        first = finding["first"]
-        place = f"{first['topic']} partition {first['partition']} offset {first['offset']}"
-        where = f"{finding['table'] or 'any table'} {finding['path'] or '(message)'}"
-        console.print_text(f"{finding['severity']} {finding['class']} ({finding['rule']}) {where}")
-        rows = [
-            ["  count", f"{finding['count']:,} of {finding['denominator']:,}, first at {place}"],
-            ["  expected", finding["expected"]],
-            ["  observed", ", ".join(finding["observed"])],
-            ["  see", finding["document"]],
-            ["  do", finding["action"]],
-        ]  # fmt: skip
-        console.print_table(["", ""], rows)
-    if len(findings) > _MOST_SHOWN:
-        console.print_text(f"and {len(findings) - _MOST_SHOWN} more findings: --json or --report shows all")
+        summary.summarise(report)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,9 @@ from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.baseline import Baseline
+    from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.spark_checks.bookmarks import Offsets
     from cdc_contracts.spark_checks.decode import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
@@ -44,6 +47,59 @@ Packages = Annotated[
 ]
 
 
+class Engine(StrEnum):
+    """Where the work is done."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of what is read, and where the work is done."""
+
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+        ),
+    ] = None
+    end: To = "latest"
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = Engine.SPARK
+    cores: Cores = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not judge these tables. Repeatable.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Brokers:
+    """Options of which topics, where they are, and how to get at them."""
+
+    bootstrap: Bootstrap
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="All topics that cdc-contracts.yaml binds to contracts.")] = False
+    since_last: Annotated[
+        Path | None,
+        typer.Option(
+            "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then write it again."
+        ),
+    ] = None
+    kafka_config: KafkaConfig = None
+    kafka_options: KafkaOptions = None
+    jars: Jars = None
+    packages: Packages = None
+
+
 @dataclass(frozen=True)
 class DecodeOptions:
     """Where a decode writes, and on what conditions."""
@@ -56,6 +112,17 @@ class DecodeOptions:
 
 class Terminated(BaseException):
     """The process was asked to stop by SIGTERM."""
+
+
+@contextmanager
+def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[SparkSession | None]:
+    """The Spark session to work in, or None where the work is done in this process."""
+    if reading.engine is Engine.LOCAL:
+        yield None
+        return
+    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
+    with spark_session(kafka=brokers is not None, cores=reading.cores, jars=jars, packages=packages) as session:
+        yield session
 
 
 @contextmanager
@@ -88,48 +155,50 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def parse_topic_options(
-    start: str, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
+    start: str | None, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
 ) -> tuple[Range, dict[str, str]]:
     """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
     from cdc_contracts.spark_checks.clients import read_client_properties
     from cdc_contracts.spark_checks.offsets import parse_range
 
-    return parse_range(start, end), read_client_properties(kafka_config, kafka_options or ())
+    return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
 
 
 def open_topics(
-    session: SparkSession, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
-    *, headers: bool,
+    session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
+    *, headers: bool, since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
     """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
-    tasks = session.sparkContext.defaultParallelism
-    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers)
+    tasks = session.sparkContext.defaultParallelism if session is not None else None
+    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers, since=since)
     _tell_ranges(source)
     return source
 
 
-def open_files(paths: Sequence[Path], start: str, end: str, *, whole: bool, cores: int | None) -> FileInput:
+def open_files(paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None) -> FileInput:
     """Return the messages of files in a range, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.offsets import parse_range
     from cdc_contracts.spark_checks.sources import read_files
 
-    source = read_files(paths, parse_range(start, end), tasks=cores or os.cpu_count() or 1, whole=whole)
+    source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)
     _tell_ranges(source)
     return source
 
 
-def watch_audit(session: SparkSession, source: Input, scope: Scope, fail_on: str) -> Mapping[str, Any]:
-    """Audit the input with progress on a terminal, and return the report."""
+def watch_audit(
+    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope | Undetected]], fail_on: str
+) -> Mapping[str, Any]:  # fmt: skip
+    """Audit the inputs with progress on a terminal, and return the report of all."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.audit import audit_input
+    from cdc_contracts.spark_checks.audit import audit_inputs
 
-    with progress(session, source.spans) as watch:
-        return audit_input(session, source, scope, fail_on=fail_on, watch=watch).report
+    with progress(session, {place: span for source, _ in inputs for place, span in source.spans.items()}) as watch:
+        return audit_inputs(session, inputs, fail_on=fail_on, watch=watch)
 
 
-def watch_decode(session: SparkSession, source: Input, scope: Scope, options: DecodeOptions) -> Decoded:
+def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
     from cdc_contracts.spark_checks.decode import decode_input
@@ -141,9 +210,17 @@ def watch_decode(session: SparkSession, source: Input, scope: Scope, options: De
         )  # fmt: skip
 
 
-def finish(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and end with the exit code of its verdict."""
+def finish(
+    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None,
+    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
+) -> None:  # fmt: skip
+    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with its exit code."""
+    from cdc_contracts.spark_checks.bookmarks import write_bookmarks
+
+    report = reports.compare_with(report, known, new_baseline)
     reports.tell(report, as_json=as_json, targets=targets)
+    if bookmarks is not None:
+        write_bookmarks(bookmarks, report["ledger"])
     raise typer.Exit(EXIT_CODES[report["verdict"]])
 
 

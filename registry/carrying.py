@@ -11,7 +11,7 @@ from typing import Final
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.families import told_in
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form
-from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.mappings import ValueMapping, drop_parameters
 from cdc_contracts.registry.model import CONTROL_OPS, Meaning, OpFlag, Place
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.terms import Terms
@@ -78,6 +78,7 @@ class Carries:
     kinds: Mapping[str, str]
     _mapping: ValueMapping
     _type_table: str | None
+    _bare_types: bool
     _reaches: Mapping[str, Reach]
 
     @property
@@ -91,7 +92,8 @@ class Carries:
 
     def told_as(self, source_type: str) -> str | None:
         """Return by what name messages tell a source type, or None where they cannot."""
-        return told_in(self._mapping, source_type, self._type_table)
+        told = told_in(self._mapping, source_type, self._type_table)
+        return drop_parameters(told) if told is not None and self._bare_types else told
 
     def fraction_digits(self, source_type: str) -> int | None:
         """Return how many digits of a second a column of the type keeps; None where it holds no time of day."""
@@ -134,6 +136,7 @@ def carries(version: Version, terms: Terms | None = None) -> Carries:
         kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
         _mapping=mapping,
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
+        _bare_types=meaning.columns.types != "none" and meaning.columns.types.bare,
         _reaches={form: reach_of(FORMS[form], judge.context_of(FORMS[form], None)) for form in forms},
     )
 

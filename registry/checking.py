@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cdc_contracts.registry.detection.detection import Detection
 from cdc_contracts.registry.files import FilePlan
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.kernel.counting import count
@@ -25,6 +26,7 @@ def check_batches(
     paths: Sequence[str],
     fail_on: str,
     tell: Callable[[str], None] | None,
+    detection: Detection | None = None,
 ) -> dict[str, Any]:
     """Judge every record and return the report; `tell` gets a line for each finding of each message.
 
@@ -53,6 +55,7 @@ def check_batches(
         tally,
         catalogue=scope.catalogue,
         contract=scope.declared,
+        detection=detection,
         source={"kind": "file", "paths": list(paths), "blank_lines": blank},
         spans=spans,
         fail_on=fail_on,

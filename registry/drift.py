@@ -109,15 +109,10 @@ def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
         return _Onset("once", tuple(firsts), tuple(firsts))
     since, records = [], 0
     for source in sorted(finding.extents):
-        extent = finding.extents[source]
-        clean = tally.clean_after(key, extent)
-        starts = [start for start in extent.starts if start.offset > clean]
-        if starts:
-            since.append(Moment(*source, starts[0].offset, starts[0].timestamp))
-            records += sum(start.records for start in starts)
-        elif extent.last.offset > clean:
-            since.append(extent.last)
-            records += 1
+        start = tally.unbroken(key, source)
+        if start is not None:
+            since.append(Moment(*source, start.offset, start.timestamp))
+            records += start.records
     if len(since) == len(firsts) and 2 * records >= finding.count:
         return _Onset("every", tuple(since), tuple(since))
     return _Onset("sporadic", (), tuple(firsts))

@@ -4,6 +4,7 @@ CdcContractsError            what happened, where, how to mend it
 ├── UsageError               the call is wrong: exit 2
 │   └── ContractError        a contract document is wrong
 ├── UnavailableError         it could not run, or data is gone: exit 3
+├── UndetectedError          what contract the messages speak cannot be told: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 
 A message that drifted is a finding, never an exception.
@@ -43,6 +44,12 @@ class UnavailableError(CdcContractsError):
     """Something outside did not answer, or the data asked for is not there."""
 
     exit_code = 3
+
+
+class UndetectedError(CdcContractsError):
+    """What contract the messages speak cannot be told from them, so that nothing was done."""
+
+    exit_code = 4
 
 
 class LedgerError(CdcContractsError):

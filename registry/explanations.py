@@ -111,7 +111,7 @@ def explain(version: Version) -> Explanation:
         description=schema.get("description", ""),
         facts=tuple(_facts(version)),
         others=tuple((other.reference, span(other)) for other in _others(version)) if not canonical else (),
-        members=tuple(_members(schema)),
+        members=tuple(tell_members(schema)),
         operations=() if canonical else tuple(_operations(meaning)),
         places=() if canonical else tuple(_places(meaning)),
         forms=() if canonical else tuple(_forms(version)),
@@ -155,7 +155,8 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         yield "Not documented", "; ".join(UNDOCUMENTED.get(one, one) for one in meaning["undocumented"])
 
 
-def _members(schema: Mapping[str, Any]) -> Iterator[Member]:
+def tell_members(schema: Mapping[str, Any]) -> Iterator[Member]:
+    """Yield every member that a schema knows, in its order."""
     branches: dict[str, list[Any]] = {}
     for branch in schema.get("allOf", []):
         for name in branch.get("then", {}).get("required", []):

@@ -11,9 +11,15 @@ from cdc_contracts.registry import model
 _PARAMETERS = re.compile(r"\s*\([^()]*\)")
 _UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
 
+
+def drop_parameters(name: str) -> str:
+    """Return a type name without what stands in brackets: `decimal(20,2)` becomes `decimal`."""
+    return _PARAMETERS.sub("", name)
+
+
 _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
     "upper": str.upper,
-    "drop-parameters": lambda name: _PARAMETERS.sub("", name),
+    "drop-parameters": drop_parameters,
     "drop-unsigned": lambda name: _UNSIGNED.sub("", name),
     "underscore-to-space": lambda name: name.replace("_", " "),
     "code": lambda name: name,

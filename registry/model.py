@@ -219,6 +219,7 @@ class ColumnTypes(Document):
     name: str | None = None
     type: str | None = None
     table: str | None = None
+    bare: bool = False
 
 
 class ColumnCodes(Document):
@@ -332,6 +333,7 @@ class Evidence(Document):
     op_seen: tuple[str, ...] | None = Field(default=None, alias="op-seen")
     unread_bytes: int | None = Field(default=None, alias="unread-bytes")
     column_form: bool | None = Field(default=None, alias="column-form")
+    code_seen: int | None = Field(default=None, alias="code-seen")
     proves: Literal["subject", "version"] | None = None
     disproves: Literal["subject", "version"] | None = None
 

@@ -81,7 +81,7 @@ def tell_types(columns: Mapping[str, Any]) -> str:
         return "not in the message: a table contract gives them, else a value is read by its JSON kind"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
-    return f"in {_place(types['at'])}"
+    return f"in {_place(types['at'])}" + (", without parameters such as (20,2)" if types.get("bare") else "")
 
 
 def tell_mapping(values: Mapping[str, Any]) -> str:
@@ -157,21 +157,23 @@ def _evidence(entry: Mapping[str, Any]) -> tuple[str, str]:
             return f"row of a {str(op).upper()} in", f"{_place(at)}{proves}"
         case {"key-chain": _}:
             return f"chains of updates of one key{proves}", ""
-        case {"process-time-before": time}:
-            return "process time before", f"{time}{proves}"
         case {"key-seen": at}:
             return "member seen:", f"{_place(at)}{proves}"
         case {"ddl-seen": _}:
             return f"a DDL message seen{proves}", ""
         case {"op-seen": codes}:
             return "op seen:", f"{', '.join(codes)}{proves}"
-        case {"unread-bytes": count}:
-            return "bytes left unread:", f"{count}{proves}"
         case {"column-form": _}:
             return f"the form of one column over many rows{proves}", ""
-    return str(dict(entry)), ""
+    name, value = next(iter(entry.items()))
+    return _PLAIN_EVIDENCE[name], f"{value}{proves}"
 
 
+_PLAIN_EVIDENCE: Final = MappingProxyType({
+    "process-time-before": "process time before",
+    "unread-bytes": "bytes left unread:",
+    "code-seen": "type code seen:",
+})  # fmt: skip
 READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     "form": MappingProxyType({
         "epoch-millis": "milliseconds since 1970 UTC",

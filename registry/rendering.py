@@ -34,6 +34,7 @@ _DIGITS = re.compile(r"(?:0|[1-9]\d*)\Z", re.ASCII)
 
 # java.sql.Types as drivers name the types of MySQL; a type that is not here is OTHER.
 _OTHER: Final = 1111
+_DRS_DATETIME: Final = 94  # no java.sql.Types has it (E64)
 _CODES: Final[Mapping[str, int]] = {
     "TINYINT": -6, "SMALLINT": 5, "MEDIUMINT": 4, "INT": 4, "BIGINT": -5, "BOOLEAN": 16, "YEAR": 91, "DECIMAL": 3,
     "FLOAT": 6, "DOUBLE": 8, "BIT": -7, "DATE": 91, "TIME": 92, "DATETIME": 93, "TIMESTAMP": 93, "CHAR": 1,
@@ -252,8 +253,9 @@ class Renderer:
             else:
                 facts[types.at] = Literal(by_column)
         if codes is not None:
+            known = {**_CODES, "DATETIME": _DRS_DATETIME} if codes.table == "drs-codes" else _CODES
             normalise = self._mapping.normalise
-            facts[codes.at] = Literal({name: _CODES.get(normalise(told), _OTHER) for name, told in by_column.items()})
+            facts[codes.at] = Literal({name: known.get(normalise(told), _OTHER) for name, told in by_column.items()})
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
         """Place the images of an op.

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.drift import Telling, tell_drift
 from cdc_contracts.registry.errors import LedgerError
-from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.findings import SEVERITIES
 from cdc_contracts.registry.settling import settle
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally, told_runs
+from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.detection.detection import Detection
 
 REPORT_VERSION: Final = 2
 
@@ -44,26 +47,30 @@ def build_report(
     source: Mapping[str, Any],
     spans: Spans,
     fail_on: str,
+    detection: Detection | None = None,
     sample: str | None = None,
     stopped: str | None = None,
     show_values: bool = False,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
-    `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early. Values
-    are told by their shapes unless `show_values`.
+    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
+    was read where not all of it was, `stopped` why a run ended early. Values are told by their shapes unless
+    `show_values`.
     Raises LedgerError where the counts do not add up.
     """
     settle(tally, catalogue)
     tally.bound()
+    subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)
     telling = Telling(tally, catalogue, contract, source, show_values)
     return {
         "report_version": REPORT_VERSION,
         "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
-        "verdict": judge_run(tally, fail_on),
-        "detection": None,
+        "fail_on": split_words(fail_on),
+        "verdict": judge_run(tally, fail_on, detection),
+        "detection": detection.as_document() if detection else None,
         "coverage": _coverage(tally, spans, sample),
         "stopped": stopped,
         "baseline": None,
@@ -71,11 +78,17 @@ def build_report(
         "findings": _findings(telling),
         "findings_cut": tally.dropped,
         "findings_other": _others(tally),
-        "versions_seen": _versions_seen(tally, catalogue, contract),
+        "versions_seen": _versions_seen(tally, catalogue, subjects),
         "versions_undecided": tally.undecided,
         "timeline": _timeline(tally, spans),
         "switches": _switches(tally),
     }
+
+
+def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what findings are told in the order of: the heaviest and most frequent first."""
+    heavy = SEVERITIES.index(finding["severity"])
+    return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
 
 
 def report_schema() -> dict[str, Any]:
@@ -85,14 +98,19 @@ def report_schema() -> dict[str, Any]:
     return schema
 
 
-def judge_run(tally: Tally, fail_on: str) -> str:
-    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told."""
-    heavy = SEVERITIES.index(fail_on)
-    for key, finding in tally.findings.items():
-        if key.name != "ambiguous" and SEVERITIES.index(finding.severity) <= heavy:
-            return DRIFT
-    valued = sum(partition.read - partition.tombstone for partition in tally.partitions.values())
-    return INCONCLUSIVE if not valued or tally.outcomes[AMBIGUOUS] else PASS
+def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None) -> str:
+    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
+
+    Nothing can be told either where records were read by the version that a sample speaks for, and others of the
+    range prove another.
+    """
+    refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
+    return verdict_of(
+        ((key.name, finding.severity) for key, finding in tally.findings.items()),
+        valued=sum(partition.valued for partition in tally.partitions.values()),
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted,
+        fail_on=fail_on,
+    )
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -101,7 +119,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
     Raises LedgerError where it is not so.
     """
     for source, counts in sorted(tally.partitions.items()):
-        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined
+        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
         if counts.read != parts or (span is not None and counts.read > span.end - span.start):
             raise LedgerError(
@@ -134,30 +152,22 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
 
 
 def _counts(counts: PartitionTally) -> dict[str, int]:
-    return {
-        name: getattr(counts, name) for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes")
-    }
+    names = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
+    return {name: getattr(counts, name) for name in names}
 
 
 def _findings(telling: Telling) -> list[dict[str, Any]]:
     tally = telling.tally
-    valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
+    valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
         tell_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued)
         for key, finding in tally.findings.items()
     ]
-    return sorted(
-        documents,
-        key=lambda one: (
-            SEVERITIES.index(one["severity"]), -one["count"], one["class"], one["rule"], one["path"],
-            one["table"] or "",
-        ),
-    )  # fmt: skip
+    return sorted(documents, key=weight)
 
 
-def _versions_seen(tally: Tally, catalogue: Catalogue, contract: str) -> dict[str, int]:
-    subject = contract.partition("@")[0]
-    references = [version.reference for version in catalogue.versions(subject)]
+def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
+    references = [version.reference for subject in dict.fromkeys(subjects) for version in catalogue.versions(subject)]
     return {reference: tally.seen[reference] for reference in references}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.changes import Change, Control
@@ -29,6 +29,26 @@ from cdc_contracts.registry.verdicts import (
 )
 from cdc_contracts.registry.wire.transport import Wire
 
+AUTO: Final = "auto"
+"""What is declared where the contract is to be found out."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The subjects that the messages of topics speak, the most frequent first, and the versions evidence speaks for."""
+
+    subjects: tuple[str, ...]
+    preferences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undetected:
+    """A scope that the messages themselves have to tell."""
+
+    catalogue: Catalogue
+    terms: Terms
+    declared: str = AUTO
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -48,12 +68,19 @@ class Judged:
 
 @dataclass(frozen=True)
 class Scope:
-    """The versions a record may speak (`judged`), among all versions of their subject."""
+    """The versions a record may speak (`judged`), among all versions of their subject.
+
+    `preferences` are versions that the evidence of other records speaks for: they decide what is ambiguous by itself.
+    `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
+    of them that takes it.
+    """
 
     catalogue: Catalogue
     judged: tuple[Version, ...]
     terms: Terms
     declared: str
+    preferences: tuple[Version, ...] = ()
+    beside: tuple[str, ...] = ()
     made: dict[Version, ReferenceJudge] = field(default_factory=dict, repr=False, compare=False)
     """The judges made so far; scopes of one catalogue on the same terms may share them."""
 
@@ -66,6 +93,21 @@ class Scope:
         """One reference judge for each version of the subject, lowest version first."""
         return tuple(map(self._judge_of, self.catalogue.versions(self.subject)))
 
+    @cached_property
+    def companions(self) -> tuple[Scope, ...]:
+        """The scope of every other subject spoken in the same topics."""
+        return tuple(replace(self, judged=tuple(self.catalogue.versions(other)), beside=()) for other in self.beside)
+
+    @property
+    def spoken(self) -> Spoken:
+        """The subjects that records are judged by, as a value that travels."""
+        return Spoken((self.subject, *self.beside), tuple(version.reference for version in self.preferences))
+
+    @property
+    def preferred(self) -> Version | None:
+        """The version of the subject that decides what is ambiguous by itself, if there is one."""
+        return next((version for version in self.preferences if version.subject == self.subject), None)
+
     @property
     def wire(self) -> Wire:
         """How messages of the subject are read from values."""
@@ -75,7 +117,7 @@ class Scope:
     def others(self) -> tuple[Scope, ...]:
         """The scope of every other subject, in catalogue order: who might claim a message."""
         return tuple(
-            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, subject, self.made)
+            Scope(self.catalogue, tuple(self.catalogue.versions(subject)), self.terms, subject, made=self.made)
             for subject in self.catalogue.subjects()
             if subject != self.subject
         )
@@ -89,6 +131,8 @@ class Scope:
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
         parts = [self.declared, self.terms.identity()]
+        if self.preferences or self.beside:
+            parts.append(f"{self.spoken}")
         parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
         parts += [version.fingerprint for scope in self.others for version in scope.judged]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -142,6 +186,7 @@ class Scope:
             claimed_by=claimed_by,
             members=list(message),
             required=self.judged[-1].schema.get("required", []),
+            preferred=self.preferred,
         )
 
     def claimant(self, message: dict[str, Any]) -> str | None:
@@ -182,3 +227,10 @@ def join_claimants(subjects: Iterable[str]) -> str | None:
 def open_scope(catalogue: Catalogue, reference: str, terms: Terms) -> Scope:
     """Return the scope that a reference names. Raises UsageError where there is no such contract."""
     return Scope(catalogue, tuple(catalogue.resolve(reference)), terms, reference)
+
+
+def open_spoken(catalogue: Catalogue, spoken: Spoken, terms: Terms) -> Scope:
+    """Return the scope of what was found to be spoken: all versions of each subject. Raises UsageError as above."""
+    first, *beside = spoken.subjects
+    preferences = tuple(map(catalogue.version, spoken.preferences))
+    return Scope(catalogue, tuple(catalogue.versions(first)), terms, AUTO, preferences, tuple(beside))

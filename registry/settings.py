@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,13 @@ class Settings(Document):
     tables: str | None = None
     parameters: dict[str, str] = Field(default_factory=dict)
 
+    def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
+        """Return the topics by the contract they are bound to, None for those that are bound to none."""
+        bound: dict[str | None, list[str]] = {}
+        for topic in topics:
+            bound.setdefault(self.topics.get(topic), []).append(topic)
+        return bound
+
     def contract_of(self, topics: list[str]) -> str | None:
         """Return the contract that these topics are bound to, or None where one of them is not bound.
 
@@ -29,7 +37,7 @@ class Settings(Document):
         """
         bound = {self.topics.get(topic) for topic in topics}
         if len(bound) > 1 and None not in bound:
-            raise UsageError("the topics are bound to different contracts", where=FILE, mend="audit them one by one")
+            raise UsageError("the topics are bound to different contracts", where=FILE, mend="take them one by one")
         return bound.pop() if len(bound) == 1 else None
 
 

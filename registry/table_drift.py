@@ -48,6 +48,7 @@ class TableBreach(NamedTuple):
     topic: str
     partition: int
     table: str | None
+    kind: str
     path: str
     cause: str
     expected: str
@@ -134,7 +135,7 @@ def _breaches_of(
         clean[name] = max(as_wanted, default=-1)
     for (cause, name, expected, observed), stretch in found:
         path = group.at + join_pointer(name)
-        place = (group.topic, group.partition, group.table, path)
+        place = (group.topic, group.partition, group.table, group.kind, path)
         yield TableBreach(*place, cause, expected, observed, stretch, clean[name])
 
 

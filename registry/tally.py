@@ -11,14 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from cdc_contracts.registry.course import CLASSES_OF_A_COURSE, Course
+from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
 from cdc_contracts.registry.statements import Statement, keep_first
+from cdc_contracts.registry.trails import ANY_OP, Start, Trail, unbroken_series
 
 MOST_FINDINGS: Final = 5_000
 MOST_SHAPES: Final = 200
-MOST_STARTS: Final = 32
 
 
 class Source(NamedTuple):
@@ -49,6 +49,10 @@ class Example(NamedTuple):
     contract: str | None
 
 
+Lane = tuple[str | None, str]
+"""A table and a canonical op."""
+
+
 class FindingKey(NamedTuple):
     """What makes two findings one."""
 
@@ -67,47 +71,24 @@ def key_of(finding: Finding, table: str | None) -> FindingKey:
     return FindingKey(finding.name, finding.rule, finding.path, table)
 
 
-class Start(NamedTuple):
-    """Where a series of records with a finding begins, and how many there are."""
-
-    offset: int
-    timestamp: int | None
-    records: int
-
-
 @dataclass
 class Extent:
-    """How often, and from where to where in one partition.
-
-    `clean` is the last offset of a message of the table that holds rows and does not have the finding, -1 for none.
-    `starts` tell the records after it: the first one of each part of the partition that was counted apart.
-    """
+    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
 
     count: int
     first: Moment
     last: Moment
-    clean: int = -1
-    starts: list[Start] = field(default_factory=list)
+    trails: dict[str, Trail] = field(default_factory=dict)
 
     def add(self, other: Extent) -> None:
         self.count += other.count
         self.first = min(self.first, other.first, key=_offset)
         self.last = max(self.last, other.last, key=_offset)
-        self.starts = [*self.starts, *other.starts]
-        self.see_clean(other.clean)
-
-    def see_clean(self, offset: int) -> None:
-        """Take note of a message without the finding."""
-        self.clean = max(self.clean, offset)
-        self.starts = sorted(start for start in self.starts if start.offset > self.clean)
-
-    def close_ranks(self, *, whole: bool) -> None:
-        """Keep only the first of the starts, where nothing can come between them any more, else the first few."""
-        kept = 1 if whole else MOST_STARTS
-        if len(self.starts) > kept:
-            last = self.starts[kept - 1]
-            more = sum(start.records for start in self.starts[kept:])
-            self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
+        for op, trail in other.trails.items():
+            if op in self.trails:
+                self.trails[op].add(trail)
+            else:
+                self.trails[op] = trail
 
 
 @dataclass
@@ -153,11 +134,17 @@ class PartitionTally:
     control: int = 0
     tombstone: int = 0
     quarantined: int = 0
+    excluded: int = 0
     changes: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None
+
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
 
     @property
     def whole(self) -> bool:
@@ -167,7 +154,7 @@ class PartitionTally:
         return self.read == self.last_offset - self.first_offset + 1
 
     def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes"):
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_offset = _least(self.first_offset, other.first_offset)
         self.last_offset = _most(self.last_offset, other.last_offset)
@@ -179,16 +166,16 @@ class PartitionTally:
 class Tally:
     """Everything that a report is made of.
 
-    `last_rows` has the last offset of a message that holds rows, by table; under None that of any message with a
-    value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the offsets from
-    which on runs are not kept.
+    `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
+    messages with a value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the
+    offsets from which on runs are not kept.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
-    last_rows: dict[Source, dict[str | None, int]] = field(default_factory=dict)
+    lasts: dict[Source, dict[Lane, int]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
@@ -216,10 +203,10 @@ class Tally:
         self._close_ranks(other)
         self.outcomes.update(other.outcomes)
         self.readable.update(other.readable)
-        for source, tables in other.last_rows.items():
-            mine = self.last_rows.setdefault(source, {})
-            for table, offset in tables.items():
-                mine[table] = max(mine.get(table, -1), offset)
+        for source, lanes in other.lasts.items():
+            mine = self.lasts.setdefault(source, {})
+            for lane, offset in lanes.items():
+                mine[lane] = max(mine.get(lane, -1), offset)
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
@@ -232,6 +219,20 @@ class Tally:
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
 
+    def refutes(self, reference: str) -> Run | None:
+        """Return the first run of records proven to be of another version of a subject.
+
+        None where there is none, or where no record was read that the versions would read differently.
+        """
+        subject = reference.partition("@")[0]
+        others = [
+            run
+            for _, runs in sorted(self.runs.items())
+            for run in runs
+            if run.version != reference and run.version.partition("@")[0] == subject
+        ]
+        return others[0] if others and self.differing else None
+
     def bound(self) -> None:
         """Keep the first findings by class, rule, path and table; a run that met more says so.
 
@@ -242,12 +243,16 @@ class Tally:
             self.findings = {key: self.findings[key] for key in kept}
             self.dropped = True
 
-    def clean_after(self, key: FindingKey, extent: Extent) -> int:
-        """Return the offset of the last message of the table without the finding, -1 where there is none."""
-        if key.name in CLASSES_OF_A_COURSE:
-            return extent.clean  # told by the course, which knows what kind of rows each was compared with
-        last = self.last_rows.get(Source(*extent.first[:2]), {}).get(key.table, -1)
-        return last if last > extent.last.offset else extent.clean
+    def unbroken(self, key: FindingKey, source: Source) -> Start | None:
+        """Return the record of a partition from which on each message has a finding; None where the last has not.
+
+        Asked are the messages of its table whose op shows the finding somewhere; all, where an op is not known.
+        """
+        trails, lasts = self.findings[key].extents[source].trails, self.lasts.get(source, {})
+        by_op = {op: trail for op, trail in trails.items() if op != ANY_OP}
+        if sum(trail.count for trail in by_op.values()) < self.findings[key].extents[source].count:
+            by_op = {op: trail for op, trail in trails.items() if op == ANY_OP}
+        return unbroken_series((trail, lasts.get((key.table, op), -1)) for op, trail in by_op.items())
 
     def _merge_findings(self, other: Tally) -> None:
         """Add the findings, each with what the other side knows of messages without it."""
@@ -264,20 +269,25 @@ class Tally:
                 self.findings[key] = finding
 
     def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
-        """Tell a finding the last message without it that it cannot have met: the other side's, or one behind it."""
-        theirs = other.findings.get(key)
+        """Tell a finding the last messages without it that it cannot have met: behind it here, and on the other side.
+
+        What the other side knows of the same trail it tells itself.
+        """
         for source, extent in finding.extents.items():
-            clean = self.clean_after(key, extent)
-            if theirs is None or source not in theirs.extents:
-                clean = max(clean, other.last_rows.get(source, {}).get(key.table, -1))
-            extent.see_clean(clean)
+            theirs = other.findings[key].extents.get(source) if key in other.findings else None
+            for op, trail in extent.trails.items():
+                lane = (key.table, op)
+                trail.see_clean(trail.clean_up_to(self.lasts.get(source, {}).get(lane, -1)))
+                if theirs is None or op not in theirs.trails:
+                    trail.see_clean(other.lasts.get(source, {}).get(lane, -1))
 
     def _close_ranks(self, other: Tally) -> None:
         """Shorten what findings remember of their starts where the other side added to it."""
-        whole = {source: self.partitions[source].whole for source in other.partitions}
-        for key in other.findings:
-            for source in other.findings[key].extents:
-                self.findings[key].extents[source].close_ranks(whole=whole.get(source, False))
+        for key, finding in other.findings.items():
+            for source in finding.extents:
+                whole = self.partitions[source].whole if source in self.partitions else False
+                for trail in self.findings[key].extents[source].trails.values():
+                    trail.close_ranks(whole=whole)
 
     def _is_before(self, other: Tally, source: Source) -> bool:
         """Say whether what was read of a partition here lies before all that was read of it there."""

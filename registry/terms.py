@@ -11,6 +11,7 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import Severities
 from cdc_contracts.registry.messages import MAX_BYTES
 from cdc_contracts.registry.model import SOURCE_MODES
+from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.registry.zones import Zone, parse_zone
 
@@ -23,7 +24,8 @@ _DIGITS = {"micros": 6, "nanos": 9}
 class Terms:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
-    `table` names the table of messages that do not: an option, else the topic.
+    `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
+    judges.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -32,6 +34,7 @@ class Terms:
     max_bytes: int = MAX_BYTES
     strict_json: bool = False
     table: str | None = None
+    selection: Selection = field(default_factory=Selection)
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -66,5 +69,6 @@ class Terms:
             "max_bytes": self.max_bytes,
             "strict_json": self.strict_json,
             **({"table": self.table} if self.table is not None else {}),
+            **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))

@@ -70,7 +70,7 @@ class Case:
     """Everything the outcome of a readable message depends on.
 
     `opinions` has one entry per version of the subject, lowest first; `same` tells whether some of the
-    versions that fit all give the same change.
+    versions that fit all give the same change; `preferred` is the version that other messages speak for.
     """
 
     subject: str
@@ -81,6 +81,7 @@ class Case:
     claimed_by: str | None
     members: Sequence[str]
     required: Sequence[str]
+    preferred: Version | None = None
 
 
 def decide(case: Case) -> Verdict:
@@ -95,6 +96,9 @@ def decide(case: Case) -> Verdict:
         if len(declared) == 1 or case.same([opinion.version for opinion in declared]):
             differs = len(versions) > 1 and not case.same(versions)
             return Verdict(CONFORMING, best.version, best.findings, versions, differs)
+        chosen = next((opinion for opinion in declared if opinion.version is case.preferred), None)
+        if chosen is not None:
+            return Verdict(CONFORMING, chosen.version, chosen.findings, versions, differs=True)
         named = ", ".join(opinion.version.reference for opinion in declared)
         one = _finding("ambiguous", None, case.op_pointer, "one reading", named)
         return Verdict(AMBIGUOUS, best.version, (one,), versions, differs=True)
@@ -106,7 +110,7 @@ def decide(case: Case) -> Verdict:
         )
         return Verdict(OTHER_VERSION, asked.version, _other_version(asked, fits[-1]), versions)
     if case.claimed_by or 2 * len(set(case.members) & set(case.required)) < len(case.required):
-        observed = case.claimed_by or _show_members(case.members)
+        observed = case.claimed_by or show_members(case.members)
         return foreign(case.subject, nearest.version, observed)
     if nearest.version in case.judged:
         return Verdict(DRIFTED, nearest.version, nearest.findings)
@@ -120,7 +124,7 @@ def unreadable(cause: str, expected: str, observed: str) -> Verdict:
     return Verdict(UNREADABLE, None, (_finding("malformed", cause, "", expected, observed),))
 
 
-def foreign(subject: str, nearest: Version, observed: str) -> Verdict:
+def foreign(subject: str, nearest: Version | None, observed: str) -> Verdict:
     """Return the verdict of a message that another subject claims, or whose members are none of this one."""
     return Verdict(OTHER_DIALECT, nearest, (_finding("other-dialect", None, "", subject, observed),))
 
@@ -157,7 +161,8 @@ def _differs(cause: str, path: str, expected: str, observed: str) -> Finding:
     return _finding("other-version", cause, path, expected, observed)
 
 
-def _show_members(members: Sequence[str]) -> str:
+def show_members(members: Sequence[str]) -> str:
+    """Return the names of members, the first dozen of them."""
     names = sorted(show_code(name) for name in members)
     rest = [f"and {len(names) - _SHOWN_MEMBERS} more"] if len(names) > _SHOWN_MEMBERS else []
     return ", ".join(names[:_SHOWN_MEMBERS] + rest)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import LedgerError, UnavailableError
+from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
+from cdc_contracts.registry.errors import LedgerError, UnavailableError, UndetectedError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.registry.verdicts import OTHER_VERSION
 from cdc_contracts.spark_checks.sinks import Part, Place, RunDirectory, RunRecord
@@ -46,7 +47,7 @@ class Decoded:
 def decode_input(
     session: SparkSession,
     source: Input,
-    scope: Scope,
+    scope: Scope | Undetected,
     directory: str,
     *,
     fail_on: str,
@@ -60,11 +61,18 @@ def decode_input(
     version than the declared one, and records that the two read differently, nothing is published unless
     `trust_contract`.
 
-    Raises UnavailableError where another run of the directory has read some of the same records and not `replace`;
+    Raises UndetectedError where nobody declared the contract and the messages do not tell it;
+    UnavailableError where another run of the directory has read some of the same records and not `replace`;
     LedgerError where the counts do not add up.
     """
+    found, detection = find_scope(scope, lambda: source.sample(session, ENOUGH))
+    if found is None:
+        raise UndetectedError(
+            "the contract of these messages cannot be told, so nothing is decoded",
+            mend="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
+        )
     spans = source.spans
-    run = run_id(spans, scope)
+    run = run_id(spans, found)
     runs = RunDirectory(directory)
     overlapping = runs.refuse_overlap(run, spans)
     if overlapping and not replace:
@@ -76,7 +84,7 @@ def decode_input(
     place = Place(runs.root, run, secrets.token_hex(4))
     published = False
     try:
-        work = decode_work(describe_scope(scope), place, watch)
+        work = decode_work(describe_scope(found), place, watch)
         results = collect_results(source.run(session, work, RESULT_SCHEMA))
         tally = merge_tallies(results)
         report = build_report(
@@ -86,15 +94,16 @@ def decode_input(
             source=source.describe(tally),
             spans=spans,
             fail_on=fail_on,
+            detection=detection,
         )
         parts = [part for result in results for part in result.parts]
         _check_rows(tally, parts)
-        withheld = None if trust_contract else contradiction(tally)
+        withheld = None if trust_contract else contradiction(tally, found)
         if withheld is None:
             parts += runs.write_part(place, "ledger", ledger_rows(tally, spans))
             counts = {name: report["ledger"][name] for name in _COUNTS}
             runs.commit(
-                RunRecord(run, scope.declared, scope.fingerprint, spans, counts, tuple(parts)), replaced=overlapping
+                RunRecord(run, scope.declared, found.fingerprint, spans, counts, tuple(parts)), replaced=overlapping
             )
             published = True
     except BaseException:
@@ -127,13 +136,22 @@ def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
     return digest.hexdigest()[:16]
 
 
-def contradiction(tally: Tally) -> str | None:
-    """Return why the declared version cannot be trusted, or None where nothing speaks against it.
+def contradiction(tally: Tally, scope: Scope) -> str | None:
+    """Return why the version that records are read by cannot be trusted, or None where nothing speaks against it.
 
-    A record that fits another version and not the declared one is proof; it matters where some undecided record
-    would read differently.
+    A record that fits another version and not this one is proof; it matters where some undecided record would read
+    differently.
     """
-    if not tally.differing or not tally.outcomes[OTHER_VERSION]:
+    if not tally.differing:
+        return None
+    for version in scope.preferences:
+        run = tally.refutes(version.reference)
+        if run is not None:
+            return (
+                f"the sample speaks for {version}, offset {run.first} is proven to be {run.version}, and "
+                f"{tally.differing} records fit both versions but mean different rows"
+            )
+    if not tally.outcomes[OTHER_VERSION]:
         return None
     proofs = [
         (extent.first, key, finding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
@@ -32,25 +32,38 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
         if lost is not None:
             place = re.search(r"offset \[(\d+), (\d+)\) for topic partition (\S+)-(\d+)", lost)
             where = "{2} partition {3}, offsets {0} to {1}".format(*place.groups()) if place else ", ".join(topics)
-            raise UnavailableError(
-                "records were deleted from the topic before they were read",
-                where=where,
-                mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
-            ) from error
+            raise lost_records(where) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
             told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
             tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics))
         raise
 
 
+def lost_records(where: str) -> UnavailableError:
+    """Return the error for records that were there when the range was set, and are gone when they are read."""
+    return UnavailableError(
+        "records were deleted from the topic before they were read",
+        where=where,
+        mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
+    )
+
+
 def tell_failure(
-    admin: Any, causes: Sequence[tuple[str, str]], told: Sequence[str], *, bootstrap: str, topic: str
+    topics: Callable[[], Iterable[str]] | None,
+    causes: Sequence[tuple[str, str]],
+    told: Sequence[str],
+    *,
+    bootstrap: str,
+    topic: str,
 ) -> NoReturn:
-    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown."""
+    """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown.
+
+    `topics` asks the broker for the names there are, where it can be asked.
+    """
     names = {name for name, _ in causes}
     last = told[-1] if told else causes[-1][0]
     if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
-        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(admin, topic)) from None
+        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(topics, topic)) from None
     if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
         mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
         raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
@@ -62,7 +75,7 @@ def tell_failure(
         raise UnavailableError("the broker did not answer in time", where=bootstrap, mend=mend) from None
     if any("bootstrap" in line for line in told):
         raise UnavailableError("the address of the broker is not known", where=bootstrap, mend=f"| {last}") from None
-    if "ConfigException" in names or admin is None:
+    if "ConfigException" in names or topics is None:
         raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
     raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
 
@@ -74,9 +87,9 @@ def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
         thrown = thrown.getCause()
 
 
-def _near(admin: Any, topic: str) -> str:
+def _near(topics: Callable[[], Iterable[str]] | None, topic: str) -> str:
     try:
-        near = difflib.get_close_matches(topic, list(admin.listTopics().names().get()), 3)
+        near = difflib.get_close_matches(topic, list(topics()), 3) if topics is not None else []
     except Exception:  # noqa: BLE001
         near = []  # a hint is not worth a second error
     return f"Near it are: {', '.join(near)}." if near else "Check the name."

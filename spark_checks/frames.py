@@ -125,7 +125,7 @@ def _report_work(scope: Scope, fail_on: str) -> Work:
         tally = merge_tallies(collect_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
         found = spec.documents.open()
-        report = build_report(tally, catalogue=found, contract=spec.reference, source=source, spans={}, fail_on=fail_on)
+        report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)
         yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
 
     return work

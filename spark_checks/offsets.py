@@ -46,7 +46,7 @@ class Bound:
     """One end of a range, as a word says it."""
 
     word: str
-    kind: Literal["earliest", "latest", "offset", "offsets", "last", "time"]
+    kind: Literal["earliest", "latest", "offset", "offsets", "last", "time", "since"]
     number: int = 0
     offsets: tuple[tuple[int, int], ...] = ()
     time: datetime = EPOCH
@@ -62,6 +62,10 @@ class Range:
 
     start: Bound
     end: Bound
+
+    def since(self, offsets: Mapping[int, int]) -> Range:
+        """Return the range that begins where another ended; what that did not know is read from its beginning."""
+        return Range(Bound("the last run", "since", offsets=tuple(sorted(offsets.items()))), self.end)
 
 
 def parse_range(start: str = "earliest", end: str = "latest") -> Range:
@@ -95,7 +99,7 @@ def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dic
     """
     for bound in (wanted.start, wanted.end):
         for partition, _ in bound.offsets:
-            if partition not in limits:
+            if partition not in limits and bound.kind != "since":
                 there = f"It has {min(limits)} to {max(limits)}." if limits else "It has none."
                 raise UnavailableError(f"there is no partition {partition}", where=bound.word, mend=there)
     starts, ends = _place(wanted.start, limits, offsets_at_time), _place(wanted.end, limits, offsets_at_time)
@@ -125,10 +129,16 @@ def resolve(
         limits = {each: (log_starts[each], max(log_starts[each], log_ends[each])) for each in partitions}
 
         def offsets_at_time(time: datetime) -> dict[int, int]:
-            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(_milliseconds(time)))
+            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(milliseconds(time)))
             return {partition: offset for partition, offset in found.items() if offset >= 0}
 
         return select(wanted, limits, offsets_at_time)
+
+
+def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
+    """The names of all topics a person may mean, in order. Raises as `resolve` does."""
+    with _admin(session._jvm, bootstrap, "any", properties) as admin:  # noqa: SLF001  as above
+        return sorted(name for name in _names(admin) if not name.startswith("__"))
 
 
 def reading_options(
@@ -213,6 +223,9 @@ def _place(bound: Bound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict
         return {each: end for each, (_, end) in limits.items()}
     if bound.kind == "last":
         return {each: max(start, end - bound.number) for each, (start, end) in limits.items()}
+    if bound.kind == "since":
+        _check_continuity(dict(bound.offsets), limits)
+        return {each: dict(bound.offsets).get(each, start) for each, (start, _) in limits.items()}
     placed = {each: _number(bound, each) for each in limits if bound.names(each)}
     for partition, offset in placed.items():
         start, end = limits[partition]
@@ -223,11 +236,25 @@ def _place(bound: Bound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict
     return placed
 
 
+def _check_continuity(offsets: Mapping[int, int], limits: Limits) -> None:
+    """Raise UnavailableError where what came after the offsets cannot be read any more."""
+    mend = "Give --from earliest to start anew; what lies between is not read."
+    for partition, offset in offsets.items():
+        start, end = limits.get(partition, (0, 0))
+        where = f"partition {partition}"
+        if offset > end:
+            what = f"the topic was made anew: it ends at {end}, and the last run had read up to {offset}"
+            raise UnavailableError(what, where=where, mend=mend)
+        if offset < start:
+            what = f"{start - offset} offsets since the last run are gone: the log starts at {start}, not at {offset}"
+            raise UnavailableError(what, where=where, mend=mend)
+
+
 def _number(bound: Bound, partition: int) -> int:
     return dict(bound.offsets).get(partition, bound.number)
 
 
-def _milliseconds(time: datetime) -> int:
+def milliseconds(time: datetime) -> int:
     """The earliest Kafka timestamp that is not before `time`."""
     return max(0, -((EPOCH - time) // timedelta(milliseconds=1)))
 
@@ -258,10 +285,15 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
             raise
         causes = list(causes_of(thrown))
         told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
-        tell_failure(admin, causes, told, bootstrap=bootstrap, topic=topic)
+        topics = None if admin is None else lambda: _names(admin)
+        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)
+
+
+def _names(admin: Any) -> list[str]:
+    return list(admin.listTopics().names().get())
 
 
 def _partitions(jvm: Any, admin: Any, topic: str) -> list[int]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.detection.samples import sample_files, spread
+from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.bookmarks import Offsets
+from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
-from cdc_contracts.spark_checks.offsets import Range, reading_options, resolve, select, words_of
+from cdc_contracts.spark_checks.offsets import Range, list_topics, reading_options, resolve, select, words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -27,7 +32,7 @@ _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timest
 
 
 class Input(Protocol):
-    """Something to read: its spans by partition, what a report says of it, and how Spark runs work over it."""
+    """Something to read: its spans by partition, what a report says of it, and how work is run over it."""
 
     @property
     def spans(self) -> Mapping[Source, Span]: ...
@@ -41,6 +46,14 @@ class Input(Protocol):
 
         Raises UnavailableError where records are gone by the time they are read.
         """
+        ...
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield every record of the range, read in this process. Raises as `run` does."""
+        ...
+
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        """Yield records from the beginning, the middle and the end of each partition. Raises as `run` does."""
         ...
 
 
@@ -96,9 +109,27 @@ class TopicInput:
         with reading(self.bootstrap, list(self.selected), self.properties):
             return self.frame(session).mapInArrow(work, schema).collect()
 
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        for windows in spread({source: (span.start, span.end) for source, span in self.spans.items()}, most):
+            selected: dict[str, dict[int, tuple[int, int]]] = {}
+            for source, window in windows.items():
+                selected.setdefault(source.topic, {})[source.partition] = window
+            part = replace(self, selected=selected, tasks=None, headers=False)
+            if not selected:
+                continue
+            if session is None:
+                yield from part.batches()
+                continue
+            with reading(self.bootstrap, list(selected), self.properties):
+                yield from part.frame(session).select("value", "topic", "partition", "offset").toArrow().to_batches()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        with open_reader(self.bootstrap, self.properties) as reader:
+            yield from reader.read(self.selected, headers=self.headers)
+
 
 def read_topics(
-    session: SparkSession,
+    session: SparkSession | None,
     bootstrap: str,
     topics: Sequence[str],
     wanted: Range,
@@ -106,13 +137,41 @@ def read_topics(
     *,
     tasks: int | None = None,
     headers: bool = True,
+    since: Offsets | None = None,
 ) -> TopicInput:
-    """Return a range of topics, resolved against the broker now.
+    """Return a range of topics, resolved against the broker now; without a session, without a JVM.
 
+    With `since` it begins at these offsets, and where they do not name a partition at its beginning.
     Raises UnavailableError where broker, topic or offsets are not there.
     """
-    selected = {topic: resolve(session, bootstrap, topic, wanted, properties) for topic in topics}
+    ranges = {topic: wanted if since is None else wanted.since(since.get(topic, {})) for topic in topics}
+    if session is not None:
+        selected = {topic: resolve(session, bootstrap, topic, one, properties) for topic, one in ranges.items()}
+    else:
+        with open_reader(bootstrap, properties) as reader:
+            selected = {topic: reader.resolve(topic, one) for topic, one in ranges.items()}
     return TopicInput(bootstrap, selected, properties, tasks, headers)
+
+
+def match_topics(
+    session: SparkSession | None, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]
+) -> list[str]:
+    """Return the topics whose whole name matches, in order; those of Kafka itself (`__...`) never do.
+
+    Raises UnavailableError where none does, or the broker does not answer.
+    """
+    if session is not None:
+        names = list_topics(session, bootstrap, properties)
+    else:
+        with open_reader(bootstrap, properties) as reader:
+            names = reader.topics()
+    found = [name for name in names if pattern.fullmatch(name)]
+    if not found:
+        near = difflib.get_close_matches(pattern.pattern, names, 3, 0) or ["none"]
+        raise UnavailableError(
+            f"no topic matches {pattern.pattern}", where=bootstrap, mend=f"Topics there: {', '.join(near)}."
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -151,6 +210,13 @@ class FileInput:
 
         numbers = session.range(0, len(groups), 1, max(1, len(groups)))
         return numbers.mapInArrow(read_and_work, schema).collect()
+
+    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        for one in self.plan.slices:
+            yield from read_slice(one, self.windows)
 
 
 def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:

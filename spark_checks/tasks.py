@@ -6,19 +6,16 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
 from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.kernel.kernel import Kernel, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-
-if TYPE_CHECKING:
-    from pyspark import Accumulator
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -36,12 +33,16 @@ class ScopeSpec:
     """A scope as a value that travels to the workers."""
 
     documents: Bundle
-    reference: str
+    declared: str
+    spoken: Spoken
     terms: bytes
 
     def open(self) -> Scope:
         """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
-        return open_scope(self.documents.open(), self.reference, pickle.loads(self.terms))  # noqa: S301  our own bytes
+        terms = pickle.loads(self.terms)  # noqa: S301  our own bytes
+        if self.declared == AUTO:
+            return open_spoken(self.documents.open(), self.spoken, terms)
+        return open_scope(self.documents.open(), self.declared, terms)
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,24 @@ class TaskResult:
 
 def describe_scope(scope: Scope) -> ScopeSpec:
     """Return a scope as a value that travels."""
-    return ScopeSpec(bundle(scope.catalogue), scope.declared, pickle.dumps(scope.terms))
+    return ScopeSpec(bundle(scope.catalogue), scope.declared, scope.spoken, pickle.dumps(scope.terms))
+
+
+class Counter(Protocol):
+    """A number that grows: an accumulator of Spark, or one of this process."""
+
+    @property
+    def value(self) -> int: ...
+
+    def add(self, number: int, /) -> None: ...
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Counters that tasks add to as they end, so that a person can see how far a run is."""
+    """Counters that are added to as tasks or batches end, so that a person can see how far a run is."""
 
-    read: Accumulator[int]
-    quarantined: Accumulator[int]
+    read: Counter
+    quarantined: Counter
 
     def add(self, tally: Tally) -> None:
         self.read.add(sum(counts.read for counts in tally.partitions.values()))

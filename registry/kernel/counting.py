@@ -26,13 +26,14 @@ from cdc_contracts.registry.tally import (
     Extent,
     FindingKey,
     FindingTally,
+    Lane,
     Moment,
     PartitionTally,
     Source,
-    Start,
     Tally,
     key_of,
 )
+from cdc_contracts.registry.trails import ANY_OP, Start, Trail
 from cdc_contracts.registry.verdicts import (
     AMBIGUOUS,
     CONFORMING,
@@ -66,6 +67,14 @@ class _Told:
     @cached_property
     def keys(self) -> tuple[FindingKey, ...]:
         return tuple(key_of(finding, self.table) for finding in self.verdict.findings)
+
+    @cached_property
+    def does(self) -> str:
+        """The canonical op; that of any op where the code is not known."""
+        version = self.verdict.version
+        if version is None or self.op is None or not self.readable:
+            return ANY_OP
+        return version.meaning.ops.get(self.op, ANY_OP)
 
     @property
     def readable(self) -> bool:
@@ -122,7 +131,7 @@ def count(bench: Bench, batch: Batch) -> Tally:
             _add_findings(tally, one, mine, batch, examples)
         tally.statements += one.statements
     tally.statements = keep_first(tally.statements)
-    _find_onsets(tally, parts, batch)
+    _find_trails(tally, parts, batch)
     _find_runs(tally, proven, versions, batch)
     watch(bench, batch, tally)
     return tally
@@ -236,29 +245,41 @@ def _example(one: _Told, batch: Batch, number: int) -> Example:
     return Example(*source, int(batch.offsets[number]), value[:MOST_BYTES], len(value), digest, known)
 
 
-def _find_onsets(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
-    """Note the last message of each table that holds rows, and which records of a finding come after one without."""
-    clean: dict[tuple[Source, str | None], list[_Part]] = {}
+def _find_trails(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
+    """Note the last message of each table and op, and which records of a finding come behind one without it."""
+    lanes: dict[Source, dict[Lane, list[_Part]]] = {}
     found: dict[tuple[Source, FindingKey], list[_Part]] = {}
     for part in parts:
-        if part.told.verdict.outcome not in (CONTROL, TOMBSTONE):
-            for table in {part.told.table, None} if part.told.readable else (None,):
-                clean.setdefault((part.source, table), []).append(part)
+        if part.told.verdict.outcome == TOMBSTONE:
+            continue
+        mine = lanes.setdefault(part.source, {})
+        for table in {part.told.table, None} if part.told.readable else (None,):
+            for op in {part.told.does, ANY_OP}:
+                mine.setdefault((table, op), []).append(part)
         for key in dict.fromkeys(part.told.keys):
             found.setdefault((part.source, key), []).append(part)
-    for (source, table), held in clean.items():
-        held.sort(key=lambda part: -part.last)
-        tally.last_rows.setdefault(source, {})[table] = held[0].last
+    for source, by_lane in lanes.items():
+        for held in by_lane.values():
+            held.sort(key=lambda part: -part.last)
+        tally.lasts[source] = {lane: held[0].last for lane, held in by_lane.items()}
     for (source, key), held in found.items():
-        extent = tally.findings[key].extents[source]
-        others = clean.get((source, key.table), ())
-        extent.clean = next((part.last for part in others if key not in part.told.keys), -1)
-        after = [part.offsets > extent.clean for part in held]
-        total = int(sum(mask.sum() for mask in after))
-        if total:
-            numbers = np.concatenate([part.numbers[mask] for part, mask in zip(held, after, strict=True)])
-            first = numbers[int(batch.offsets[numbers].argmin())]
-            extent.starts = [Start(int(batch.offsets[first]), _time(batch.timestamps[first]), total)]
+        trails = tally.findings[key].extents[source].trails
+        for op in {*(part.told.does for part in held), ANY_OP}:
+            mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
+            others = lanes[source].get((key.table, op), ())
+            clean = next((part.last for part in others if key not in part.told.keys), -1)
+            trails[op] = _trail(mine_of_op, clean, batch)
+
+
+def _trail(parts: Sequence[_Part], clean: int, batch: Batch) -> Trail:
+    """Return the trail of a finding in a batch: what of it comes behind the last message without."""
+    trail = Trail(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
+    behind = [part.numbers[part.offsets > clean] for part in parts if part.last > clean]
+    if behind:
+        numbers = np.concatenate(behind)
+        first = numbers[int(batch.offsets[numbers].argmin())]
+        trail.starts = [Start(int(batch.offsets[first]), _time(batch.timestamps[first]), len(numbers))]
+    return trail
 
 
 def _moment(batch: Batch, source: Source, number: Any) -> Moment:

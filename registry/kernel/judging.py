@@ -8,7 +8,7 @@ holds arrays or objects for values is judged by the reference, one by one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -151,6 +151,26 @@ class Bench:
     rulings: list[Ruling] = field(default_factory=list)
     alone: list[tuple[int, Judged]] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
+
+    def having(self, outcomes: Collection[str]) -> set[int]:
+        """Return the numbers of the records that came to one of these outcomes."""
+        numbers = {number for number, judged in self.alone if judged.verdict.outcome in outcomes}
+        for ruling in self.rulings:
+            if ruling.verdict.outcome in outcomes:
+                numbers.update(ruling.alike.numbers.tolist())
+        return numbers
+
+    def leave_out(self, numbers: Collection[int]) -> None:
+        """Forget what some records came to: they are judged elsewhere."""
+        left_out = set(numbers)
+        self.alone = [(number, judged) for number, judged in self.alone if number not in left_out]
+        rulings = []
+        for ruling in self.rulings:
+            alike = ruling.alike
+            kept = alike.positions[~np.isin(alike.numbers, list(left_out))]
+            if len(kept):
+                rulings.append(Ruling(ruling.verdict, replace(alike, positions=kept)))
+        self.rulings = rulings
 
 
 class FastJudge:

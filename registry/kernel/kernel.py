@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
 from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
+from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
+from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.verdicts import unreadable
+from cdc_contracts.registry.verdicts import DRIFTED, OTHER_DIALECT, UNREADABLE, unreadable
 
 _COLLECT_EVERY: Final = 64
+_NOT_OF_IT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
 
 
 @dataclass(frozen=True)
@@ -42,36 +46,50 @@ class Kernel:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._judge = FastJudge(scope)
+        self._beside = [Kernel(companion) for companion in scope.companions]
         self._several = len(scope.judged) > 1
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return what the records came to, in numbers."""
-        total = Tally()
+        total, selection = Tally(), self.scope.terms.selection
         with put_off_collection():
             for batch in cut(records):
+                parts = []
                 for part, bench in self._benches(batch, texts=self._several):
-                    total.merge(count(bench, part))
+                    if selection:
+                        bench, excluded = exclude(bench, part, selection)  # noqa: PLW2901  the rest of it
+                        total.merge(excluded)
+                    parts.append((part, bench))
+                total.merge(self._count(parts))
         return total
 
     def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
         """Yield what the records came to, in numbers and rows, in parts of bounded size."""
         for batch in cut(records):
             with put_off_collection():
-                parts = [
-                    Written(
-                        count(bench, part),
-                        write_changes(bench, part),
-                        write_control(bench, part),
-                        write_quarantine(bench, part),
-                    )
-                    for part, bench in self._benches(batch, texts=True)
-                ]
-            yield from parts
+                parts = list(self._benches(batch, texts=True))
+                written = _in_order(
+                    [
+                        (write_changes(bench, part), write_control(bench, part), write_quarantine(bench, part))
+                        for part, bench in parts
+                    ]
+                )
+                tally = self._count(parts)
+            yield Written(tally, *written)
 
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""
         for batch in cut(records):
             yield from self._benches(batch, texts=True)
+
+    def _count(self, parts: Sequence[tuple[Batch, Bench]]) -> Tally:
+        """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
+        total = Tally()
+        for part, bench in parts:
+            total.merge(count(bench, part))
+        if self._beside:
+            total.runs = runs_of(parts, self.scope)
+        return total
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
         """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
@@ -80,6 +98,7 @@ class Kernel:
         """
         try:
             bench = self._judge.judge(batch.values, texts=texts)
+            strangers = self._strangers(bench, batch) if self._beside else {}
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -87,8 +106,35 @@ class Kernel:
                 yield from self._benches(Batch(batch.records.slice(middle)), texts=texts)
                 return
             verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
-            bench = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))])
+            bench, strangers = Bench(pa.array([None], pa.string()), alone=[(0, Judged(verdict))]), {}
+        for other, numbers in strangers.items():
+            bench.leave_out(numbers)
+            yield from other._benches(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
         yield batch, bench
+
+    def _strangers(self, bench: Bench, batch: Batch) -> dict[Kernel, list[int]]:
+        """Return the records that are not of the subject, by who else in the topic takes them."""
+        numbers = sorted(bench.having(_NOT_OF_IT))
+        found: dict[Kernel, list[int]] = {}
+        for other in self._beside:
+            welcome = other._judge.welcomes(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+            taken = [number for number, fits in zip(numbers, welcome, strict=True) if fits]
+            if taken:
+                found[other] = taken
+                numbers = [number for number in numbers if number not in set(taken)]
+        return found
+
+
+def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBatch, ...]:
+    """Return the tables of the parts of a batch as those of one: rows in the order of their records."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = []
+    for tables in zip(*parts, strict=True):
+        order = [name for name in ("topic", "partition", "offset", "row_index") if name in tables[0].schema.names]
+        table = pa.Table.from_batches(tables).sort_by([(name, "ascending") for name in order]).combine_chunks()
+        joined.append(table.to_batches()[0] if table.num_rows else tables[0])
+    return tuple(joined)
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -220,7 +220,7 @@ class Draft:
                     terms, judges = self.samples[version.reference].terms(), {}
                 except _WRONG:
                     continue
-            scope = Scope(self.catalogue, (version,), terms, version.reference, judges)
+            scope = Scope(self.catalogue, (version,), terms, version.reference, made=judges)
             judged = ((sample, scope.judge(sample.value)) for sample in self.samples[version.reference])
             found[version.reference] = list(judged)
         return found

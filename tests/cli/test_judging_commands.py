@@ -71,12 +71,10 @@ def test_check_and_audit_report_the_same(spark, here, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["check", "a.jsonl"], 2, "no contract is named"),
-        (["check", "a.jsonl", "--contract", "auto"], 2, "does not find out the contract by itself"),
         (["check", "a.jsonl", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
         (["check", "a.jsonl", "--contract", "dts/canal@7"], 2, "did you mean dts/canal@2?"),
         (["check", "missing.jsonl", "--contract", "dts/canal@2"], 3, "there is no such file (missing.jsonl)"),
-        (["check", "a.jsonl", "--contract", "dts/canal@2", "--fail-on", "never"], 2, "`never` is no severity"),
+        (["check", "a.jsonl", "--contract", "dts/canal@2", "--fail-on", "never"], 2, "`never` is neither a severity nor a class"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--severity", "malformed=info"], 2, "cannot be lowered"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--severity", "noise=error"], 2, "there is no drift class"),
         (["check", "a.jsonl", "--contract", "dts/canal@2", "--parameter", "zone=x"], 2, "there is no parameter `zone`"),
@@ -86,6 +84,8 @@ def test_check_and_audit_report_the_same(spark, here, capsys):
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "2026-01-01T00:00:00"], 2, "zone"),
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "offset:9"], 3, "9"),
         (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--report", "r.pdf"], 2, "not a kind of report"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--report", "no/r.md"], 2, "there is no such folder"),
+        (["audit", "file", "a.jsonl", "--contract", "dts/canal@2", "--baseline", "b.json"], 2, "cannot be read"),
         (["decode", "file", "a.jsonl", "--contract", "dts/canal@2"], 2, "--to"),
         (["audit", "topic", "t", "-b", "x:1", "--contract", "dts/canal@2", "--kafka-opt", "x"], 2, "NAME=VALUE"),
         (["audit", "topic", "t", "-b", "x:1", "--contract", "dts/canal@2", "--kafka-config", "no.properties"], 3, "no.prop"),
@@ -98,6 +98,32 @@ def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, cod
     assert out == ""
     assert told in err
     assert "Traceback" not in err
+
+
+def test_an_audit_writes_several_reports_and_a_baseline_that_makes_the_next_one_pass(spark, here, capsys):
+    lines = [b'{"shard":3,' + line[1:] for line in rendered("oms-community/canal@2", 60)]
+    path = write_lines(here / "a.jsonl", [*lines, b"x"])
+    call = ["audit", "file", path, "--contract", "oms-community/canal@2"]
+    files = ["r.json", "r.html", "r.md", "r.xml"]
+    reports = [word for name in files for word in ("--report", name)]
+
+    assert main([*call, *reports, "--write-baseline", "known.json", "--fail-on", "malformed"]) == 1
+    assert sorted(one.name for one in here.iterdir()) == sorted([*files, "a.jsonl", "known.json"])
+    assert '<span class="verdict drift">DRIFT</span>' in (here / "r.html").read_text()
+    failed = [
+        "malformed" in line for line in (here / "r.xml").read_text().splitlines() if line.strip().startswith("<failure")
+    ]
+    assert failed == [True]
+
+    capsys.readouterr()
+    assert main([*call, "--baseline", "known.json", "--report", "r.json"]) == 0
+    assert "2 findings left out that known.json has." in capsys.readouterr().out
+    assert json.loads((here / "r.json").read_text())["baseline"] == {"file": "known.json", "known": 2}
+    write_lines(here / "a.jsonl", [*lines, b"x", lines[0].replace(b'"INSERT"', b'"UPSERT"')])
+    assert main([*call, "--baseline", "known.json"]) == 1
+    out = capsys.readouterr().out
+    assert "error unknown-enum (D08" in out
+    assert "unknown-field" not in out
 
 
 def test_an_empty_range_is_inconclusive(spark, here, capsys):
@@ -178,6 +204,7 @@ def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     assert "upgraded after offset 274, at 275" in out
     report = json.loads((here / "d" / "report.json").read_text())
     assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
+    assert 'aria-labelledby="timeline"' in (here / "d" / "report.html").read_text()
     assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
 
 

@@ -66,6 +66,7 @@ CANAL_TYPES = (
     '"sqlType":{"id":-5,"note":12,"seen":93},'
     '"mysqlType":{"id":"bigint","note":"varchar(20)","seen":"timestamp(6)"},"pkNames":["id"],'
 )
+BARE_TYPES = CANAL_TYPES.replace("(20)", "").replace("(6)", "")
 DTS_HEAD = (
     '{"database":"shop","table":"visits","type":"%s","isDdl":false,"id":42,"es":1718000000000,"ts":1718000001234,'
     '"sql":"","gtid":"t:1",'
@@ -94,11 +95,11 @@ BY_HAND = [
      (CANAL_HEAD % ("ALTER", "true")).replace('"sql":""', "\"sql\":\"ALTER TABLE visits COMMENT = 'x'\"")
      + '"sqlType":null,"mysqlType":null,"pkNames":null,"data":null,"old":null}'),
     ("dts/canal@2", UPDATE,
-     DTS_HEAD % "UPDATE" + CANAL_TYPES + '"data":[' + DTS_NEW + '],"old":[' + CHANGED + "]}"),
+     DTS_HEAD % "UPDATE" + BARE_TYPES + '"data":[' + DTS_NEW + '],"old":[' + CHANGED + "]}"),
     ("dts/canal@1", UPDATE,
-     DTS_HEAD % "UPDATE" + CANAL_TYPES + '"data":[' + DTS_OLD + '],"old":[{"note":null}]}'),
-    ("dts/canal@2", DELETE, DTS_HEAD % "DELETE" + CANAL_TYPES + '"data":[' + DTS_OLD + '],"old":null}'),
-    ("dts/canal@1", DELETE, DTS_HEAD % "DELETE" + CANAL_TYPES + '"data":null,"old":[' + DTS_OLD + "]}"),
+     DTS_HEAD % "UPDATE" + BARE_TYPES + '"data":[' + DTS_OLD + '],"old":[{"note":null}]}'),
+    ("dts/canal@2", DELETE, DTS_HEAD % "DELETE" + BARE_TYPES + '"data":[' + DTS_OLD + '],"old":null}'),
+    ("dts/canal@1", DELETE, DTS_HEAD % "DELETE" + BARE_TYPES + '"data":null,"old":[' + DTS_OLD + "]}"),
     ("oms-community/default@2", UPDATE,
      '{"prevStruct":{' + OLD + '"1715000000.012345"},"postStruct":{' + NEW + '"1715000000.012345"},'
      + DEFAULT_TAIL % "UPDATE"),

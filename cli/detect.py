@@ -1,0 +1,139 @@
+"""`cdc-contracts detect`: which contract the messages of a file or topic speak, and how sure that is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console, judging, running
+from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.exits import EXIT_CODES
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.detection.hearing import Hearing
+
+TOPIC = "topic"
+_ENDS = {"certain": "pass", "likely": "pass", "mixed": "pass", "not-in-catalogue": "drift", "ambiguous": "inconclusive"}
+_MOST_SHOWN = 8
+
+Messages = Annotated[int, typer.Option("--messages", metavar="N", help="Look at so many messages at most.", min=1)]
+
+
+def detect(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
+    ],
+    bootstrap: Annotated[str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT")] = None,
+    messages: Messages = 2_000,
+    whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
+    start: running.From = "earliest",
+    end: running.To = "latest",
+    tables: judging.Tables = None,
+    parameters: judging.Parameters = None,
+    as_json: AsJson = False,
+    kafka_config: running.KafkaConfig = None,
+    kafka_options: running.KafkaOptions = None,
+    folders: ContractFolders = None,
+) -> None:
+    """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
+
+    Ends with 0 where it is told, 1 where the messages are not of the catalogue, 4 where it cannot be told.
+    """
+    from cdc_contracts.registry.detection.detection import detect as conclude
+    from cdc_contracts.registry.detection.hearing import Hearing
+
+    hearing = Hearing(open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters))
+    if sources[0] == TOPIC:
+        wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+        _hear_topics(hearing, sources[1:], bootstrap, messages, wanted, properties)
+    else:
+        _hear_files(hearing, sources, messages, whole=whole)
+    detection = conclude(hearing)
+    if as_json:
+        console.print_json(detection.as_document())
+    else:
+        tell_detection(detection.as_document())
+    raise typer.Exit(EXIT_CODES[_ENDS[detection.verdict]])
+
+
+def _hear_files(hearing: Hearing, sources: Sequence[str], messages: int, *, whole: bool) -> None:
+    from cdc_contracts.registry.detection.samples import hear_batches, sample_files
+    from cdc_contracts.registry.files import STDIN, plan_files, read_input
+
+    if list(sources) == [STDIN]:
+        hear_batches(hearing, read_input(sys.stdin.buffer.read(), whole=whole), messages)
+    else:
+        hear_batches(hearing, sample_files(plan_files([Path(one) for one in sources], whole=whole), messages), messages)
+
+
+def _hear_topics(
+    hearing: Hearing, topics: Sequence[str], bootstrap: str | None, messages: int, wanted: Any,
+    properties: Mapping[str, str],
+) -> None:  # fmt: skip
+    from cdc_contracts.registry.detection.samples import hear_batches
+    from cdc_contracts.spark_checks.consumer import open_reader, read_sample
+
+    if not topics or bootstrap is None:
+        raise UsageError("which topic of which broker?", mend="cdc-contracts detect topic NAME -b HOST:PORT")
+    with open_reader(bootstrap, properties) as reader:
+        for topic in topics:
+            before = hearing.messages
+            share = -(-messages // len(topics))
+            hear_batches(hearing, read_sample(reader, topic, share, wanted), before + share)
+
+
+def tell_detection(detection: Mapping[str, Any]) -> None:
+    """Write what was detected: the contract and how sure that is first, then what it rests on."""
+    console.print_text(f"{detection['verdict'].upper()}: {_sentence(detection)}")
+    if detection["settle"]:
+        console.print_text(detection["settle"])
+    if detection["candidates"]:
+        console.print_heading("Candidates")
+        rows = [
+            [one["contract"], f"{one['records']:,}", f"{one['votes']:,}", f"{one['against']:,}"]
+            for one in detection["candidates"][:_MOST_SHOWN]
+        ]
+        console.print_table(["contract", "messages that fit", "speaks for it", "against it"], rows)
+    if detection["evidence"]:
+        console.print_heading("Evidence")
+        rows = [[", ".join(names), says] for says, names in _exhibits(detection["evidence"])]
+        console.print_table(["", ""], rows[:_MOST_SHOWN], fixed=0)
+
+
+def _sentence(detection: Mapping[str, Any]) -> str:
+    total = f"{detection['messages']:,} messages"
+    subject = detection["subject"]
+    named = subject if detection["version"] is None else f"{subject}@{detection['version']}"
+    match detection["verdict"]:
+        case "certain":
+            return f"{total} speak {named}"
+        case "likely":
+            same = ", ".join(detection["equivalent"])
+            undecided = "" if detection["version"] is not None else ", and nothing here tells its versions apart"
+            return f"{total} speak {named}{undecided}" + (f"; {same} would read all of them alike" if same else "")
+        case "mixed":
+            return f"{total} speak several contracts"
+        case "ambiguous" if not detection["messages"]:
+            return "there is no message"
+        case "ambiguous":
+            return f"{total} do not tell which contract they speak"
+    return f"{total} are not of the catalogue" + (f", nearest {detection['nearest']}" if detection["nearest"] else "")
+
+
+def _exhibits(evidence: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Return what is said, with the contracts for which the same is said."""
+    told: dict[str, list[str]] = {}
+    for one in evidence:
+        first = one["first"]
+        place = f", first {first['topic']} {first['partition']} {first['offset']}" if first else ""
+        against = f", {one['contradicting']:,} to the contrary" if one["contradicting"] else ""
+        says = f"{one['says']} ({one['kind']}, {one['count']:,} times{against}{place})"
+        told.setdefault(says, [])
+        if one["for"] not in told[says]:
+            told[says].append(one["for"])
+    return list(told.items())

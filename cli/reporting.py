@@ -1,0 +1,40 @@
+"""`cdc-contracts report`: a stored report in another kind, without running anything again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cdc_contracts.cli import reports, summary
+
+app = typer.Typer(help="Show a stored report, or write it in another kind.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Show a stored report, or write it in another kind."""
+
+
+@app.command("render")
+def render(
+    path: Annotated[Path, typer.Argument(metavar="REPORT.json", help="What `audit --report` wrote.")],
+    targets: Annotated[
+        list[Path] | None,
+        typer.Option("-o", "--output", metavar="FILE", help="FILE.html, .md, .xml (JUnit) or .json. Repeatable."),
+    ] = None,
+    baseline: reports.KnownFindings = None,
+    new_baseline: reports.NewBaseline = None,
+) -> None:
+    """Write a stored report as HTML, Markdown or JUnit XML; without -o print its summary."""
+    from cdc_contracts.registry.reports.kinds import write_reports
+    from cdc_contracts.registry.reports.stored import read_report
+
+    reports.check_targets(targets, new_baseline=new_baseline)
+    known = reports.open_baseline(baseline)
+    report = reports.compare_with(read_report(path), known, new_baseline)
+    if targets:
+        write_reports(report, targets)
+    else:
+        summary.summarise(report)

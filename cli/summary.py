@@ -1,0 +1,128 @@
+"""The report of a run on a terminal: the verdict first, then what a person asks next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cdc_contracts.cli import console
+from cdc_contracts.registry.reports.visible import sentence, visible
+from cdc_contracts.registry.reports.wording import (
+    count_of,
+    detected,
+    explained_words,
+    headline,
+    notes,
+    observed_words,
+    onset_words,
+    subject_line,
+    support,
+    switch_words,
+)
+
+_MOST_SHOWN = 20
+_STYLES = {
+    "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
+    "error": "red", "warning": "yellow", "info": "cyan",
+}  # fmt: skip
+
+
+def summarise(report: Mapping[str, Any]) -> None:
+    """Write what a person wants to know first: the verdict, the contract, the ledger, the versions, the findings."""
+    console.print_text(f"{report['verdict'].upper()}: {headline(report)}", first=_STYLES.get(report["verdict"], "bold"))
+    for note in notes(report):
+        console.print_text(note)
+    _tell_contract(report.get("detection"))
+    _tell_ledger(report["ledger"])
+    _tell_versions(report)
+    _tell_findings(report["findings"])
+
+
+def _tell_contract(detection: Mapping[str, Any] | None) -> None:
+    if detection is None:
+        return
+    console.print_heading("Contract")
+    rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
+    if detection.get("equivalent"):
+        rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
+    rows += [["because", f"{sentence(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
+    if detection.get("settle"):
+        rows.append(["settle", sentence(detection["settle"])])
+    console.print_table(["", ""], rows)
+
+
+def _tell_ledger(ledger: Mapping[str, Any]) -> None:
+    console.print_heading("Ledger")
+    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
+    rows = [
+        [visible(f"{one['topic']} {one['partition']}"), f"{one['start']}..{one['end']}", *(one[name] for name in names)]
+        for one in ledger["partitions"]
+    ]
+    if len(rows) > 1:
+        gaps = sum(one["gaps"] for one in ledger["partitions"])
+        rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
+    console.print_table(["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"], rows)
+
+
+def _tell_versions(report: Mapping[str, Any]) -> None:
+    seen = {reference: count for reference, count in report["versions_seen"].items() if count}
+    if not seen and not report["versions_undecided"]:
+        return
+    console.print_heading("Versions")
+    rows: list[list[Any]] = [
+        [visible(reference), f"{_messages(count)} it and no other version"] for reference, count in seen.items()
+    ]
+    if report["versions_undecided"]:
+        rows.append(["undecided", f"{_messages(report['versions_undecided'])} several versions"])
+    rows += [
+        [visible(f"{one['topic']} {one['partition']}"), switch_words(one)] for one in report["switches"][:_MOST_SHOWN]
+    ]
+    if len(report["switches"]) > _MOST_SHOWN:
+        rows.append(["", f"and {len(report['switches']) - _MOST_SHOWN} more switches"])
+    console.print_table(["", ""], rows)
+
+
+def _messages(count: int) -> str:
+    return "1 message fits" if count == 1 else f"{count:,} messages fit"
+
+
+def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
+    if not findings:
+        return
+    console.print_heading("Findings")
+    above: Mapping[str, Any] = {}
+    for finding in findings[:_MOST_SHOWN]:
+        told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
+        console.print_text(told, first=_STYLES.get(finding["severity"], ""))
+        again = visible(finding.get("reproduce") or "", most=None)
+        rows = [*_facts(finding), *_advice(finding, above), ("again", again)]
+        console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
+        above = finding
+    if len(findings) > _MOST_SHOWN:
+        console.print_text(f"and {len(findings) - _MOST_SHOWN} more findings: --json or --report shows all")
+
+
+def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    early = finding.get("onset") is None  # a report from before there was an onset
+    count = f"{finding['count']:,} of {finding['denominator']:,}"
+    return [
+        ("count", f"{count}, {onset_words(finding)}" if early else count),
+        ("onset", None if early else onset_words(finding)),
+        ("expected", visible(finding["expected"])),
+        ("observed", observed_words(finding)),
+        ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
+        ("because", explained_words(finding)),
+    ]
+
+
+def _advice(finding: Mapping[str, Any], above: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    """What a finding means and what to do, said once where the finding above says the same."""
+    means = finding.get("explanation") or ""
+    known = means == above.get("explanation")
+    if finding["action"] == above.get("action") and finding["document"] == above.get("document"):
+        return [("means", None if known else sentence(means)), ("do", "as above")]
+    return [
+        ("means", sentence(means)),
+        ("see", visible(finding["document"] or "")),
+        ("do", sentence(finding["action"])),
+    ]

@@ -1,0 +1,103 @@
+"""Which topics a command reads, and the scope that each of them is judged within."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.cli import judging, running
+from cdc_contracts.registry.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.spark_checks.bookmarks import Offsets
+    from cdc_contracts.spark_checks.sources import Input
+
+Judge = Callable[..., "Scope | Undetected"]
+"""Opens the scope of a contract for topics."""
+
+
+def open_inputs(
+    topics: Sequence[str] | None, reading: running.Reading, brokers: running.Brokers, contract: str | None, judge: Judge
+) -> Callable[[SparkSession | None], list[tuple[Input, Scope | Undetected]]]:
+    """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
+
+    Raises UsageError where topics are not named in one way, or a contract is not known.
+    """
+    pattern = _check_choice(topics, brokers)
+    wanted, properties = running.parse_topic_options(
+        reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
+    )
+    since = _since(reading, brokers)
+    assigned = None if pattern else assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge)
+
+    def opened(session: SparkSession | None) -> list[tuple[Input, Scope | Undetected]]:
+        from cdc_contracts.spark_checks.sources import match_topics
+
+        found = assigned
+        if pattern is not None:
+            found = assign_scopes(match_topics(session, brokers.bootstrap, pattern, properties), contract, judge)
+        read = partial(running.open_topics, session, brokers.bootstrap, headers=False, since=since)
+        return [(read(names, wanted, properties), scope) for scope, names in found or ()]
+
+    return opened
+
+
+def assign_scopes(
+    topics: Sequence[str], contract: str | None, judge: Judge
+) -> list[tuple[Scope | Undetected, list[str]]]:
+    """Return the scopes that topics are judged within: that of the contract given, or those they are bound to.
+
+    Messages that do not name their table have it from their topic: then each topic has a scope of its own. So has each
+    topic whose contract is to be found out.
+    """
+    from cdc_contracts.registry.scope import Undetected
+    from cdc_contracts.registry.settings import read_settings
+
+    bindings = {contract: list(topics)} if contract else read_settings(Path.cwd()).bindings(topics)
+    assigned: list[tuple[Scope | Undetected, list[str]]] = []
+    for reference, names in bindings.items():
+        scope = judge(reference, topics=names)
+        if isinstance(scope, Undetected):
+            assigned += [(scope, [name]) for name in names]
+            continue
+        if len(names) > 1 and scope.terms.table is None and judging.needs_a_table(scope.catalogue, scope.declared):
+            assigned += [(replace(scope, terms=replace(scope.terms, table=name), made={}), [name]) for name in names]
+        else:
+            assigned.append((scope, names))
+    return assigned
+
+
+def _check_choice(topics: Sequence[str] | None, brokers: running.Brokers) -> re.Pattern[str] | None:
+    """Return the pattern that topics have to match, if that is how they are named."""
+    if (bool(topics), brokers.pattern is not None, brokers.every).count(True) != 1:
+        raise UsageError("topics are named in one way", mend="give TOPIC..., or --pattern REGEX, or --all")
+    try:
+        return re.compile(brokers.pattern) if brokers.pattern is not None else None
+    except re.error as error:
+        raise UsageError(f"not a regular expression: {error}", where=f"--pattern {brokers.pattern}") from error
+
+
+def _since(reading: running.Reading, brokers: running.Brokers) -> Offsets | None:
+    """Return where the last run ended; None where the run is to begin anew."""
+    from cdc_contracts.spark_checks.bookmarks import read_bookmarks
+
+    if brokers.since_last is None:
+        return None
+    found = read_bookmarks(brokers.since_last)
+    return found if reading.start is None else None
+
+
+def _bound_topics() -> list[str]:
+    from cdc_contracts.registry.settings import FILE, read_settings
+
+    bound = list(read_settings(Path.cwd()).topics)
+    if not bound:
+        raise UsageError("no topic is bound to a contract", where=FILE, mend="write `topics: {NAME: SYSTEM/DIALECT@N}`")
+    return bound

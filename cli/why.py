@@ -1,0 +1,107 @@
+"""`cdc-contracts why`: what one message is, which contract it is near, and each rule it breaks. Starts no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli import console, judging, running
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.exits import EXIT_CODES
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.dissection import Dissection
+    from cdc_contracts.registry.origins import Found
+
+_TOPIC = "topic"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Options of where the one message is: in a file, or in a topic."""
+
+    line: Annotated[int | None, typer.Option("--line", help="Which line of the file, or row of a capture.", min=1)] = (
+        None
+    )
+    whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False
+    bootstrap: Annotated[
+        str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
+    ] = None
+    partition: Annotated[int | None, typer.Option("--partition", help="Of a topic or capture.", min=0)] = None
+    offset: Annotated[int | None, typer.Option("--offset", help="Of a topic or capture.", min=0)] = None
+    kafka_config: running.KafkaConfig = None
+    kafka_options: running.KafkaOptions = None
+
+
+@spread
+def why(
+    words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
+    place: Place,
+    contract: judging.Contract = None,
+    tables: judging.Tables = None,
+    table: judging.Table = None,
+    parameters: judging.Parameters = None,
+    severities: judging.Raised = None,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
+    strict_json: judging.StrictJson = False,
+) -> None:
+    """Explain one message: every member of it, the nearest contract, and what it breaks of that and why."""
+    from cdc_contracts.registry.dissection import dissect
+
+    topics = [words[1]] if _names_a_topic(words) else []
+    catalogue, terms, reference = judging.open_terms_of_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities,
+        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
+    )  # fmt: skip
+    found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
+    declared = None if reference == judging.AUTO else reference
+    _tell(dissect(found.value, catalogue, terms, declared=declared, show_values=show_values), found, as_json=as_json)
+
+
+def _tell(told: Dissection, found: Found, *, as_json: bool) -> None:
+    from cdc_contracts.cli.dissections import print_dissection
+
+    if as_json:
+        console.print_json(told.as_document(found.place))
+    else:
+        print_dissection(told, found)
+    raise typer.Exit(EXIT_CODES[told.verdict])
+
+
+def _names_a_topic(words: Sequence[str]) -> bool:
+    if words[0] == _TOPIC and len(words) == 2:  # noqa: PLR2004  the word and the name
+        return True
+    if len(words) > 1 or words == [_TOPIC]:
+        raise UsageError(
+            f"`{' '.join(words)}` is not where one message is", mend="give FILE, or `-`, or `topic` and its name"
+        )
+    return False
+
+
+def _read_file(path: str, place: Place) -> Found:
+    from cdc_contracts.registry.origins import find_in_file
+
+    found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
+    if found.more:
+        other = "--line N takes another, --whole the whole" if found.line else "--line N takes another"
+        console.say(f"this is {found}, the first message of several; {other}")
+    return found
+
+
+def _read_topic(topic: str, place: Place) -> Found:
+    from cdc_contracts.registry.origins import found_in
+    from cdc_contracts.spark_checks.clients import read_client_properties
+    from cdc_contracts.spark_checks.consumer import open_reader, read_record
+
+    if place.bootstrap is None or place.partition is None or place.offset is None:
+        raise UsageError("one record of a topic needs -b HOST:PORT, --partition and --offset", where=topic)
+    properties = read_client_properties(place.kafka_config, place.kafka_options or ())
+    with open_reader(place.bootstrap, properties) as reader:
+        return found_in(read_record(reader, topic, place.partition, place.offset))

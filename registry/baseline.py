@@ -1,0 +1,79 @@
+"""A baseline: the findings that are known, so that a run tells only what is new.
+
+The file is JSON, sorted, one finding a block, so that it reads well in a review and changes little from run to run. A
+finding is known by its fingerprint; how often it was met does not matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.thresholds import verdict_of
+
+BASELINE_VERSION: Final = 1
+_DEFAULT_FAIL_ON: Final = ("warning",)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The file as it was named, and the fingerprints it holds."""
+
+    file: str
+    fingerprints: frozenset[str]
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Return a baseline that an earlier run wrote.
+
+    Raises UsageError where there is none, or where it is something else.
+    """
+    mend = "write one with --write-baseline"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        version = document["baseline_version"]
+        fingerprints = frozenset(str(one["fingerprint"]) for one in document["findings"])
+    except OSError as error:
+        raise UsageError(f"the baseline cannot be read: {error.strerror}", where=str(path), mend=mend) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError("this is no baseline", where=str(path), mend=mend) from error
+    if version != BASELINE_VERSION:
+        raise UsageError(f"this release does not know version {version} of a baseline", where=str(path), mend=mend)
+    return Baseline(str(path), fingerprints)
+
+
+def render_baseline(report: Mapping[str, Any]) -> str:
+    """Return the findings of a report as a baseline."""
+    keys = ("fingerprint", "class", "rule", "path", "table")
+    found = sorted(({key: one[key] for key in keys} for one in report["findings"]), key=_order)
+    document = {"baseline_version": BASELINE_VERSION, "findings": found}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:
+    """Return the report without the findings that the baseline has, judged anew by those that are left.
+
+    The ledger stays as it is: what was quarantined was quarantined, known or not.
+    """
+    findings = [one for one in report["findings"] if one["fingerprint"] not in baseline.fingerprints]
+    verdict = verdict_of(
+        ((one["class"], one["severity"]) for one in findings),
+        valued=report["ledger"]["read"] - report["ledger"]["tombstone"],
+        ambiguous=any(one["class"] == "ambiguous" for one in findings),
+        fail_on=",".join(report.get("fail_on") or _DEFAULT_FAIL_ON),
+    )
+    known = len(report["findings"]) - len(findings)
+    return {
+        **report,
+        "verdict": verdict,
+        "baseline": {"file": baseline.file, "known": known},
+        "findings": findings,
+    }
+
+
+def _order(finding: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    return finding["class"], finding["rule"], finding["path"], finding["table"] or ""

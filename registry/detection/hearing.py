@@ -1,0 +1,214 @@
+"""The hearing: many messages, one after the other, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import combinations, permutations
+from typing import Any, Final
+
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.detection.chains import KeyChains
+from cdc_contracts.registry.detection.columns import ColumnForms
+from cdc_contracts.registry.detection.relatives import Relative
+from cdc_contracts.registry.detection.testimony import Panel, Place, Testimony
+from cdc_contracts.registry.detection.votes import (
+    CODE_SEEN,
+    COLUMN_FORM,
+    DDL_SEEN,
+    KEY_CHAIN,
+    MARK,
+    PLAINER,
+    PROCESS_TIME,
+    VALUE_FORM,
+    Side,
+    Votes,
+)
+from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.model import Evidence
+from cdc_contracts.registry.pointers import follow, split_pointer
+from cdc_contracts.registry.terms import Terms
+
+_EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+@dataclass
+class Refusal:
+    """Messages that one version takes and another refuses, and why the first of them is refused."""
+
+    finding: Finding
+    first: Place
+    count: int = 0
+
+
+@dataclass
+class Hearing:
+    """What messages said so far.
+
+    `heard` counts messages by the sides that may have sent them; `differing` counts for two versions the messages
+    that both take and read differently.
+    """
+
+    catalogue: Catalogue
+    terms: Terms
+    messages: int = 0
+    heard: Counter[tuple[Side, ...]] = field(default_factory=Counter)
+    first: dict[tuple[Side, ...], Place] = field(default_factory=dict)
+    differing: Counter[frozenset[Version]] = field(default_factory=Counter)
+    refusals: dict[tuple[Version, Version], Refusal] = field(default_factory=dict)
+    votes: Votes = field(default_factory=Votes)
+    _before: dict[tuple[str, str, int], Any] = field(default_factory=dict)
+    sample: bytes | None = None
+    """The first message that nothing takes."""
+
+    @cached_property
+    def panel(self) -> Panel:
+        return Panel(self.catalogue, self.terms)
+
+    def hear(self, place: Place, value: bytes) -> None:
+        """Take one message into account."""
+        testimony = self.panel.hear(place, value)
+        self.messages += 1
+        marked = {relative.name for relative in (*testimony.marked, *self._repeating(testimony))}
+        sides: tuple[Side, ...] = (*testimony.fits, *testimony.may_be)
+        self.heard[sides] += 1
+        self.first.setdefault(sides, place)
+        if not sides and self.sample is None:
+            self.sample = value
+        for relative in testimony.may_be:
+            if relative.name in marked:
+                for version in testimony.fits:
+                    if version.subject in relative.near:
+                        self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
+        self._compare(testimony)
+        self._follow_keys(testimony)
+        if any(entry.column_form for version in testimony.fits for entry in version.meaning.version_evidence):
+            self._columns.take(testimony)
+
+    def _repeating(self, testimony: Testimony) -> Iterator[Relative]:
+        """Yield the relatives whose member of that kind says what it said in the message before."""
+        place = testimony.place
+        for relative in testimony.may_be:
+            if relative.repeats is not None:
+                key = (relative.name, place.topic, place.partition)
+                told = follow(testimony.message, split_pointer(relative.repeats))
+                if key in self._before and self._before[key] == told:
+                    yield relative
+                self._before[key] = told
+
+    def settle(self) -> None:
+        """Cast the votes that need all messages; once, at the end."""
+        for version, other, name in self._columns.votes():
+            form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
+            self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
+
+    def _compare(self, testimony: Testimony) -> None:
+        """Note what tells the versions that take a message apart, and those that refuse it from those that take it."""
+        fits, place = testimony.fits, testimony.place
+        for taken in fits:
+            for version, finding in testimony.refused.items():
+                refusal = self.refusals.setdefault((taken, version), Refusal(finding, place))
+                refusal.count += 1
+        for one, other in combinations(fits, 2):
+            if not testimony.agree(one, other):
+                self.differing[frozenset((one, other))] += 1
+        for one, other in permutations(fits, 2):
+            if testimony.is_plain(one) and not testimony.is_plain(other):
+                finding = next(found for found in fits[other].findings if found.severity != "info")
+                self.votes.cast(one, other, PLAINER, f"{other.reference} would warn of {_tell(finding)}", place)
+            for kind, says in _tells(testimony, one, other):
+                self.votes.cast(one, other, kind, says, place)
+
+    def _follow_keys(self, testimony: Testimony) -> None:
+        for chains in self._chains.values():
+            for whole, broken in chains.follow(testimony):
+                says = "the after image of one change of a row is the before image of the next"
+                self.votes.cast(whole, broken, KEY_CHAIN, says, testimony.place)
+
+    @cached_property
+    def _chains(self) -> Mapping[str, KeyChains]:
+        """The key chains of every subject that has several versions which place the images differently."""
+        found = {}
+        for subject in self.catalogue.subjects():
+            versions = self.catalogue.versions(subject)
+            chained = [one for one in versions if any(entry.key_chain for entry in one.meaning.version_evidence)]
+            if len(chained) > 1:
+                found[subject] = KeyChains(chained)
+        return found
+
+    @cached_property
+    def _columns(self) -> ColumnForms:
+        return ColumnForms(list(self.catalogue.all_versions()))
+
+
+def _tells(testimony: Testimony, one: Version, other: Version) -> Iterator[tuple[str, str]]:
+    """Yield what a message that two versions take says for the first of them, by the evidence of its contract."""
+    theirs = other.meaning.version_evidence
+    for entry in one.meaning.version_evidence:
+        if entry in theirs:
+            continue
+        for kind, tell in _WITNESSES.items():
+            says = tell(entry, testimony, one, other)
+            if says is not None:
+                yield kind, says
+
+
+def _tell_form(entry: Evidence, testimony: Testimony, one: Version, other: Version) -> str | None:
+    if entry.value_form is None or entry.proves != "subject" or one.subject == other.subject:
+        return None
+    forms, changes = testimony.fits[other].opinion.forms, testimony.fits[one].changes
+    for path, form in testimony.fits[one].opinion.forms.items():
+        if form == entry.is_form and forms.get(path) not in (None, form) and _holds_value(changes, path):
+            return f"{path} is written as {form}"
+    return None
+
+
+def _tell_code(entry: Evidence, testimony: Testimony, one: Version, other: Version) -> str | None:
+    codes = one.meaning.columns.codes
+    if entry.code_seen is None or codes is None or one.subject == other.subject:
+        return None
+    found = follow(testimony.message, split_pointer(codes.at))
+    told = found.values() if isinstance(found, dict) else ()
+    seen = any(isinstance(code, Number) and code.token == str(entry.code_seen) for code in told)
+    return f"type code {entry.code_seen} is used" if seen else None
+
+
+def _tell_ddl(entry: Evidence, testimony: Testimony, one: Version, other: Version) -> str | None:
+    control = testimony.fits[one].control
+    if not entry.ddl_seen or one.subject == other.subject or control is None or control.kind != "ddl":
+        return None
+    return f"it describes DDL messages, {other.reference} does not"
+
+
+def _tell_time(entry: Evidence, testimony: Testimony, one: Version, other: Version) -> str | None:
+    if entry.process_time_before is None or one.subject != other.subject:
+        return None
+    until = _micros(entry.process_time_before)
+    times = [change.process_time for change in testimony.fits[one].changes]
+    earlier = any(time is not None and time < until for time in times)
+    return f"written before {entry.process_time_before}" if earlier else None
+
+
+_WITNESSES: Final[Mapping[str, Callable[[Evidence, Testimony, Version, Version], str | None]]] = {
+    VALUE_FORM: _tell_form,
+    CODE_SEEN: _tell_code,
+    DDL_SEEN: _tell_ddl,
+    PROCESS_TIME: _tell_time,
+}
+
+
+def _tell(finding: Finding) -> str:
+    return f"{finding.path or 'the message'}: expected {finding.expected}, observed {finding.observed}"
+
+
+def _holds_value(changes: Iterable[Any], path: str) -> bool:
+    column = split_pointer(path)[-1]
+    return any((image or {}).get(column) is not None for one in changes for image in (one.after, one.before))
+
+
+def _micros(text: str) -> int:
+    return int((datetime.fromisoformat(text) - _EPOCH).total_seconds()) * 1_000_000

@@ -1,0 +1,230 @@
+"""One message dissected: what it is, by which contract, what it breaks and why that matters, and what else it may be.
+
+Plain values: the command prints them, `--json` writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from typing import Any, Final
+
+from cdc_contracts.registry.anatomy import Anatomy, take_apart
+from cdc_contracts.registry.candidates import Candidate, nearest, open_scopes, read_alike, weigh
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.faults import Fault, find_fault
+from cdc_contracts.registry.findings import CLASSES, INFO, Finding, rule_id
+from cdc_contracts.registry.messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.remarks import Remark, explain_findings
+from cdc_contracts.registry.scope import Judged, Scope, open_scope
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import (
+    AMBIGUOUS,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Verdict,
+    foreign,
+    show_members,
+    unreadable,
+)
+from cdc_contracts.registry.wire.transport import JsonWire
+from cdc_contracts.registry.wrappings import guess_wrapping
+
+DISSECTION_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another version of the catalogue: whether the message fits it, and if not, the first thing that says so.
+
+    `alike` says of one that fits whether it reads the same from the message; None where there is nothing to compare.
+    `members` is the share of the members it requires that are there, `marks` its discriminators that do not hold.
+    """
+
+    contract: str
+    fits: bool
+    alike: bool | None
+    members: float
+    marks: tuple[str, ...]
+    errors: int
+    why_not: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dissection:
+    """Everything that can be said of one value.
+
+    `contract` is what it was judged under, None where nothing is near; `choice` says why that one. `inside` are the
+    contracts that the message fits which unwrapping gives, where `wrapping` names a wrapping.
+    """
+
+    outcome: str
+    declared: str | None
+    contract: str | None
+    choice: str
+    bytes: int
+    sha256: str | None
+    anatomy: Anatomy | None
+    findings: tuple[Remark, ...]
+    others: tuple[Other, ...]
+    fault: Fault | None
+    wrapping: str | None
+    inside: tuple[str, ...]
+    values_shown: bool
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that exit codes stand for: an ambiguous message cannot be told, a note changes nothing."""
+        if self.outcome == AMBIGUOUS:
+            return INCONCLUSIVE
+        return DRIFT if any(one.severity != INFO for one in self.findings) else PASS
+
+    def as_document(self, place: dict[str, Any]) -> dict[str, Any]:
+        """Return the dissection as `--json` writes it; `place` says where the message is."""
+        document = {"why_version": DISSECTION_VERSION, "place": place, "verdict": self.verdict, **asdict(self)}
+        if document["fault"] is not None:
+            del document["fault"]["inside"]
+        return document
+
+
+def dissect(
+    value: bytes | None, catalogue: Catalogue, terms: Terms, *, declared: str | None = None, show_values: bool = False
+) -> Dissection:
+    """Return what one value is, under the contract that is declared or else the nearest there is.
+
+    Raises UsageError where there is no such contract.
+    """
+    scope = open_scope(catalogue, declared, terms) if declared is not None else None
+    if value is None:
+        choice = "a null value is a tombstone under every contract"
+        return Dissection(TOMBSTONE, declared, None, choice, 0, None, None, (), (), None, None, (), show_values)
+    scopes = open_scopes(catalogue, terms)
+    candidates = weigh(value, scopes)
+    if scope is not None:
+        judged, choice = scope.judge(value), "declared"
+    else:
+        scope, judged, choice = _choose(value, scopes, candidates, terms)
+    verdict = judged.verdict
+    version = verdict.version or (scope.judged[-1] if scope is not None else None)
+    message, fault = _open(value, scope, terms, show_values=show_values)
+    if verdict.outcome != UNREADABLE:
+        fault = None
+    wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
+    inside = fault.inside if fault is not None else wrapping.inside if wrapping is not None else None
+    judge = next((one for one in scope.judges if one.version is version), None) if scope is not None else None
+    anatomy = (
+        take_apart(judge, message, judged.table, show_values=show_values)
+        if judge is not None and message is not None
+        else None
+    )
+    return Dissection(
+        outcome=verdict.outcome,
+        declared=declared,
+        contract=version.reference if version is not None else None,
+        choice=choice,
+        bytes=len(value),
+        sha256=hashlib.sha256(value).hexdigest(),
+        anatomy=anatomy,
+        findings=explain_findings(verdict.findings, version, anatomy, fits=verdict.fits),
+        others=tuple(_others(candidates, verdict)),
+        fault=fault,
+        wrapping=wrapping.says if wrapping is not None else None,
+        inside=tuple(one.version.reference for one in weigh(inside, scopes) if one.fits) if inside is not None else (),
+        values_shown=show_values,
+    )
+
+
+def dissection_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `why --json`."""
+    text = files("cdc_contracts.registry").joinpath("dissection.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _choose(
+    value: bytes, scopes: Sequence[Scope], candidates: Sequence[Candidate], terms: Terms
+) -> tuple[Scope | None, Judged, str]:
+    """Return the scope of the nearest subject, the outcome under it, and why it is that one."""
+    fitting = [one for one in candidates if one.fits]
+    asked = fitting or [one for one in candidates if one.on_request]
+    near = asked[0] if asked else nearest(candidates)
+    if near is None:
+        return None, Judged(_without_contract(value, terms)), "no contract is near"
+    scope = next(scope for scope in scopes if scope.subject == near.version.subject)
+    judged = scope.judge(value)
+    if fitting and read_alike(fitting):
+        return (
+            scope,
+            judged,
+            "the first that fits; all that fit read the same" if fitting[1:] else "the only one that fits",
+        )
+    if asked:
+        why = "the message fits several contracts" if fitting else "any product may write such a message"
+        return scope, replace(judged, verdict=_undecided(scope, judged.verdict, asked)), why
+    if near.marked:
+        return scope, judged, "the nearest of those whose marks are there"
+    verdict = foreign(f"the marks of {near.version}", near.version, f"not so: {'; '.join(near.marks)}")
+    findings = near.judgement.findings if near.judgement is not None else ()
+    verdict = replace(verdict, findings=(*verdict.findings, *findings))
+    return scope, replace(judged, verdict=verdict), _tell_nearness(near, candidates)
+
+
+def _tell_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:
+    """Return in words how near the nearest is, and which others are as near."""
+    marks = f"{len(near.marks)} of its marks {'is' if len(near.marks) == 1 else 'are'} missing"
+    peers = [
+        one.version.reference
+        for one in candidates
+        if one is not near and one.distance == near.distance and one.members == near.members
+    ]
+    return f"the nearest, but {marks}" + (f"; as near: {', '.join(peers)}" if peers else "")
+
+
+def _undecided(scope: Scope, verdict: Verdict, asked: Sequence[Candidate]) -> Verdict:
+    """Return the verdict of a message that several contracts take, or one that has to be declared."""
+    versions = tuple(one.version for one in asked)
+    at = scope.judges[0].meaning.envelope.op.at
+    named = ", ".join(version.reference for version in versions)
+    if not any(one.fits for one in asked):
+        named += ", or any other product that writes plain rows"
+    one = Finding(rule_id("ambiguous"), "ambiguous", CLASSES["ambiguous"].severity, at, "one reading", named)
+    return Verdict(AMBIGUOUS, verdict.version or versions[0], (one,), versions, differs=True)
+
+
+def _without_contract(value: bytes, terms: Terms) -> Verdict:
+    """Return the verdict of a value that is near no contract: no message, or one of something else."""
+    try:
+        message = parse_message(value, max_bytes=terms.max_bytes, strict=terms.strict_json)
+    except Unreadable as error:
+        return unreadable(error.cause, EXPECTED, error.observed)
+    return foreign("the marks of some contract", None, show_members(list(message)))
+
+
+def _open(
+    value: bytes, scope: Scope | None, terms: Terms, *, show_values: bool
+) -> tuple[dict[str, Any] | None, Fault | None]:
+    """Return the message of a value, or where reading it fails."""
+    wire = scope.wire if scope is not None else JsonWire(terms)
+    try:
+        return wire.open(value), None
+    except Unreadable as error:
+        return None, find_fault(value, error, show_values=show_values)
+
+
+def _others(candidates: Sequence[Candidate], verdict: Verdict) -> list[Other]:
+    """Return the other versions, those that fit first, then by how far the message is from them."""
+    judged = next((one for one in candidates if one.version is verdict.version), None)
+    told = []
+    for one in candidates:
+        if one is not judged:
+            fits = one.fits or one.version in verdict.fits
+            alike = read_alike([judged, one]) if fits and judged is not None and judged.conforms else None
+            why = None if fits else one.why_not
+            far = (not fits, one.judgement is None, one.members == 0, one.distance)
+            told.append((far, Other(one.version.reference, fits, alike, one.members, one.marks, len(one.errors), why)))
+    return [other for _, other in sorted(told, key=lambda entry: entry[0])]

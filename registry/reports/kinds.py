@@ -1,0 +1,96 @@
+"""The kinds of report, by the ending of the file they go to, and how they get there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.reports.junit import render_junit
+from cdc_contracts.registry.reports.markdown import render_markdown
+from cdc_contracts.registry.reports.page import render_page
+from cdc_contracts.registry.reports.wording import Document
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def render_json(report: Document) -> str:
+    """Return the report as the JSON document that its schema describes."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    # half a pair of surrogates has no UTF-8, but JSON can still say it
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+KINDS: Final[Mapping[str, Callable[[Document], str]]] = MappingProxyType(
+    {".json": render_json, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
+)
+
+
+def check_targets(targets: Sequence[Path]) -> None:
+    """Make sure, before any work is done, that reports can be written.
+
+    Raises UsageError where a file is of no known kind, stands twice or is a folder, UnavailableError where it cannot
+    be written.
+    """
+    seen: set[Path] = set()
+    for target in targets:
+        if target.suffix not in KINDS:
+            raise UsageError(
+                f"`{target.suffix or target.name}` is not a kind of report",
+                where=str(target),
+                mend="the file ends in .json, .html, .md or .xml (JUnit)",
+            )
+        place = target.resolve()
+        if place in seen:
+            raise UsageError("two reports would go to one file", where=str(target))
+        seen.add(place)
+        check_place(place, target)
+
+
+def check_place(place: Path, given: Path) -> None:
+    """Make sure that a file can be put there. Raises UsageError or UnavailableError where it cannot."""
+    if place.is_dir():
+        raise UsageError("this is a folder, not a file", where=str(given))
+    if not place.parent.is_dir():
+        raise UsageError("there is no such folder", where=str(given.parent), mend="make it first")
+    try:
+        _aside(place).touch()
+        _aside(place).unlink()
+    except OSError as error:
+        raise _cannot_write(given, error) from error
+
+
+def write_reports(report: Document, targets: Sequence[Path]) -> None:
+    """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
+
+    Raises UnavailableError where one cannot be written.
+    """
+    for target in targets:
+        write_whole(target, KINDS[target.suffix](report))
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Write a file aside and put it in place at once. Raises UnavailableError where that fails."""
+    place = target.resolve()
+    aside = _aside(place)
+    try:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.replace(place)
+    except OSError as error:
+        with suppress(OSError):  # what went wrong first is what a person has to see
+            aside.unlink(missing_ok=True)
+        raise _cannot_write(target, error) from error
+
+
+def _aside(place: Path) -> Path:
+    return place.with_name(f".{place.name}.{os.getpid()}.part")
+
+
+def _cannot_write(target: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(f"it cannot be written: {error.strerror or error}", where=str(target))

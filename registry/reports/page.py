@@ -1,0 +1,221 @@
+"""The report as one HTML page: verdict first, then the contract, the ledger, the timeline and the findings.
+
+The page needs nothing but itself: no script, no request, one style sheet inside, and a policy that forbids the rest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Final
+
+from cdc_contracts.registry.findings import INFO, SEVERITIES
+from cdc_contracts.registry.reports.details import facts, finding_list
+from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
+from cdc_contracts.registry.reports.strips import shares_strip
+from cdc_contracts.registry.reports.timeline import timeline
+from cdc_contracts.registry.reports.visible import sentence
+from cdc_contracts.registry.reports.wording import (
+    Document,
+    count_of,
+    detected,
+    headline,
+    notes,
+    period,
+    source_words,
+    support,
+    switch_words,
+)
+
+_MOST_PARTITIONS: Final = 200
+_MOST_IN_SIGHT: Final = 12
+_MOST_ACTIONS: Final = 3
+_MOST_SWITCHES: Final = 100
+_PARTS: Final = ("conforming", "control", "tombstone", "quarantined")
+_COUNTS: Final = ("read", *_PARTS, "gaps")
+
+
+def render_page(report: Document) -> str:
+    """Return the page."""
+    style = files("cdc_contracts.registry.reports").joinpath("report.css").read_text(encoding="utf-8")
+    head = [
+        element("meta", charset="utf-8"),
+        _policy(style),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"{report['verdict'].upper()}: {source_words(report)}"),
+        element("style", Markup(style)),
+    ]
+    sections = [
+        _section("Contract", _contract(report)),
+        _section("Ledger", _ledger(report["ledger"])),
+        _section("Timeline", _timeline(report)),
+        _section("Findings", finding_list(report)),
+    ]
+    body = [_header(report), element("main", join(sections, "\n")), _footer(report)]
+    page = element("html", element("head", join(head, "\n")), element("body", join(body, "\n")), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _policy(style: str) -> Markup:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    allowed = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return element("meta", http_equiv="Content-Security-Policy", content=allowed)
+
+
+def _section(title: str, content: Markup | None) -> Markup | None:
+    if content is None:
+        return None
+    return element("section", element("h2", title, id=title.lower()), content, aria_labelledby=title.lower())
+
+
+def _header(report: Document) -> Markup:
+    verdict = report["verdict"]
+    ledger = report["ledger"]
+    told = notes(report)
+    severities = Counter(finding["severity"] for finding in report["findings"])
+    figures = [
+        (f"{ledger['read']:,}", "read"),
+        (f"{ledger['conforming'] + ledger['control']:,}", "conform"),
+        (f"{ledger['quarantined']:,}", "quarantined"),
+        *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
+    ]
+    return element(
+        "header",
+        element("p", f"Audit of {source_words(report)}", class_="eyebrow"),
+        element("h1", element("span", verdict.upper(), class_=f"verdict {verdict}"), " ", headline(report)),
+        element("ul", *(element("li", note) for note in told), class_="notes") if told else None,
+        element(
+            "dl",
+            *(element("div", element("dt", title), element("dd", number)) for number, title in figures),
+            class_="figures",
+        ),
+        _actions(report["findings"]),
+    )
+
+
+def _plural(severity: str, number: int) -> str:
+    return severity if number == 1 or severity == INFO else f"{severity}s"
+
+
+def _actions(findings: Sequence[Document]) -> Markup | None:
+    """What to do, in order of weight, each action once with the first finding that asks for it."""
+    first: dict[str, int] = {}
+    for number, finding in enumerate(findings, 1):
+        if finding["severity"] != "info":
+            first.setdefault(finding["action"], number)
+    if not first:
+        return None
+    entries = [
+        element("li", sentence(action), " ", element("a", findings[number - 1]["class"], href=f"#finding-{number}"))
+        for action, number in list(first.items())[:_MOST_ACTIONS]
+    ]
+    return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
+
+
+def _contract(report: Document) -> Markup:
+    detection = report.get("detection") or {}
+    equivalent, declared = detection.get("equivalent") or (), report["contract"]
+    proven = [join([name_of(name), f" {count:,}"]) for name, count in report["versions_seen"].items() if count]
+    found = (
+        join([element("strong", detected(detection)), f", from {count_of(detection['messages'], 'message')}"])
+        if detection else None
+    )  # fmt: skip
+    undecided = report["versions_undecided"]
+    return join([
+        facts([
+            ("Declared", name_of(declared) if declared != "auto" else "nothing, so it was found out"),
+            ("Found", found),
+            ("To settle it", sentence(detection.get("settle") or "")),
+            ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
+            ("Fit one version", join(proven, ", ") if proven else None),
+            ("Fit several", f"{undecided:,}" if undecided else None),
+        ]),
+        _evidence(detection),
+        _candidates(detection),
+    ])  # fmt: skip
+
+
+def _evidence(detection: Document) -> Markup | None:
+    entries = [
+        element("li", sentence(one["says"]), " ", element("small", support(one)))
+        for one in detection.get("evidence") or ()
+    ]
+    return element("ul", *entries, class_="evidence") if entries else None
+
+
+def _candidates(detection: Document) -> Markup | None:
+    keys = ("records", "votes", "against")
+    rows = [
+        row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in keys))
+        for one in detection.get("candidates") or ()
+    ]
+    head = [heading("candidate"), *(heading(key, "number") for key in keys)]
+    return table(rows, head=head, kind="candidates") if rows else None
+
+
+def _ledger(ledger: Document) -> Markup:
+    partitions = ledger["partitions"]
+    rows = [_ledger_row(one, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
+    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, None)]
+    keys = [element("li", shares_strip([(part, 1)]), part) for part in _PARTS]
+    few = len(rows) <= _MOST_IN_SIGHT
+    return join([
+        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole),
+        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows)),
+        more(len(partitions) - _MOST_PARTITIONS, "partitions"),
+        element("ul", *keys, class_="legend shares"),
+    ])  # fmt: skip
+
+
+def _ledger_table(rows: Sequence[Markup]) -> Markup:
+    counts = [heading(text, "number") for text in _COUNTS]
+    head = [heading("partition"), heading("offsets"), *counts, heading("share")]
+    return table(rows, head=head, kind="cards ledger")
+
+
+def _ledger_row(counts: Document, name: str | None) -> Markup:
+    offsets = f"{counts['start']} to {counts['end']}" if name else ""
+    times = period(counts.get("first_timestamp"), counts.get("last_timestamp"))
+    return row(
+        element("th", name_of(name) if name else "all", scope="row", role="rowheader"),
+        cell(
+            join([offsets, element("span", times, class_="times") if times else None]),
+            label="offsets" if name else None,
+        ),
+        *(cell(f"{counts[key]:,}", _tone(key, counts[key]), label=key) for key in _COUNTS),
+        cell(shares_strip([(part, counts[part]) for part in _PARTS]), "bar"),
+        kind=None if name else "all",
+    )
+
+
+def _tone(key: str, number: int) -> str:
+    if not number:
+        return "number zero"
+    return "number bad" if key == "quarantined" else "number"
+
+
+def _timeline(report: Document) -> Markup | None:
+    chart, switches = timeline(report), report["switches"]
+    entries = [
+        element("li", name_of(f"{one['topic']} {one['partition']}"), " ", switch_words(one))
+        for one in switches[:_MOST_SWITCHES]
+    ]
+    if not chart and not entries:
+        return None
+    listed = join([
+        element("ul", *entries, class_="switches") if entries else None,
+        more(len(switches) - _MOST_SWITCHES, "switches"),
+    ])  # fmt: skip
+    few = len(entries) <= _MOST_IN_SIGHT
+    return join([listed if few else fold(count_of(len(switches), "switch", "switches"), listed), chart])
+
+
+def _footer(report: Document) -> Markup:
+    tool = report.get("tool") or "cdc-contracts"
+    fails = f" Fails on {' and '.join(report['fail_on'])}." if report.get("fail_on") else ""
+    return element("footer", element("p", f"{tool}, report version {report['report_version']}.{fails}"))

@@ -1,0 +1,213 @@
+"""What a report says in sentences, the same ones on the terminal, in Markdown and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from cdc_contracts.registry.exits import INCONCLUSIVE, PASS
+from cdc_contracts.registry.reports.visible import visible
+
+Document = Mapping[str, Any]
+"""A report, or a part of one, as plain data."""
+
+COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined")
+_DETECTED: Final = {
+    "certain": "certain",
+    "likely": "likely, not proven",
+    "ambiguous": "it cannot be told",
+    "not-in-catalogue": "not in the catalogue",
+    "mixed": "several contracts in one topic",
+}
+_MOST_PLACES: Final = 4
+_MOST_NAMES: Final = 8
+
+
+def headline(report: Document) -> str:
+    """Return the sentence behind the verdict."""
+    ledger, contract = report["ledger"], spoken_contract(report)
+    valued = ledger["read"] - ledger["tombstone"]
+    if not ledger["read"]:
+        return "there was nothing to read"
+    if not valued:
+        return "only records without a value were there to read"
+    if report["verdict"] == INCONCLUSIVE and (unclear := _ambiguous(report)):
+        told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
+    elif ledger["quarantined"]:
+        told = f"{ledger['quarantined']:,} of {valued:,} messages do not say what {contract} says"
+    elif report["verdict"] == PASS or not report["findings"]:
+        told = f"all {ledger['read']:,} messages say what {contract} says"
+    else:
+        told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages judged by {contract}"
+    return f"{told}, nothing of it new" if report["verdict"] == PASS and known(report) else told
+
+
+def _ambiguous(report: Document) -> int:
+    return sum(finding["count"] for finding in report["findings"] if finding["class"] == "ambiguous")
+
+
+def spoken_contract(report: Document) -> str:
+    """Return the contract that the messages were judged by, found or declared."""
+    found = report.get("detection")
+    if report["contract"] != "auto":
+        return visible(report["contract"])
+    if not found or not found.get("subject"):
+        return "any one contract"
+    return visible(f"{found['subject']}@{found['version']}" if found.get("version") else found["subject"])
+
+
+def notes(report: Document) -> list[str]:
+    """Return what a reader has to know before trusting the verdict: what was not read, and what was left out."""
+    told = []
+    if report.get("stopped"):
+        told.append(f"Stopped before the end ({report['stopped']}): this is what had been read until then.")
+    coverage = report.get("coverage")
+    if coverage and (coverage.get("sample") or coverage["read"] < coverage["of"]):
+        sample = f", a sample of {coverage['sample']}" if coverage.get("sample") else ""
+        told.append(
+            f"Read {coverage['read']:,} of {coverage['of']:,} offsets"
+            f" ({share(coverage['read'], coverage['of'])}){sample}."
+        )
+    if known(report):
+        told.append(f"{count_of(known(report), 'finding')} left out that {visible(report['baseline']['file'])} has.")
+    if report["findings_cut"]:
+        others = (report.get("findings_other") or {}).get("records")
+        counted = f"; the others were met {others:,} times" if others else ""
+        told.append(f"There were more findings than the {len(report['findings']):,} that are kept{counted}.")
+    return told
+
+
+def known(report: Document) -> int:
+    """Return how many findings were left out because the baseline has them."""
+    return int((report.get("baseline") or {}).get("known", 0))
+
+
+def detected(detection: Document) -> str:
+    """Return what detection came to: how sure, and of what."""
+    sure = _DETECTED.get(detection["verdict"]) or visible(detection["verdict"])
+    subject, version = detection.get("subject"), detection.get("version")
+    if detection["verdict"] == "mixed":
+        return f"{sure}, all of {visible(subject)}" if subject else sure
+    if subject:
+        named = f"{subject}@{version}" if version else f"{subject}, version undecided"
+        return f"{visible(named)} ({sure})"
+    return f"{sure}; nearest {visible(detection['nearest'])}" if detection.get("nearest") else sure
+
+
+def support(entry: Document) -> str:
+    """Return what one piece of evidence speaks for, and how often."""
+    against = f", against {visible(entry['against'])}" if entry.get("against") else ""
+    contrary = f", {entry['contradicting']:,} to the contrary" if entry.get("contradicting") else ""
+    first = f", first at {place(entry['first'])}" if entry.get("first") else ""
+    return f"for {visible(entry['for'])}{against}: {entry['count']:,}{contrary}{first}"
+
+
+def source_words(report: Document) -> str:
+    """Return what was read: topics and brokers, or files."""
+    source = report["source"]
+    if source["kind"] == "file":
+        return _some(source.get("paths", ())) or "files"
+    topics = source.get("topics", ())
+    brokers = f" at {visible(source['bootstrap'])}" if source.get("bootstrap") else ""
+    return f"{'topic' if len(topics) == 1 else 'topics'} {_some(topics)}{brokers}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(visible(name) for name in names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def subject_line(finding: Document) -> str:
+    """Return where a finding is: table and path."""
+    table, path = finding["table"], finding["path"]
+    return f"{'any table' if table is None else visible(table)} {visible(path) or '(message)'}"
+
+
+def frequency(finding: Document) -> str:
+    """Return how many of how many, and the share."""
+    told = f"{finding['count']:,} of {finding['denominator']:,}"
+    return f"{told} ({share(finding['count'], finding['denominator'])})" if finding["denominator"] else told
+
+
+def onset_words(finding: Document) -> str:
+    """Return since when: every message since some offsets, sporadic, or once."""
+    onset = finding.get("onset")
+    if onset is None:
+        return f"first at {place(finding['first'])}"
+    since = onset["since"] or [finding["first"]]
+    if onset["kind"] == "once":
+        return f"once, at {place(since[0])}"
+    told = places(since)
+    return f"every message of the table since {told}" if onset["kind"] == "every" else f"sporadic, since {told}"
+
+
+def observed_counts(finding: Document) -> list[tuple[str, int | None]]:
+    """Return what was seen instead, the most frequent first, with counts where the report has them."""
+    if finding.get("histogram"):
+        return [(visible(one["observed"]), one["count"]) for one in finding["histogram"]]
+    return [(visible(text), None) for text in finding["observed"]]
+
+
+def observed_words(finding: Document) -> str:
+    """Return what was seen instead, with counts where there are several."""
+    counted = observed_counts(finding)
+    return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
+
+
+def explained_words(finding: Document) -> str | None:
+    """Return the DDL message that explains a finding."""
+    ddl = finding.get("explained_by")
+    return f"{visible(ddl['text'])} at {place(ddl)}" if ddl else None
+
+
+def place(moment: Document) -> str:
+    """Return one record by its coordinates, with its time where that is known."""
+    at = f" ({clock(moment['timestamp'])})" if moment.get("timestamp") else ""
+    return f"{visible(moment['topic'])} partition {moment['partition']} offset {moment['offset']}{at}"
+
+
+def places(moments: Sequence[Document]) -> str:
+    """Return the first few of some records, topic and time said once."""
+    told = [place(moments[0])]
+    for before, moment in pairwise(moments[:_MOST_PLACES]):
+        short = f"partition {moment['partition']} offset {moment['offset']}"
+        told.append(short if before["topic"] == moment["topic"] else place(moment))
+    more = len(moments) - _MOST_PLACES
+    return ", ".join(told) + (f" and in {count_of(more, 'more partition')}" if more > 0 else "")
+
+
+def clock(instant: str) -> str:
+    """Return a time of the report, as `--from` takes it too; milliseconds where they say something."""
+    return visible(instant.replace(".000Z", "Z"))
+
+
+def period(first: str | None, last: str | None) -> str | None:
+    """Return from when to when, the date said once where it is one; None where a time is missing."""
+    if not first or not last:
+        return None
+    start, end = clock(first), clock(last)
+    return f"{start} to {end.removeprefix(start.partition('T')[0] + 'T')}"
+
+
+def switch_words(switch: Document) -> str:
+    """Return from what to what a partition changes, and where."""
+    before, after = visible(switch["from"]), visible(switch["to"])
+    when = f" ({clock(switch['at_timestamp'])})" if switch.get("at_timestamp") else ""
+    return f"{before} up to offset {switch['after']}, {after} from {switch['at']}{when}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a share in percent that is 0 or 100 only where it is exactly so."""
+    if not whole or not part:
+        return "0 %"
+    if part == whole:
+        return "100 %"
+    percent = min(max(100 * part / whole, 0.1), 99.9)
+    told = f"{percent:.1f} %"
+    return f"< {told}" if 1000 * part < whole else told
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the plural where there are several."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

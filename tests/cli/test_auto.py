@@ -1,0 +1,141 @@
+"""`--contract auto`, which is what no `--contract` means: each message judged by what it speaks, or none at all."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from hearings import sampled
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder with no settings of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(here, messages):
+    (here / "orders.jsonl").write_bytes(b"\n".join(messages))
+
+
+def audit(here, messages, *options):
+    """Audit messages without a contract; the exit code and the report."""
+    write(here, messages)
+    # Streams that are put together begin to count anew, which is a warning of its own.
+    call = ["audit", "file", "orders.jsonl", "--engine", "local", "--fail-on", "error", "--report", "report.json"]
+    code = main([*call, *options])
+    return code, json.loads((here / "report.json").read_text())
+
+
+def test_a_topic_that_speaks_one_version_passes_and_the_report_says_how_that_was_found_out(here):
+    code, report = audit(here, sampled("dts/canal@2", 300))
+
+    found = report["detection"]
+    assert (code, report["contract"]) == (0, "auto")
+    assert (found["verdict"], found["subject"], found["version"], found["messages"]) == (
+        "certain", "dts/canal", 2, 300,
+    )  # fmt: skip
+    assert {one["kind"] for one in found["evidence"]} >= {"refused", "key-chain"}
+
+
+def test_what_drifts_among_messages_of_a_known_version_is_found_all_the_same(here):
+    messages = sampled("oms-community/canal@1", 300)
+    messages[77] = messages[77].replace(b'"isDdl":false', b'"isDdl":"no"')
+
+    code, report = audit(here, messages)
+
+    heavy = [one for one in report["findings"] if one["severity"] == "error"]
+    assert code == 1
+    assert [(one["class"], one["path"], one["first"]["offset"]) for one in heavy] == [("type-change", "/isDdl", 77)]
+
+
+def test_dialects_that_take_turns_are_told_stretch_by_stretch(here):
+    stretches = [("dts/canal@2", 120), ("oms/default@2", 80), ("dts/canal@2", 50), ("dts/avro@1", 30)]
+    messages = [value for reference, count in stretches for value in sampled(reference, count)]
+    capture = pq_of(here, messages)
+
+    code = main(["audit", "file", capture, "--engine", "local", "--fail-on", "error", "--report", "report.json"])
+    report = json.loads((here / "report.json").read_text())
+
+    (timeline,) = report["timeline"]
+    assert code == 0
+    assert report["detection"]["verdict"] == "mixed"
+    assert [(run["contract"], run["first_offset"], run["last_offset"]) for run in timeline["runs"]] == [
+        ("dts/canal@2", 0, 119), ("oms/default@2", 120, 199), ("dts/canal@2", 200, 249), ("dts/avro@1", 250, 279),
+    ]  # fmt: skip
+    assert [(one["after"], one["at"]) for one in report["switches"]] == [(119, 120), (199, 200), (249, 250)]
+    assert report["ledger"]["quarantined"] == 0
+
+
+def test_dialects_that_alternate_message_by_message_are_all_judged_by_their_own(here):
+    pairs = zip(sampled("dts/canal@2", 60), sampled("oms-community/default@1", 60), strict=True)
+
+    code, report = audit(here, [value for pair in pairs for value in pair])
+
+    assert code == 0
+    assert len(report["timeline"][0]["runs"]) == 100  # as many as are told
+    assert report["timeline"][0]["cut"]
+
+
+def test_a_switch_between_versions_leaves_open_what_lies_between_the_proofs(here):
+    old, new = rendered("dts/canal@1", 200), rendered("dts/canal@2", 200, seed=2)
+
+    code, report = audit(here, [*old, *new])
+
+    (switch,) = report["switches"]
+    ambiguous = [one for one in report["findings"] if one["class"] == "ambiguous"]
+    assert (code, report["detection"]["verdict"]) == (4, "mixed")
+    assert (switch["from"], switch["to"]) == ("dts/canal@1", "dts/canal@2")
+    assert switch["after"] < 200 <= switch["at"]
+    assert [(one["path"], one["observed"]) for one in ambiguous] == [("/type", ["dts/canal@1, dts/canal@2"])]
+
+
+def test_a_version_that_the_sample_did_not_see_makes_the_run_inconclusive(here):
+    hidden = rendered("dts/canal@1", 300, seed=3)
+    messages = [*sampled("dts/canal@2", 3_000), *hidden, *sampled("dts/canal@2", 6_000, seed=9)]
+
+    code, report = audit(here, messages)
+
+    assert (report["detection"]["verdict"], report["detection"]["version"]) == ("certain", 2)
+    assert (code, report["verdict"]) == (4, "inconclusive")
+    assert [one["to"] for one in report["switches"]] == ["dts/canal@1", "dts/canal@2"]
+
+
+RELATIVE = (
+    b'{"data":[{"id":"1","name":"a"}],"database":"d","es":1760000000000,"gtid":"","id":7,"isDdl":false,'
+    b'"mysqlType":{"id":"bigint","name":"varchar(32)"},"old":null,"pkNames":["id"],"sql":"",'
+    b'"sqlType":{"id":-5,"name":12},"table":"t","ts":1760000000321,"type":"INSERT"}'
+)
+
+
+def test_messages_of_a_product_outside_the_catalogue_are_not_judged(here, capsys):
+    code, report = audit(here, [RELATIVE] * 40)
+
+    assert (code, report["verdict"]) == (4, "inconclusive")
+    assert (report["detection"]["verdict"], report["detection"]["nearest"]) == ("not-in-catalogue", "dts/canal")
+    assert (report["ledger"]["read"], report["ledger"]["partitions"], report["findings"]) == (0, [], [])
+
+
+def test_check_and_decode_do_nothing_where_the_contract_cannot_be_told(here, capsys):
+    write(here, [RELATIVE] * 40)
+
+    assert main(["check", "orders.jsonl"]) == 4
+    assert "the contract of these messages cannot be told" in capsys.readouterr().err
+
+
+def test_check_finds_out_the_contract_of_a_file_and_says_so(here, capsys):
+    write(here, sampled("drs/json-c@2", 100))
+
+    assert main(["check", "orders.jsonl"]) == 0
+    assert "judged by auto (drs/json-c, found out from the messages)" in capsys.readouterr().err
+
+
+def pq_of(here, messages):
+    """A capture with the messages as values: a record of Avro may hold line feeds."""
+    import pyarrow as pa
+
+    pq.write_table(pa.table({"value": pa.array(messages, pa.binary())}), here / "orders.parquet")
+    return "orders.parquet"

@@ -1,0 +1,147 @@
+"""`audit --engine local` tells what `--engine spark` tells, to the byte, and needs no JVM for it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder with no settings of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def both(capsys, here, *arguments):
+    """Audit by both engines; what they tell is one and the same, and is returned."""
+    told = {}
+    for engine in ("spark", "local"):
+        code = main(["audit", *arguments, "--engine", engine, "--report", f"{engine}.json"])
+        out, err = capsys.readouterr()
+        told[engine] = (code, out, err, (here / f"{engine}.json").read_bytes())
+    assert told["local"] == told["spark"]
+    return told["spark"][0], json.loads(told["spark"][3])
+
+
+DIALECTS = ["dts/canal@2", "oms-community/canal@2", "dts/avro@1", "drs/json@2", "oms/shareplex@1", "oms/debezium-smt@1"]
+
+
+@pytest.mark.parametrize(("number", "reference"), list(enumerate(DIALECTS)))
+def test_topics_of_any_dialect_however_compressed(spark, broker, make_topic, here, capsys, number, reference):
+    values = rendered(reference, 300, controls=97)
+    hostile = [None, b"", b"x", values[0][:-9], b'{"a":1}', b'{"shard":3,' + values[1][1:]]
+    records = [(place % 2, value) for place, value in enumerate([*values[:150], *hostile, *values[150:]])]
+    codec = ["producer", "gzip", "snappy", "lz4", "zstd", "uncompressed"][number]
+    topic = make_topic(records, partitions=3, config={"compression.type": codec})
+    code, report = both(capsys, here, "topic", topic, "-b", broker.bootstrap, "--contract", reference)
+    assert (code, report["ledger"]["read"], report["ledger"]["tombstone"]) == (1, len(records), 1)
+    assert report["ledger"]["partitions"][2]["end"] == 0
+
+
+def test_a_subject_with_switches_in_a_range(spark, broker, make_topic, here, capsys):
+    old = rendered("oms-community/canal@1", 700, fractions=False)
+    topic = make_topic([(0, value) for value in [*old, *rendered("oms-community/canal@2", 700)]])
+    call = ["topic", topic, "-b", broker.bootstrap, "--contract", "oms-community/canal"]
+    code, report = both(capsys, here, *call, "--from", "offset:100", "--to", "offset:1300")
+    assert (code, report["ledger"]["read"]) == (0, 1_200)
+    assert [one["at"] for one in report["switches"]] == [700]
+
+
+def test_gaps_of_transactions_and_an_empty_topic(spark, broker, make_topic, here, capsys):
+    from confluent_kafka import Producer
+
+    topic, values = make_topic(), rendered("dts/canal@2", 30)
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    for start, keep in ((0, True), (10, False), (20, True)):
+        producer.begin_transaction()
+        for value in values[start : start + 10]:
+            producer.produce(topic, value)
+        producer.flush(30)
+        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    call = ["topic", topic, make_topic(), "-b", broker.bootstrap, "--contract", "dts/canal@2"]
+    code, report = both(capsys, here, *call)
+    assert code == 0
+    counts = {one["topic"]: (one["end"], one["read"], one["gaps"]) for one in report["ledger"]["partitions"]}
+    assert counts[topic] == (33, 20, 13)
+    code, report = both(capsys, here, "topic", call[2], *call[3:])
+    assert (code, report["verdict"]) == (4, "inconclusive")
+
+
+def test_files_of_lines_and_captures(spark, broker, make_topic, here, capsys):
+    values = rendered("dts/canal@1", 200)
+    (here / "a.jsonl").write_bytes(b"\n".join([*values, b"", b"not json", b" "]))
+    code, report = both(capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--from", "offset:10")
+    assert (code, report["ledger"]["read"], report["source"]["blank_lines"]) == (1, 191, 2)
+    topic = make_topic([(number % 3, value) for number, value in enumerate([*values, None])], partitions=3)
+    assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 0
+    capsys.readouterr()
+    code, report = both(capsys, here, "file", "c.parquet", "--contract", "dts/canal@1")
+    assert (code, report["ledger"]["read"], report["ledger"]["tombstone"]) == (0, 201, 1)
+
+
+@pytest.mark.parametrize("kind", ["topic", "file"])
+def test_the_local_engine_imports_no_spark_and_starts_no_java(broker, make_topic, here, kind):
+    values = rendered("dts/canal@2", 40)
+    (here / "a.jsonl").write_bytes(b"\n".join(values))
+    what = ["file", "a.jsonl"]
+    if kind == "topic":
+        what = ["topic", make_topic([(0, value) for value in values]), "-b", broker.bootstrap]
+    arguments = ["audit", *what, "--contract", "dts/canal@2", "--engine", "local"]
+    program = (
+        "import sys\n"
+        "from cdc_contracts.cli.app import main\n"
+        f"code = main({arguments!r})\n"
+        "print(code, sorted({name.split('.')[0] for name in sys.modules} & {'pyspark', 'py4j'}))\n"
+    )
+    # Without a PATH no java can be found, let alone started.
+    environment = {"PYTHONPATH": str(ROOT / ".src"), "PATH": "", "HOME": os.environ.get("HOME", "")}
+    found = subprocess.run([sys.executable, "-c", program], cwd=here, env=environment, capture_output=True, check=False)
+    assert found.returncode == 0, found.stderr
+    out = found.stdout.decode()
+    assert out.startswith("PASS: all 40 messages say what dts/canal@2 says")
+    assert out.splitlines()[-1] == "0 []"
+
+
+def test_a_topic_that_is_not_there_and_a_wrong_password_are_exit_3(broker, here, capsys):
+    call = ["audit", "topic", "no-such-topic", "--contract", "dts/canal@2", "--engine", "local"]
+    assert main([*call, "-b", broker.bootstrap]) == 3
+    assert "there is no topic no-such-topic" in capsys.readouterr().err
+    (here / "client.properties").write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+        '  username="reader" password="hunter2";\n'
+    )
+    assert main([*call, "-b", broker.login_bootstrap, "--kafka-config", "client.properties"]) == 3
+    out, err = capsys.readouterr()
+    assert (out, "hunter2" in err) == ("", False)
+    assert "refuses the credentials" in err
+
+
+def test_tables_that_are_left_out(spark, here, capsys):
+    orders = rendered("oms-community/canal@2", 50)
+    (here / "a.jsonl").write_bytes(
+        b"\n".join([*orders, *[value.replace(b'"orders"', b'"visits"') for value in orders]])
+    )
+    code, report = both(
+        capsys,
+        here,
+        "file",
+        "a.jsonl",
+        "--contract",
+        "oms-community/canal@2",
+        "--include",
+        "shop.*",
+        "--exclude",
+        "vis*",
+    )
+    assert (code, report["ledger"]["conforming"], report["ledger"]["excluded"]) == (0, 50, 50)

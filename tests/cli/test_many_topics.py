@@ -1,0 +1,88 @@
+"""Many topics in one run: by name, by pattern, or all that the project binds; one report and one exit code."""
+
+import json
+import re
+
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def named(make_topic):
+    """A topic by its contract; they differ in everything."""
+    values = {reference: rendered(reference, 60, seed=3) for reference in ("dts/canal@2", "drs/json@2")}
+    return {reference: make_topic([(0, value) for value in found]) for reference, found in values.items()}
+
+
+def audit(capsys, broker, *arguments, engine="local"):
+    code = main(["audit", "topic", *arguments, "-b", broker.bootstrap, "--engine", engine, "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out) if out else err
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_all_topics_of_the_project_are_judged_each_by_its_own_contract(
+    spark, broker, named, here, capsys, make_topic, engine
+):
+    empty = make_topic()
+    bound = {**{topic: reference for reference, topic in named.items()}, empty: "dts/canal@2"}
+    (here / "cdc-contracts.yaml").write_text(json.dumps({"topics": bound}))
+    code, report = audit(capsys, broker, "--all", engine=engine)
+    assert (code, report["verdict"]) == (0, "pass")
+    assert report["source"]["contracts"] == bound
+    assert {one["topic"]: one["read"] for one in report["ledger"]["partitions"]} == {
+        **dict.fromkeys(named.values(), 60), empty: 0,
+    }  # fmt: skip
+    assert report["ledger"]["conforming"] + report["ledger"]["control"] == 120
+
+
+def test_a_pattern_takes_the_topics_whose_whole_name_matches(broker, named, here, capsys):
+    first, second = named.values()
+    call = ["--contract", "dts/canal@2", "--pattern"]
+    code, report = audit(capsys, broker, *call, f"{re.escape(first)}|{re.escape(second)}")
+    assert (code, report["source"]["topics"]) == (1, sorted([first, second]))
+    assert {one["topic"] for one in report["ledger"]["partitions"] if one["quarantined"]} == {named["drs/json@2"]}
+    code, told = audit(capsys, broker, *call, first[:-1])
+    assert (code, f"no topic matches {first[:-1]}" in told, first in told) == (3, True, True)
+
+
+def test_spark_finds_the_same_topics_by_a_pattern(spark, broker, named, here, capsys):
+    code, report = audit(
+        capsys, broker, "--contract", "dts/canal@2", "--pattern", named["dts/canal@2"][:-1] + ".", engine="spark"
+    )
+    assert (code, report["source"]["topics"]) == (0, [named["dts/canal@2"]])
+
+
+def test_topics_whose_messages_name_no_table_each_have_their_own(broker, make_topic, here, capsys):
+    (here / "t.yaml").write_text("table: shop.orders\ncolumns: {id: {type: int}}\n")
+    values = [b'{"id":1,"__deleted":"false"}', b'{"id":"x","__deleted":"false"}']
+    topics = [make_topic([(0, value) for value in values]) for _ in range(2)]
+    (here / "t.yaml").write_text(f"table: {topics[1]}\ncolumns: {{id: {{type: int}}}}\n")
+    call = [*topics, "--contract", "oms/debezium-smt", "--tables", "t.yaml"]
+    code, report = audit(capsys, broker, *call)
+    assert code == 1
+    told = {one["table"] for one in report["findings"] if one["class"] == "type-change"}
+    assert told == {topics[1]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "topics are named in one way"),
+        (["a", "--all"], "topics are named in one way"),
+        (["--pattern", "a", "--all"], "topics are named in one way"),
+        (["--all"], "no topic is bound to a contract"),
+        (["--pattern", "(", "--contract", "dts/canal@2"], "not a regular expression"),
+    ],
+)
+def test_topics_that_are_not_named_in_one_way_are_exit_2(broker, here, capsys, arguments, told):
+    code, err = audit(capsys, broker, *arguments)
+    assert (code, told in err) == (2, True)

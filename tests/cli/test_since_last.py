@@ -1,0 +1,101 @@
+"""`--since-last FILE`: each run reads what came since the one before, and nothing is left out unsaid."""
+
+import json
+
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+VALUES = rendered("dts/canal@2", 60)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audit(capsys, broker, *topics, engine="local", more=()):
+    call = [*topics, "-b", broker.bootstrap, "--contract", "dts/canal@2", "--since-last", "seen.json"]
+    code = main(["audit", "topic", *call, "--engine", engine, "--json", *more])
+    out, err = capsys.readouterr()
+    return code, {(one["partition"], one["start"], one["end"]) for one in json.loads(out)["ledger"]["partitions"]} if (
+        out
+    ) else err
+
+
+def produce(broker, topic, count, partition=0):
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for value in VALUES[:count]:
+        producer.produce(topic, value, partition=partition)
+    assert producer.flush(30) == 0
+
+
+def seen(here):
+    return json.loads((here / "seen.json").read_text())
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_each_run_reads_what_is_new_also_in_new_partitions(spark, broker, make_topic, here, capsys, engine):
+    from confluent_kafka.admin import AdminClient, NewPartitions
+
+    topic = make_topic([(0, value) for value in VALUES[:10]])
+    assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 0, 10)})
+    assert seen(here) == {topic: {"0": 10}}
+    assert audit(capsys, broker, topic, engine=engine) == (4, {(0, 10, 10)})
+    produce(broker, topic, 5)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=30)
+    produce(broker, topic, 3, partition=1)
+    assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 10, 15), (1, 0, 3)})
+    assert seen(here) == {topic: {"0": 15, "1": 3}}
+
+
+def test_other_topics_and_what_was_left_for_later_stay_in_the_file(broker, make_topic, here, capsys):
+    first, second = (make_topic([(0, value) for value in VALUES[:10]]) for _ in range(2))
+    assert audit(capsys, broker, first) == (0, {(0, 0, 10)})
+    assert audit(capsys, broker, second, more=["--to", "offset:4"]) == (0, {(0, 0, 4)})
+    assert seen(here) == {first: {"0": 10}, second: {"0": 4}}
+    assert audit(capsys, broker, second) == (0, {(0, 4, 10)})
+
+
+def test_offsets_that_are_gone_end_the_run_and_from_starts_anew(broker, make_topic, here, capsys):
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    topic = make_topic([(0, value) for value in VALUES[:30]])
+    assert audit(capsys, broker, topic, more=["--to", "offset:10"])[0] == 0
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 25)]).values()
+    deleted.result(timeout=30)
+    code, err = audit(capsys, broker, topic)
+    assert code == 3
+    assert "15 offsets since the last run are gone: the log starts at 25, not at 10 (partition 0)" in err
+    assert seen(here) == {topic: {"0": 10}}
+    assert audit(capsys, broker, topic, more=["--from", "earliest"]) == (0, {(0, 25, 30)})
+    assert seen(here) == {topic: {"0": 30}}
+
+
+def test_a_topic_that_was_made_anew_is_told(broker, make_topic, here, capsys):
+    topic = make_topic([(0, value) for value in VALUES[:3]])
+    (here / "seen.json").write_text(json.dumps({topic: {"0": 10}}))
+    code, err = audit(capsys, broker, topic)
+    assert (code, "made anew: it ends at 3, and the last run had read up to 10" in err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("[]", 2), ("{", 2), ('{"t": {"0": -1}}', 2), ('{"t": {"x": 1}}', 2), ('{"t": 1}', 2)]
+)
+def test_a_file_that_holds_something_else_is_refused_and_kept(broker, here, capsys, text, code):
+    (here / "seen.json").write_text(text)
+    assert audit(capsys, broker, "t")[0] == code
+    assert (here / "seen.json").read_text() == text
+
+
+def test_drift_is_told_once_and_the_next_run_goes_on(broker, make_topic, here, capsys):
+    topic = make_topic([(0, b"x")])
+    assert audit(capsys, broker, topic) == (1, {(0, 0, 1)})
+    assert audit(capsys, broker, topic) == (4, {(0, 1, 1)})

@@ -1,0 +1,117 @@
+"""What many messages tell together: chains of keys, switches, mixtures, and what is not of the catalogue."""
+
+import json
+import random
+
+import pytest
+from hearings import detect_messages, sampled
+
+
+def canal(op, identifier, *, data=None, old=None, time=1_760_000_000_000, **more):
+    """One message in the envelope that several products share."""
+    return json.dumps({
+        "database": "shop", "table": "orders", "type": op, "isDdl": False, "id": identifier, "es": time, "ts": time + 9,
+        "sql": "", "sqlType": {"id": -5, "name": 12}, "mysqlType": {"id": "bigint", "name": "varchar"},
+        "pkNames": ["id"], "data": data, "old": old, **more,
+    }).encode()  # fmt: skip
+
+
+def updates(keys, versions_of_a_row, *, swapped):
+    """Updates of rows whose name counts up, each following the one before; `swapped` puts the after image in `old`."""
+    names, messages = dict.fromkeys(keys, 0), []
+    for number in range(len(keys) * versions_of_a_row):
+        key = keys[number % len(keys)]
+        before, after = ({"id": str(key), "name": f"n{names[key] + step}"} for step in (0, 1))
+        names[key] += 1
+        data, old = (before, after) if swapped else (after, before)
+        messages.append(canal("UPDATE", number + 1, data=[data], old=[old], gtid=f"g:{number}"))
+    return messages
+
+
+@pytest.mark.parametrize(("swapped", "reference"), [(False, "dts/canal@2"), (True, "dts/canal@1")])
+def test_updates_alone_tell_their_version_by_the_chains_of_their_keys(swapped, reference):
+    found = detect_messages(updates(range(10), 3, swapped=swapped))
+
+    assert (found.verdict, found.version.reference) == ("certain", reference)
+    chains = next(exhibit for exhibit in found.evidence if exhibit.kind == "key-chain")
+    assert (chains.winner, chains.count, chains.contradicting) == (reference, 20, 0)
+
+
+def test_updates_of_unrelated_keys_leave_the_version_open():
+    found = detect_messages(updates(range(60), 1, swapped=False))
+
+    assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
+    assert "changed twice" in found.settle
+
+
+def test_four_chains_are_too_few_to_decide():
+    found = detect_messages(updates(range(4), 2, swapped=False))
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+    assert [exhibit.count for exhibit in found.evidence if exhibit.kind == "key-chain"] == [4]
+
+
+def test_chains_that_contradict_each_other_decide_nothing():
+    both = [*updates(range(10), 3, swapped=False), *updates(range(100, 110), 3, swapped=True)]
+
+    found = detect_messages(both)
+
+    assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
+
+
+def test_a_column_that_goes_to_and_fro_is_no_chain():
+    messages = [
+        canal("UPDATE", number, data=[{"id": "1", "name": new}], old=[{"id": "1", "name": was}], gtid="g:1")
+        for number, (was, new) in enumerate([("a", "b"), ("b", "a")] * 10, 1)
+    ]
+
+    found = detect_messages(messages)
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_a_time_of_writing_before_the_change_proves_the_old_version():
+    old = [canal("UPDATE", n, data=[{"id": str(n), "name": "a"}], old=[{"id": str(n), "name": "b"}],
+                 time=1_600_000_000_000, gtid="g:1") for n in range(1, 4)]  # fmt: skip
+
+    found = detect_messages(old)
+
+    assert (found.verdict, found.version.reference) == ("certain", "dts/canal@1")
+
+
+def test_a_switch_of_version_is_told_as_mixed_with_both_versions():
+    found = detect_messages([*sampled("dts/canal@1", 200), *sampled("dts/canal@2", 300, seed=8)])
+
+    assert (found.verdict, found.subject, found.version) == ("mixed", "dts/canal", None)
+    assert {version.reference for version in found.spoken} == {"dts/canal@1", "dts/canal@2"}
+
+
+def test_interleaved_dialects_are_told_one_by_one():
+    messages = sampled("dts/canal@2", 100) + sampled("oms/default@2", 80) + sampled("dts/avro@1", 60)
+    random.Random(5).shuffle(messages)
+
+    found = detect_messages(messages)
+
+    assert (found.verdict, found.subject) == ("mixed", None)
+    assert [version.subject for version in found.spoken] == ["dts/canal", "oms/default", "dts/avro"]
+
+
+def test_a_few_strays_do_not_make_a_topic_mixed():
+    strays = [b'{"op_type": "I", "pos": "00001", "after": {}}', b"{}", b"not json", b"[1]"]
+
+    found = detect_messages([*sampled("oms-community/canal@1", 200), *strays])
+
+    assert (found.verdict, found.version.reference) == ("certain", "oms-community/canal@1")
+
+
+def test_nothing_at_all_tells_nothing():
+    found = detect_messages([])
+
+    assert (found.verdict, found.subject, found.messages) == ("ambiguous", None, 0)
+
+
+@pytest.mark.parametrize("value", [b"{}", b"", b"[]", b"\xff\xfe", b'{"type":"INSERT"}', b'"text"', b"1e400", b"null"])
+def test_what_is_no_message_of_anyone_is_not_in_the_catalogue(value):
+    found = detect_messages([value] * 3)
+
+    assert (found.verdict, found.subject, found.version, found.spoken) == ("not-in-catalogue", None, None, ())

@@ -1,0 +1,79 @@
+"""Messages of products that are not in the catalogue: none is claimed, however near it comes (`../relatives`)."""
+
+from pathlib import Path
+
+import pytest
+from hearings import detect_messages
+
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.detection.relatives import read_relatives
+from cdc_contracts.registry.errors import ContractError
+
+FOLDER = Path(__file__).parents[1] / "relatives"
+OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")
+INSEPARABLE = sorted((FOLDER / "inseparable").glob("*.jsonl"))
+
+
+def messages_of(path):
+    return [path.read_bytes()] if path.suffix == ".bin" else [line for line in path.read_bytes().split(b"\n") if line]
+
+
+def test_there_are_more_than_40_of_them():
+    assert len(OUTSIDE) > 40
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.name)
+def test_a_near_relative_is_not_in_the_catalogue(path):
+    found = detect_messages(messages_of(path))
+
+    assert (found.verdict, found.subject, found.version) == ("not-in-catalogue", None, None)
+    assert found.spoken == ()
+
+
+@pytest.mark.parametrize("path", INSEPARABLE, ids=lambda path: path.name)
+def test_what_no_message_tells_apart_is_never_certain(path):
+    found = detect_messages(messages_of(path))
+
+    assert found.verdict != "certain"
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("canal-1.1.4-mixed", "dts/canal"),
+        ("ticdc-canal-json", "dts/canal"),
+        ("inlong-canal-json", "oms/canal"),
+        ("debezium-mysql-with-schemas", "oms/debezium"),
+        ("debezium-postgres", "oms/debezium-flatten"),
+        ("maxwell", "dts/canal"),
+        ("goldengate-operation", "oms/shareplex"),
+        ("hudi-rows", None),
+        ("cloudevents", None),
+    ],
+)
+def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
+    assert detect_messages(messages_of(FOLDER / f"{name}.jsonl")).nearest == nearest
+
+
+def test_a_product_is_named_by_what_only_it_writes():
+    found = detect_messages(messages_of(FOLDER / "ticdc-canal-json.jsonl"))
+
+    assert found.evidence[0].winner == "TiCDC canal-json"
+
+
+def test_every_relative_is_near_subjects_that_there_are():
+    subjects = set(shipped_catalogue().subjects())
+
+    assert all(set(relative.near) <= subjects for relative in read_relatives(shipped_catalogue()))
+
+
+@pytest.mark.parametrize(
+    "text", ["- {name: X}", "- {name: X, near: [], could_be: [{presents: /a}], reads: same}", "- x", "a: b"]
+)
+def test_a_file_of_relatives_that_is_not_as_it_should_be_says_where(tmp_path, text):
+    (tmp_path / "relatives.yaml").write_text(text)
+    catalogue = type(shipped_catalogue())([*shipped_catalogue().roots, tmp_path])
+
+    with pytest.raises(ContractError) as error:
+        read_relatives(catalogue)
+    assert "relatives.yaml" in str(error.value)

@@ -1,0 +1,77 @@
+"""Reports as files: of the kind their ending says, there whole or not at all."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from report_examples import NAMES, example, path_of
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.reports.kinds import KINDS, check_targets, write_reports, write_whole
+from cdc_contracts.registry.reports.stored import read_report
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_is_written_the_same_twice(tmp_path, name):
+    report = read_report(path_of(name))
+    targets = [tmp_path / f"out{kind}" for kind in KINDS]
+    check_targets(targets)
+    write_reports(report, targets)
+    first = {target.name: target.read_bytes() for target in targets}
+    write_reports(report, targets)
+    assert {target.name: target.read_bytes() for target in targets} == first
+    assert sorted(first) == ["out.html", "out.json", "out.md", "out.xml"]
+    assert json.loads(first["out.json"]) == report
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(first)
+
+
+@pytest.mark.parametrize(
+    ("names", "what"),
+    [(["r.pdf"], "`.pdf` is not a kind of report"), (["report"], "`report` is not a kind of report"),
+     (["a.md", "./a.md"], "two reports would go to one file"), (["nowhere/a.md"], "there is no such folder"),
+     (["folder.md"], "this is a folder, not a file")],
+)  # fmt: skip
+def test_a_target_that_cannot_be_is_told_before_anything_starts(tmp_path, monkeypatch, names, what):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.md").mkdir()
+    with pytest.raises(UsageError, match=what):
+        check_targets([Path(name) for name in names])
+
+
+def test_a_folder_that_nothing_can_be_written_to_is_told_before_anything_starts():
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        check_targets([Path("/proc/report.json")])
+
+
+def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    target = tmp_path / "out.md"
+    target.write_text("before")
+    (tmp_path / f".out.md.{os.getpid()}.part").mkdir()
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        write_whole(target, "after")
+    assert target.read_text() == "before"
+
+
+def test_a_link_stays_a_link_and_the_file_has_the_usual_rights(tmp_path):
+    (tmp_path / "real.md").write_text("before")
+    (tmp_path / "link.md").symlink_to("real.md")
+    write_whole(tmp_path / "link.md", "after")
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "real.md").read_text() == "after"
+    (tmp_path / "usual").touch()
+    assert stat.S_IMODE((tmp_path / "real.md").stat().st_mode) == stat.S_IMODE((tmp_path / "usual").stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("{", "it is not JSON"), ("[]", "it has no report_version"), ('{"report_version": true}', "it has no report_version"),
+     ('{"report_version": 99}', "a newer release wrote this report"),
+     (json.dumps(example("pass", verdict="fine")), "'fine' is not one of")],
+)  # fmt: skip
+def test_a_stored_report_that_is_none_is_told(tmp_path, text, what):
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=what):
+        read_report(path)

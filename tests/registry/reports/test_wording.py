@@ -1,0 +1,97 @@
+"""The sentences of a report, and names that would pass for a part of it."""
+
+import pytest
+from report_examples import example
+
+from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.reports.wording import detected, headline, notes, onset_words, period, share
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [("orders", "orders"), ("שולחן", "שולחן"), ("注文 表", "注文 表"), ("a\nb\tc\rd", "a\\nb\\tc\\rd"), ("\x1b[31m", "\\x1b[31m"),
+     ("\u202egnp", "\\u202egnp"), ("a\u200bb\u00adc", "a\\u200bb\\xadc"), ("\ud800", "\\ud800"), ("\u2028", "\\u2028"),
+     ("\U000e0041", "\\U000e0041"), ("x" * 241, "x" * 240 + "… (1 more characters)"), ("", "")],
+)  # fmt: skip
+def test_a_name_holds_nothing_that_cannot_be_seen(text, seen):
+    assert visible(text) == seen
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "told"),
+    [
+        (0, 0, "0 %"),
+        (0, 9, "0 %"),
+        (9, 9, "100 %"),
+        (1, 2, "50.0 %"),
+        (1, 100_000, "< 0.1 %"),
+        (99_999, 100_000, "99.9 %"),
+    ],
+)
+def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
+    assert share(part, whole) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
+     ("drift", "10,802 of 19,996 messages do not say what oms-community/canal@2 says"),
+     ("interrupted", "all 32,000 messages say what dts/canal@2 says")],
+)  # fmt: skip
+def test_the_headline_is_one_sentence(name, told):
+    assert headline(example(name)) == told
+
+
+def test_the_headline_of_a_run_in_which_everything_is_known():
+    report = example("drift", verdict="pass", findings=[], baseline={"file": "known.json", "known": 8})
+    assert headline(report) == "10,802 of 19,996 messages do not say what oms-community/canal@2 says, nothing of it new"
+
+
+def test_the_headline_of_messages_that_fit_several_versions():
+    ledger = example("drift")["ledger"]
+    finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": 7}
+    report = example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)
+    assert headline(report) == "7 of 19,996 messages fit several versions that read them differently"
+
+
+def test_a_reader_is_told_what_was_not_read():
+    assert notes(example("interrupted")) == [
+        "Stopped before the end (interrupted): this is what had been read until then.",
+        "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by offset.",
+    ]
+    assert notes(example("pass")) == []
+    cut = example("drift", findings_cut=True, findings_other={"findings": None, "records": 12_000}, baseline=None)
+    assert notes(cut) == ["There were more findings than the 6 that are kept; the others were met 12,000 times."]
+
+
+def test_onsets_are_told_by_partition():
+    by_class = {finding["class"]: onset_words(finding) for finding in example("drift")["findings"]}
+    assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20T10:29:30Z)"
+    assert by_class["type-change"] == (
+        "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), partition 3 offset 4200"
+    )
+    assert by_class["unknown-field"].startswith(
+        "every message of the table since shop.changes partition 0 offset 4250 "
+    )
+    (old, *_) = example("version-1")["findings"]
+    assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [({"verdict": "certain", "subject": "dts/canal", "version": 2}, "dts/canal@2 (certain)"),
+     ({"verdict": "ambiguous", "subject": "dts/canal", "version": None}, "dts/canal, version undecided (it cannot be told)"),
+     ({"verdict": "not-in-catalogue", "subject": None, "nearest": "dts/canal@2"}, "not in the catalogue; nearest dts/canal@2"),
+     ({"verdict": "mixed", "subject": "dts/canal"}, "several contracts in one topic, all of dts/canal"),
+     ({"verdict": "ambiguous", "subject": None}, "it cannot be told")],
+)  # fmt: skip
+def test_what_was_detected_is_told_with_how_sure_it_is(found, told):
+    assert detected(found) == told
+
+
+def test_a_period_says_its_date_once():
+    assert period("2026-11-20T00:00:00.000Z", "2026-11-20T01:00:00.250Z") == "2026-11-20T00:00:00Z to 01:00:00.250Z"
+    assert (
+        period("2026-11-20T00:00:00.000Z", "2026-11-21T01:00:00.000Z") == "2026-11-20T00:00:00Z to 2026-11-21T01:00:00Z"
+    )
+    assert period(None, None) is None

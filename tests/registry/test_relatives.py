@@ -1,0 +1,45 @@
+"""Near relatives of the catalogue: what there is to try detection on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "relatives"
+FILES = sorted(path for path in FOLDER.glob("**/*") if path.suffix in (".jsonl", ".bin"))
+
+
+def test_every_file_is_described_and_every_description_has_its_file():
+    told = set()
+    for line in (FOLDER / "README.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `"):
+            told |= set(re.findall(r"`([^`]+)`", line.split("|")[1]))
+    assert told == {path.name.removesuffix(".jsonl") for path in FILES}
+    assert len(FILES) >= 40
+
+
+def test_every_line_is_one_json_text():
+    for path in FILES:
+        if path.suffix == ".jsonl":
+            lines = path.read_bytes().splitlines()
+            assert 1 <= len(lines) <= 30, path.name
+            for line in lines:
+                json.loads(line)
+
+
+def test_one_message_alone_is_taken_for_a_contract_only_in_the_canal_family():
+    from topics import CATALOGUE
+
+    from cdc_contracts.registry.candidates import open_scopes, weigh
+    from cdc_contracts.registry.terms import Terms
+
+    scopes = open_scopes(CATALOGUE, Terms())
+    fitting = set()
+    for path in FILES:
+        if path.parent == FOLDER:
+            values = path.read_bytes().splitlines() if path.suffix == ".jsonl" else [path.read_bytes()]
+            if any(one.fits for value in values for one in weigh(value, scopes)):
+                fitting.add(path.stem)
+    # Only the Canal family has the same members; there the stream has to tell.
+    assert {name.partition("-")[0] for name in fitting} == {"canal", "ticdc"}

@@ -1,0 +1,15 @@
+"""Reports written by hand for the tests of everything that shows one; each is a file beside those tests."""
+
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "registry" / "reports"
+NAMES = ("pass", "drift", "attack", "interrupted", "empty", "version-1")
+
+
+def path_of(name):
+    return FOLDER / f"{name}.json"
+
+
+def example(name, **changes):
+    return json.loads(path_of(name).read_bytes()) | changes
