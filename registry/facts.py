@@ -25,6 +25,7 @@ from cdc_contracts.registry.sequences import FIRST_HALF, SECOND_HALF, WHOLE, Str
 from cdc_contracts.registry.table_drift import Group, Shape
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.trails import Start, Trail
 from cdc_contracts.registry.verdicts import CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 
 _KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
@@ -51,7 +52,7 @@ class RowFacts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What records of one kind have in common.
+    """What records of one kind have in common: `op` is the canonical one, `code` what was sent for it.
 
     `track` is None where nothing is promised of their positions; `control` is the place and the name of an op that
     holds no row; `unlisted` the finding on a table that no table contract lists.
@@ -59,6 +60,7 @@ class Facts:
 
     contract: str
     table: str | None
+    op: str
     code: str | None
     half: int
     track: Track | None
@@ -79,6 +81,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
     return Facts(
         contract=contract,
         table=table_name(names.database, names.schema, names.table),
+        op=reading.op or "",
         code=reading.code,
         half=_HALVES.get(reading.op or "", WHOLE),
         track=_track(reading) if fits else None,
@@ -110,7 +113,9 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
         course.exercise[one] += stretch.count
     if facts.unlisted is not None:
         finding = facts.unlisted
-        extent = Extent(stretch.count, Moment(*source, *stretch.first), Moment(*source, *stretch.last))
+        first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
+        trail = Trail(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
+        extent = Extent(stretch.count, first, last, {facts.op: trail})
         found = FindingTally(
             finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
             stretch.ops.copy(), stretch.contracts.copy(), {source: extent},

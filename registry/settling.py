@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.exercise import unexercised
 from cdc_contracts.registry.findings import CLASSES, rule_id
-from cdc_contracts.registry.sequences import GOES_BACK, REPEATS, Point, Stretch
+from cdc_contracts.registry.sequences import GOES_BACK, REPEATS, Stretch
 from cdc_contracts.registry.tally import Extent, FindingKey, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.trails import Start, Trail
 
 _WORDS_OF_ORDER: Final = {
     GOES_BACK: ("not below the one before", "below the one before"),
     REPEATS: ("above the one before", "the same as the one before"),
 }
-Found = tuple[FindingKey, Source, str, str, Stretch]
-"""One finding in one partition: expected and observed, and the records that have it."""
+
+
+class _Found(NamedTuple):
+    """One finding in one partition: the records that have it, and since when where that can be told."""
+
+    key: FindingKey
+    source: Source
+    expected: str
+    observed: str
+    stretch: Stretch
+    trails: dict[str, Trail]
 
 
 def settle(tally: Tally, catalogue: Catalogue) -> None:
@@ -26,32 +36,35 @@ def settle(tally: Tally, catalogue: Catalogue) -> None:
     course = tally.course
     valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
-    for key, source, expected, observed, stretch in (*_order(course), *_tables(course), *_controls(course, valued)):
-        told = found.setdefault(key, _empty(course, key.name))
-        told.merge(_as_tally(told.severity, source, expected, observed, stretch))
+    for one in (*_order(course), *_tables(course), *_controls(course, valued)):
+        found.setdefault(one.key, _empty(course, one.key)).merge(_as_tally(course, one))
     for key, reference, expected, observed in _unexercised(course, catalogue):
-        told = found[key] = _empty(course, key.name)
+        told = found[key] = _empty(course, key)
         told.expected[expected], told.observed[observed], told.contracts[reference] = 0, 0, 0
         told.extents = _whole_range(tally)
-    for key, one in found.items():
-        tally.told += one.count - (tally.findings[key].count if key in tally.findings else 0)
+    for key, drift in found.items():
+        tally.told += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
     tally.dropped |= course.shapes.cut
 
 
-def _order(course: Course) -> Iterator[Found]:
+def _order(course: Course) -> Iterator[_Found]:
     for (line, cause), stretch in course.sequences.breaches().items():
         key = FindingKey("order", rule_id("order", cause), line.path, None)
-        yield key, Source(line.topic, line.partition), *_WORDS_OF_ORDER[cause], stretch
+        yield _Found(key, Source(line.topic, line.partition), *_WORDS_OF_ORDER[cause], stretch, {})
 
 
-def _tables(course: Course) -> Iterator[Found]:
+def _tables(course: Course) -> Iterator[_Found]:
     for breach in course.shapes.breaches():
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, breach.table)
-        yield key, Source(breach.topic, breach.partition), breach.expected, breach.observed, breach.stretch
+        stretch, clean = breach.stretch, breach.clean
+        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
+        trail = Trail(stretch.count, stretch.last.offset, clean, starts)
+        source = Source(breach.topic, breach.partition)
+        yield _Found(key, source, breach.expected, breach.observed, stretch, {breach.kind: trail})
 
 
-def _controls(course: Course, valued: int) -> Iterator[Found]:
+def _controls(course: Course, valued: int) -> Iterator[_Found]:
     """Yield the messages without a row by kind, all of them one finding at the place of the op."""
     totals = Counter[str]()
     for kind, stretch in course.controls.items():
@@ -60,7 +73,7 @@ def _controls(course: Course, valued: int) -> Iterator[Found]:
     for kind, stretch in course.controls.items():
         share = f"{kind.op}: {totals[kind.op]:,} of {valued:,} messages, {100 * totals[kind.op] / valued:.2f} %"
         key = FindingKey("control-share", rule_id("control-share"), path, None)
-        yield key, Source(kind.topic, kind.partition), "messages with rows", share, stretch
+        yield _Found(key, Source(kind.topic, kind.partition), "messages with rows", share, stretch, {})
 
 
 def _unexercised(course: Course, catalogue: Catalogue) -> Iterator[tuple[FindingKey, str, str, str]]:
@@ -78,18 +91,15 @@ def _whole_range(tally: Tally) -> dict[Source, Extent]:
     }
 
 
-def _as_tally(severity: str, source: Source, expected: str, observed: str, stretch: Stretch) -> FindingTally:
-    total = stretch.count
-    extent = Extent(total, _moment(source, stretch.first), _moment(source, stretch.last))
-    return FindingTally(
-        severity, Counter({expected: total}), Counter({observed: total}), stretch.ops.copy(),
-        stretch.contracts.copy(), {source: extent},
-    )  # fmt: skip
+def _as_tally(course: Course, one: _Found) -> FindingTally:
+    stretch, total = one.stretch, one.stretch.count
+    first, last = Moment(*one.source, *stretch.first), Moment(*one.source, *stretch.last)
+    found = _empty(course, one.key)
+    found.expected[one.expected] = found.observed[one.observed] = total
+    found.ops, found.contracts = stretch.ops.copy(), stretch.contracts.copy()
+    found.extents = {one.source: Extent(total, first, last, one.trails)}
+    return found
 
 
-def _empty(course: Course, name: str) -> FindingTally:
-    return FindingTally(course.severities.get(name, CLASSES[name].severity))
-
-
-def _moment(source: Source, point: Point) -> Moment:
-    return Moment(*source, point.offset, point.timestamp)
+def _empty(course: Course, key: FindingKey) -> FindingTally:
+    return FindingTally(course.severities.get(key.name, CLASSES[key.name].severity))

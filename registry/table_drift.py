@@ -40,16 +40,21 @@ class Group(NamedTuple):
 
 
 class TableBreach(NamedTuple):
-    """Rows of a partition that have another column, or another type of one, than is expected."""
+    """Rows of a partition that have another column, or another type of one, than is expected.
+
+    `clean` is the last offset of a row of their group that has what is expected, -1 where none has.
+    """
 
     topic: str
     partition: int
     table: str | None
+    kind: str
     path: str
     cause: str
     expected: str
     observed: str
     stretch: Stretch
+    clean: int
 
 
 @dataclass
@@ -93,11 +98,7 @@ class TableShapes:
             wanted = dict(listed if listed is not None else _first(shapes))
             # A listed column that rows of this kind never have, and others do, is not part of such rows.
             due = wanted.keys() & had_by_kind[group.table, group.kind] | wanted.keys() - had[group.table]
-            for shape in sorted(shapes):
-                for cause, name, expected, observed in _differences(wanted, due, dict(shape)):
-                    path = group.at + join_pointer(name)
-                    place = (group.topic, group.partition, group.table, path)
-                    yield TableBreach(*place, cause, expected, observed, shapes[shape])
+            yield from _breaches_of(group, shapes, wanted, due)
 
     def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
         shapes = self.seen.setdefault(group, {})
@@ -120,6 +121,22 @@ class TableShapes:
         if len(self.seen) > MOST_GROUPS:
             self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
             self.cut = True
+
+
+def _breaches_of(
+    group: Group, shapes: Mapping[Shape, Stretch], wanted: Mapping[str, str], due: set[str]
+) -> Iterator[TableBreach]:
+    rows = [(dict(shape), shapes[shape]) for shape in sorted(shapes)]
+    found = [(one, stretch) for columns, stretch in rows for one in _differences(wanted, due, columns)]
+    clean: dict[str, int] = {}
+    for name in {name for (_, name, _, _), _ in found}:
+        wanted_types = (None,) if name not in wanted else ("", wanted[name])
+        as_wanted = [stretch.last.offset for columns, stretch in rows if columns.get(name) in wanted_types]
+        clean[name] = max(as_wanted, default=-1)
+    for (cause, name, expected, observed), stretch in found:
+        path = group.at + join_pointer(name)
+        place = (group.topic, group.partition, group.table, group.kind, path)
+        yield TableBreach(*place, cause, expected, observed, stretch, clean[name])
 
 
 def _differences(

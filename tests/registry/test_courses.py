@@ -240,6 +240,7 @@ def test_a_column_that_comes_to_a_table_is_found_where_it_comes():
     }  # fmt: skip
     assert finding["observed"] == ["varchar(20)"]
     assert (finding["first"]["offset"], finding["last"]["offset"]) == (2, 3)
+    assert finding["onset"] == {"kind": "every", "since": [finding["first"]]}
     assert finding["document"].startswith("004_")
 
 
@@ -258,11 +259,22 @@ def test_a_table_changes_by_its_types_or_where_a_dialect_has_none_by_its_columns
     assert told(report_of(in_one_partition(inserts(reference, tables)), reference)) == expected
 
 
-def test_two_producers_with_two_shapes_are_one_finding():
-    values = inserts("oms-community/canal@2", [ORDERS, NARROW] * 40)
-    assert told(report_of(in_one_partition(values), "oms-community/canal@2")) == [
-        ("D11.lost-column", "/data/0/note", "shop.orders", 40, 0, 1)
-    ]
+def test_two_producers_with_two_shapes_are_one_finding_that_comes_and_goes():
+    values = inserts("oms-community/canal@2", [ORDERS, NARROW] * 20 + [ORDERS])
+    report = report_of(in_one_partition(values), "oms-community/canal@2")
+    assert told(report) == [("D11.lost-column", "/data/0/note", "shop.orders", 20, 0, 1)]
+    assert report["findings"][0]["onset"]["kind"] == "sporadic"
+
+
+def test_a_statement_in_the_topic_explains_the_column_that_comes_after_it():
+    renderer = Renderer(CATALOGUE.version("dts/canal@2"), Terms())
+    statement = Event("ddl", ORDERS, position="2", ddl_text="ALTER TABLE orders ADD COLUMN shard varchar(20)")
+    rows = inserts("dts/canal@2", [ORDERS, ORDERS, WIDER])
+    values = [*rows[:2], renderer.render(statement), rows[2]]
+    report = report_of(in_one_partition(values), "dts/canal@2")
+    assert told(report) == [("D11.new-column", "/data/0/shard", "shop.orders", 1, 0, 3)]
+    explained = report["findings"][0]["explained_by"]
+    assert (explained["offset"], explained["text"]) == (2, "ALTER TABLE orders ADD COLUMN shard varchar(20)")
 
 
 def test_each_partition_is_compared_with_itself():
