@@ -4,42 +4,60 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.commands import why_command
 from cdc_contracts.registry.findings import CLASSES
-from cdc_contracts.registry.forms import FORMS
-from cdc_contracts.registry.rulebook import CROSS_FIELD, find_rule
-from cdc_contracts.registry.tally import FindingKey, FindingTally, Moment
+from cdc_contracts.registry.likeness import similar_names
+from cdc_contracts.registry.messages import Unreadable, parse_message
+from cdc_contracts.registry.pointers import follow, split_pointer
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reasons import explain_drift
+from cdc_contracts.registry.redaction import CUT, cut_text, known_members, redact_message, redact_statement
+from cdc_contracts.registry.statements import explaining_statement
+from cdc_contracts.registry.tally import Example, FindingKey, FindingTally, Moment, Tally
+from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.times import instant
+from cdc_contracts.registry.wire.transport import open_wire
 
 _MOST_OBSERVED: Final = 10
-
-_CAUSES: Final = {
-    "D01.utf8": "The bytes are not UTF-8: another character set, or something that is no text at all.",
-    "D01.json": "The text does not end where its object does, ends before it, or is not JSON.",
-    "D01.bom": "A byte order mark stands before the text, which JSON does not allow.",
-    "D01.empty": "The value is there and holds nothing.",
-    "D01.too-long": "The value is longer than a message may be.",
-    "D01.depth": "Arrays and objects are nested deeper than any reader should follow.",
-    "D01.surrogate": "Half of a surrogate pair stands alone: a text was cut inside a character.",
-    "D01.not-object": "The value is JSON, but not an object.",
-    "D01.duplicate-member": "One member stands twice, and which of them counts is for each reader to guess.",
-    "D01.avro": "The bytes are no record of the schema, or bytes are left after it.",
-    "D01.not-judged": "This program failed on the message: please report it.",
-    "D03.images": "The row stands where the other version has it; read by this one, before and after change places.",
-    "D08.op": "What such a message does to a row is not known, so it is not read.",
-    "D08.source-type": "How values of that type are written is not known, so they are not read.",
-    "D14.digits": "Written out it would have more than 4,096 characters.",
-}
+_ONE_OF: Final = "one of "
+_A_TYPE_OF: Final = "a type of "
+_OF_TABLES: Final = ("unknown-table", "table-schema")
 
 
-def tell_drift(key: FindingKey, finding: FindingTally, denominator: int, catalogue: Catalogue) -> dict[str, Any]:
+class _Onset(NamedTuple):
+    """Since when there is a finding: from which records on without a break, and where it began in any case."""
+
+    kind: str
+    since: tuple[Moment, ...]
+    begins: tuple[Moment, ...]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What the findings of one run are told by: its tally, contracts, source, and whether values may be shown."""
+
+    tally: Tally
+    catalogue: Catalogue
+    declared: str
+    source: Mapping[str, Any]
+    show_values: bool = False
+
+    def version(self, reference: str | None) -> Version | None:
+        return None if reference is None else self.catalogue.version(reference)
+
+
+def tell_drift(telling: Telling, key: FindingKey, finding: FindingTally, denominator: int) -> dict[str, Any]:
     """Return one finding as the report has it; `denominator` counts the records that might have had it."""
     extents = [finding.extents[source] for source in sorted(finding.extents)]
     ops = dict(sorted(finding.ops.items()))
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
-    observed = sorted(finding.observed.items(), key=_by_count)[:_MOST_OBSERVED]
+    version = telling.version(contract)
+    onset = _onset(telling.tally, key, finding)
     return {
         "rule": key.rule,
         "class": key.name,
@@ -63,18 +81,18 @@ def tell_drift(key: FindingKey, finding: FindingTally, denominator: int, catalog
             for extent in extents
         ],
         "expected": " / ".join(sorted(finding.expected)),
-        "observed": [text for text, _ in observed],
-        "document": _document(contract, catalogue),
+        "observed": [text for text, _ in sorted(finding.observed.items(), key=_by_count)][:_MOST_OBSERVED],
+        "document": _document(version),
         "action": CLASSES[key.name].action,
         "fingerprint": fingerprint(key),
         "contract": contract,
-        "explanation": explain_drift(key, finding.expected),
-        "onset": {"kind": "once" if finding.count == 1 else "sporadic", "since": []},
-        "histogram": [{"observed": text, "count": count} for text, count in observed],
-        "similar": [],
-        "explained_by": None,
-        "example": None,
-        "reproduce": None,
+        "explanation": explain_drift(key.name, key.rule, finding.expected),
+        "onset": {"kind": onset.kind, "since": [_moment(moment) for moment in onset.since]},
+        "histogram": _histogram(finding),
+        "similar": _similar(key, finding, version, _message(telling, finding.example)),
+        "explained_by": _explained_by(telling, key, finding, onset, version),
+        "example": _example(telling, finding.example),
+        "reproduce": _reproduce(telling, finding, contract),
     }
 
 
@@ -84,26 +102,142 @@ def fingerprint(key: FindingKey) -> str:
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def explain_drift(key: FindingKey, expected: Counter[str]) -> str:
-    """Say what a finding means: what its class says, then its rule or the value form that was wanted."""
-    says = [CLASSES[key.name].says]
-    rule = find_rule(key.rule) if key.name == CROSS_FIELD else None
-    if rule is not None:
-        says.append(rule.says)
-    elif key.rule in _CAUSES:
-        says.append(_CAUSES[key.rule])
-    else:
-        says += [f"Wanted is {name}: {FORMS[name].says}" for name in sorted(expected) if name in FORMS]
-    return " ".join(says)
+def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
+    """Say since when: where each partition that has the finding ends with it, and not for a few records only."""
+    firsts = [finding.extents[source].first for source in sorted(finding.extents)]
+    if finding.count == 1:
+        return _Onset("once", tuple(firsts), tuple(firsts))
+    since, records = [], 0
+    for source in sorted(finding.extents):
+        start = tally.unbroken(key, source)
+        if start is not None:
+            since.append(Moment(*source, start.offset, start.timestamp))
+            records += start.records
+    if len(since) == len(firsts) and 2 * records >= finding.count:
+        return _Onset("every", tuple(since), tuple(since))
+    return _Onset("sporadic", (), tuple(firsts))
 
 
-def _document(contract: str | None, catalogue: Catalogue) -> str | None:
-    """Name the source document of a contract."""
-    if contract is None:
+def _histogram(finding: FindingTally) -> list[dict[str, Any]]:
+    """Count what was sent: by kind and shape as far as the shapes are known, else by what was observed."""
+    counts = Counter(finding.observed)
+    for text, count in finding.shapes.items():
+        counts[text] += count
+        counts[text.partition(" ")[0]] -= count
+    told = sorted(((text, count) for text, count in counts.items() if count > 0), key=_by_count)
+    return [{"observed": text, "count": count} for text, count in told[:_MOST_OBSERVED]]
+
+
+def _similar(
+    key: FindingKey, finding: FindingTally, version: Version | None, message: Mapping[str, Any] | None
+) -> list[str]:
+    """Return known names that are nearly the one that is not known."""
+    if version is None:
+        return []
+    above, name = _names(key.path)[:-1], key.path.rpartition("/")[2]
+    own = {path[-1] for path in known_members(version) if path[:-1] == above}
+    beside = follow(message, above) if message is not None else None
+    if key.name == "unknown-field":
+        return similar_names(name, own)
+    if key.name == "missing-field" and isinstance(beside, dict):
+        return similar_names(name, set(beside) - own)
+    if key.name == "unknown-enum":
+        codes = sorted(finding.observed.items(), key=_by_count)
+        return similar_names(codes[0][0], _known_codes(finding, version))
+    if key.rule == "D09.columns-typed" and message is not None:
+        types = set(Reading(version.meaning, dict(message), Terms()).types or ())
+        row = beside[0] if isinstance(beside, list) and beside else beside
+        columns = set(row) if isinstance(row, dict) else set()
+        return similar_names(name, types - columns if name in columns else columns - types)
+    return []
+
+
+def _known_codes(finding: FindingTally, version: Version) -> Iterator[str]:
+    for expected in finding.expected:
+        if expected.startswith(_ONE_OF):
+            yield from expected.removeprefix(_ONE_OF).split(", ")
+        elif expected.startswith(_A_TYPE_OF):
+            mapping = version.catalogue.mapping(expected.removeprefix(_A_TYPE_OF))
+            yield from (name for names in mapping.document.forms.values() for name in names)
+
+
+def _explained_by(
+    telling: Telling, key: FindingKey, finding: FindingTally, onset: _Onset, version: Version | None
+) -> dict[str, Any] | None:
+    """Return the DDL message that changed the column, or the table, that the finding is about."""
+    column = _column(key, version)
+    if key.table is None or (column is None and key.name not in _OF_TABLES):
         return None
-    provenance = catalogue.version(contract).resolved.get("provenance", {})
+    found = explaining_statement(telling.tally.statements, key.table, column, onset.begins)
+    if found is None:
+        return None
+    text = found.text if telling.show_values else redact_statement(found.text)
+    return {**_moment(Moment(*found[:4])), "text": cut_text(text)}
+
+
+def _column(key: FindingKey, version: Version | None) -> str | None:
+    """Return the column that a path leads to, in an image or in the types of the columns."""
+    path = _names(key.path)
+    if version is None or not path:
+        return None
+    columns = version.meaning.columns
+    places = [*version.meaning.images.pointers(), columns.codes.at if columns.codes else None]
+    places.append(columns.types.at if columns.types != "none" else None)
+    return path[-1] if path[:-1] in [_names(place) for place in places if place is not None] else None
+
+
+def _example(telling: Telling, example: Example | None) -> dict[str, Any] | None:
+    if example is None:
+        return None
+    version = telling.version(example.contract)
+    try:
+        text = _wire_text(version, example)
+    except Unreadable:
+        text = example.value
+    message = cut_text(text.decode("utf-8", "replace")) if telling.show_values else redact_message(text, version)
+    if len(example.value) < example.size and not message.endswith(CUT):
+        message += CUT
+    return {
+        "topic": example.topic,
+        "partition": example.partition,
+        "offset": example.offset,
+        "message": message,
+        "bytes": example.size,
+        "sha256": example.sha256 or hashlib.sha256(example.value).hexdigest(),
+    }
+
+
+def _message(telling: Telling, example: Example | None) -> dict[str, Any] | None:
+    """Return the message of an example, None where its bytes are not all there or hold none."""
+    version = telling.version(example.contract) if example is not None else None
+    if example is None or version is None or len(example.value) < example.size:
+        return None
+    try:
+        return parse_message(_wire_text(version, example))
+    except Unreadable:
+        return None
+
+
+def _wire_text(version: Version | None, example: Example) -> bytes:
+    return example.value if version is None else open_wire(version, Terms()).text_of(example.value)
+
+
+def _reproduce(telling: Telling, finding: FindingTally, contract: str | None) -> str | None:
+    first = min((extent.first for extent in finding.extents.values()), key=_place)
+    reference = contract if telling.declared == "auto" else telling.declared
+    return why_command(telling.source, *_place(first), reference) if reference is not None else None
+
+
+def _document(version: Version | None) -> str | None:
+    """Name the source document of a contract."""
+    provenance = version.resolved.get("provenance", {}) if version is not None else {}
     parts = [provenance.get("document"), provenance.get("section")]
     return ", ".join(part for part in parts if part) or None
+
+
+def _names(pointer: str) -> tuple[str, ...]:
+    """Return the names on the way to a member; positions in lists, which paths write 0, are not named."""
+    return tuple(part for part in split_pointer(pointer) if part != "0")
 
 
 def _moment(moment: Moment) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
@@ -147,6 +148,7 @@ def _read(token: str) -> str:
     return text
 
 
+@lru_cache(64)
 def _keeps_of(version: Version | None) -> _Keeps:
     if version is None:
         return _Keeps(frozenset(), (), frozenset())
@@ -160,7 +162,7 @@ def _keeps_of(version: Version | None) -> _Keeps:
         below += [join_pointer(*path, types.in_image) for path in images if types.in_image is not None]
     keys, statement = envelope.primary_key_values, ddl.text if ddl else None
     secret = {split_pointer(place.at) for place in (keys, statement) if place is not None and place.at is not None}
-    values = {split_pointer(envelope.op.at), *_known_members(version.schema, version.schema, ())} - secret
+    values = {split_pointer(envelope.op.at), *known_members(version)} - secret
     return _Keeps(
         frozenset(path for path in values if not any(path[:depth] in images for depth in range(1, len(path) + 1))),
         tuple(map(split_pointer, below)),
@@ -169,8 +171,13 @@ def _keeps_of(version: Version | None) -> _Keeps:
     )
 
 
+@lru_cache(64)
+def known_members(version: Version) -> frozenset[Path]:
+    """Return where the schema of a message has a member; lists are not on the way, and columns no members."""
+    return frozenset(_known_members(version.schema, version.schema, ()))
+
+
 def _known_members(whole: Mapping[str, Any], schema: Mapping[str, Any], path: Path) -> Iterator[Path]:
-    """Yield where the schema of a message has a member of its own that holds one value, or a list of them."""
     if "$ref" in schema:
         schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
     if isinstance(schema.get("items"), dict):

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.drift import tell_drift
+from cdc_contracts.registry.drift import Telling, tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.findings import SEVERITIES
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally, told_runs
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 
@@ -46,16 +46,17 @@ def build_report(
     fail_on: str,
     sample: str | None = None,
     stopped: str | None = None,
+    show_values: bool = False,
     wanted: Spans | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
     `sample` says which part of the range was read where not all of it was, `stopped` why a run ended early, and
-    `wanted` what it was to read then.
+    `wanted` what it was to read then. Values are told by their shapes unless `show_values`.
     Raises LedgerError where the counts do not add up.
     """
     tally.bound()
-    findings = _findings(tally, catalogue, contract)
+    telling = Telling(tally, catalogue, contract, source, show_values)
     return {
         "report_version": REPORT_VERSION,
         "tool": f"cdc-contracts {__version__}",
@@ -67,7 +68,7 @@ def build_report(
         "stopped": stopped,
         "baseline": None,
         "ledger": _ledger(tally, spans),
-        "findings": findings,
+        "findings": _findings(telling),
         "findings_cut": tally.dropped,
         "findings_other": _others(tally),
         "versions_seen": _versions_seen(tally, catalogue, contract),
@@ -146,10 +147,11 @@ def _counts(counts: PartitionTally) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _findings(tally: Tally, catalogue: Catalogue, contract: str) -> list[dict[str, Any]]:
+def _findings(telling: Telling) -> list[dict[str, Any]]:
+    tally = telling.tally
     valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
-        tell_drift(key, finding, tally.readable[key.table] if key.table is not None else valued, catalogue)
+        tell_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued)
         for key, finding in tally.findings.items()
     ]
     return sorted(documents, key=weight)
@@ -170,7 +172,7 @@ def _others(tally: Tally) -> dict[str, int | None]:
 def _timeline(tally: Tally, spans: Spans) -> list[dict[str, Any]]:
     timeline = []
     for source in sorted(tally.runs):
-        runs = tally.runs[source]
+        runs = told_runs(tally, source)
         start, end = _window(tally, spans, source)
         timeline.append({
             "topic": source.topic,
@@ -206,7 +208,7 @@ def _switches(tally: Tally) -> list[dict[str, Any]]:
             "at_timestamp": instant(after.first_timestamp),
         }
         for source in sorted(tally.runs)
-        for before, after in pairwise(tally.runs[source][:_MOST_RUNS])
+        for before, after in pairwise(told_runs(tally, source)[:_MOST_RUNS])
     ]
 
 

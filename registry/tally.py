@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
+from cdc_contracts.registry.statements import Statement, keep_first
+from cdc_contracts.registry.trails import ANY_OP, Start, Trail, unbroken_series
 
 MOST_FINDINGS: Final = 5_000
 MOST_SHAPES: Final = 200
-MOST_RUNS: Final = 1_000
-MOST_TABLES: Final = 20_000
 
 
 class Source(NamedTuple):
@@ -36,6 +36,22 @@ class Moment(NamedTuple):
     timestamp: int | None
 
 
+class Example(NamedTuple):
+    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+    size: int
+    sha256: str | None
+    contract: str | None
+
+
+Lane = tuple[str | None, str]
+"""A table and a canonical op."""
+
+
 class FindingKey(NamedTuple):
     """What makes two findings one."""
 
@@ -49,23 +65,34 @@ class FindingKey(NamedTuple):
         return (self.name, self.rule, self.path, self.table is not None, self.table or "")
 
 
+def key_of(finding: Finding, table: str | None) -> FindingKey:
+    """Return what makes a finding on a table one with others."""
+    return FindingKey(finding.name, finding.rule, finding.path, table)
+
+
 @dataclass
 class Extent:
-    """How often, and from where to where in one partition."""
+    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
 
     count: int
     first: Moment
     last: Moment
+    trails: dict[str, Trail] = field(default_factory=dict)
 
     def add(self, other: Extent) -> None:
         self.count += other.count
         self.first = min(self.first, other.first, key=_offset)
         self.last = max(self.last, other.last, key=_offset)
+        for op, trail in other.trails.items():
+            if op in self.trails:
+                self.trails[op].add(trail)
+            else:
+                self.trails[op] = trail
 
 
 @dataclass
 class FindingTally:
-    """One finding over many records."""
+    """One finding over many records. `shapes` are those of the values where what is observed is their kind."""
 
     severity: str
     expected: Counter[str] = field(default_factory=Counter)
@@ -73,6 +100,8 @@ class FindingTally:
     ops: Counter[str] = field(default_factory=Counter)
     contracts: Counter[str] = field(default_factory=Counter)
     extents: dict[Source, Extent] = field(default_factory=dict)
+    shapes: Counter[str] = field(default_factory=Counter)
+    example: Example | None = None
 
     @property
     def count(self) -> int:
@@ -83,13 +112,16 @@ class FindingTally:
         self.observed.update(other.observed)
         self.ops.update(other.ops)
         self.contracts.update(other.contracts)
-        for counter in (self.expected, self.observed, self.ops):
+        self.shapes.update(other.shapes)
+        for counter in (self.expected, self.observed, self.ops, self.shapes):
             _keep_least(counter, MOST_SHAPES)
         for source, extent in other.extents.items():
             if source in self.extents:
                 self.extents[source].add(extent)
             else:
                 self.extents[source] = extent
+        told = [one for one in (self.example, other.example) if one is not None]
+        self.example = min(told, key=lambda one: one[:3], default=None)
 
 
 @dataclass
@@ -113,6 +145,13 @@ class PartitionTally:
         """How many messages with a value were judged."""
         return self.read - self.tombstone - self.excluded
 
+    @property
+    def whole(self) -> bool:
+        """Whether every offset from the first to the last was read, so that nothing can come between them."""
+        if self.first_offset is None or self.last_offset is None:
+            return False
+        return self.read == self.last_offset - self.first_offset + 1
+
     def merge(self, other: PartitionTally) -> None:
         for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -122,36 +161,33 @@ class PartitionTally:
         self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
 
 
-class Run(NamedTuple):
-    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
-
-    version: str
-    first: int
-    last: int
-    records: int
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
-
-
 @dataclass
 class Tally:
-    """Everything that a report is made of."""
+    """Everything that a report is made of.
+
+    `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
+    messages with a value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the
+    offsets from which on runs are not kept.
+    """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
+    lasts: dict[Source, dict[Lane, int]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
     runs: dict[Source, list[Run]] = field(default_factory=dict)
+    cuts: dict[Source, int] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
     told: int = 0
     dropped: bool = False
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
         self.told += tally.count
-        key = FindingKey(finding.name, finding.rule, finding.path, table)
+        key = key_of(finding, table)
         if key in self.findings:
             self.findings[key].merge(tally)
         else:
@@ -159,22 +195,24 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one; the order of merging does not matter."""
+        self._merge_findings(other)
         for source, partition in other.partitions.items():
             self.partitions.setdefault(source, PartitionTally()).merge(partition)
-        for key, finding in other.findings.items():
-            if key in self.findings:
-                self.findings[key].merge(finding)
-            else:
-                self.findings[key] = finding
+        self._close_ranks(other)
         self.outcomes.update(other.outcomes)
         self.readable.update(other.readable)
+        for source, lanes in other.lasts.items():
+            mine = self.lasts.setdefault(source, {})
+            for lane, offset in lanes.items():
+                mine[lane] = max(mine.get(lane, -1), offset)
         self.seen.update(other.seen)
         self.undecided += other.undecided
         self.differing += other.differing
         self.told += other.told
         self.dropped |= other.dropped
-        for source, runs in other.runs.items():
-            self.runs[source] = join_runs([*self.runs.get(source, []), *runs])
+        self._merge_runs(other)
+        if other.statements:
+            self.statements = keep_first([*self.statements, *other.statements])
         if len(self.findings) > 2 * MOST_FINDINGS:
             self.bound()
 
@@ -188,21 +226,78 @@ class Tally:
             self.findings = {key: self.findings[key] for key in kept}
             self.dropped = True
 
+    def unbroken(self, key: FindingKey, source: Source) -> Start | None:
+        """Return the record of a partition from which on each message has a finding; None where the last has not.
 
-def join_runs(runs: Iterable[Run]) -> list[Run]:
-    """Return runs in order of their offsets, neighbours of one version joined; the first thousand."""
-    joined: list[Run] = []
-    for run in sorted(runs, key=lambda run: (run.first, run.last)):
-        if joined and joined[-1].version == run.version:
-            joined[-1] = _join(joined[-1], run)
-        else:
-            joined.append(run)
-    return joined[:MOST_RUNS]
+        Asked are the messages of its table whose op shows the finding somewhere; all, where an op is not known.
+        """
+        trails, lasts = self.findings[key].extents[source].trails, self.lasts.get(source, {})
+        by_op = {op: trail for op, trail in trails.items() if op != ANY_OP}
+        if sum(trail.count for trail in by_op.values()) < self.findings[key].extents[source].count:
+            by_op = {op: trail for op, trail in trails.items() if op == ANY_OP}
+        return unbroken_series((trail, lasts.get((key.table, op), -1)) for op, trail in by_op.items())
+
+    def _merge_findings(self, other: Tally) -> None:
+        """Add the findings, each with what the other side knows of messages without it."""
+        late = [source for source in other.partitions if not self._is_before(other, source)]
+        for key, finding in self.findings.items() if late else ():
+            if key not in other.findings:
+                self._see_clean(key, finding, other)
+        for key, finding in other.findings.items():
+            other._see_clean(key, finding, self)
+            if key in self.findings:
+                self._see_clean(key, self.findings[key], other)
+                self.findings[key].merge(finding)
+            else:
+                self.findings[key] = finding
+
+    def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
+        """Tell a finding the last messages without it that it cannot have met: behind it here, and on the other side.
+
+        What the other side knows of the same trail it tells itself.
+        """
+        for source, extent in finding.extents.items():
+            theirs = other.findings[key].extents.get(source) if key in other.findings else None
+            for op, trail in extent.trails.items():
+                lane = (key.table, op)
+                trail.see_clean(trail.clean_up_to(self.lasts.get(source, {}).get(lane, -1)))
+                if theirs is None or op not in theirs.trails:
+                    trail.see_clean(other.lasts.get(source, {}).get(lane, -1))
+
+    def _close_ranks(self, other: Tally) -> None:
+        """Shorten what findings remember of their starts where the other side added to it."""
+        for key, finding in other.findings.items():
+            for source in finding.extents:
+                whole = self.partitions[source].whole if source in self.partitions else False
+                for trail in self.findings[key].extents[source].trails.values():
+                    trail.close_ranks(whole=whole)
+
+    def _is_before(self, other: Tally, source: Source) -> bool:
+        """Say whether what was read of a partition here lies before all that was read of it there."""
+        mine, theirs = self.partitions.get(source), other.partitions[source]
+        if mine is None or mine.last_offset is None or theirs.first_offset is None:
+            return True
+        return mine.last_offset < theirs.first_offset
+
+    def _merge_runs(self, other: Tally) -> None:
+        for source, cut in other.cuts.items():
+            self.cuts[source] = min(cut, self.cuts.get(source, cut))
+        for source, runs in other.runs.items():
+            found = gather_runs(self.runs.get(source, ()), runs)
+            if len(found) > 2 * MOST_RUNS:
+                found = join_runs(found)
+                if len(found) > MOST_RUNS:
+                    cut = found[MOST_RUNS].first
+                    self.cuts[source] = min(cut, self.cuts.get(source, cut))
+            self.runs[source] = found
+        for source, cut in self.cuts.items():
+            if source in other.runs or source in other.cuts:
+                self.runs[source] = [run for run in self.runs[source] if run.first < cut]
 
 
-def _join(left: Run, right: Run) -> Run:
-    end = max(left, right, key=lambda run: run.last)
-    return left._replace(last=end.last, records=left.records + right.records, last_timestamp=end.last_timestamp)
+def told_runs(tally: Tally, source: Source) -> list[Run]:
+    """Return the runs of a partition, no more than are kept however its records were cut."""
+    return join_runs(tally.runs.get(source, ()))[:MOST_RUNS]
 
 
 def _offset(moment: Moment) -> int:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
-from cdc_contracts.registry.kernel.observations import observed_shapes
+from cdc_contracts.registry.kernel.observations import observed_kinds, observed_shapes
+from cdc_contracts.registry.runs import Run, join_runs
 from cdc_contracts.registry.schemas import show_code
+from cdc_contracts.registry.scope import Judged
+from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement, keep_first
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import (
+    Example,
     Extent,
+    FindingKey,
     FindingTally,
+    Lane,
     Moment,
     PartitionTally,
-    Run,
     Source,
     Tally,
-    join_runs,
+    key_of,
 )
+from cdc_contracts.registry.trails import ANY_OP, Start, Trail
 from cdc_contracts.registry.verdicts import (
     AMBIGUOUS,
     CONFORMING,
@@ -39,10 +46,13 @@ from cdc_contracts.registry.verdicts import (
 
 Numbers = NDArray[np.int64]
 
+MOST_BYTES: Final = 32 * 1024
+"""So much of a value is kept as an example: more than is ever shown of it."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class _Told:
-    """Records of one verdict with what findings say of them."""
+    """Records of one verdict with what findings say of them; `shapes` and `kinds` have an entry per finding."""
 
     verdict: Verdict
     numbers: Numbers
@@ -50,32 +60,60 @@ class _Told:
     op: str | None
     changes: int | Numbers
     shapes: Sequence[list[str] | None]
+    kinds: Sequence[Counter[str] | None]
+    statements: Iterable[Statement] = ()
+
+    @cached_property
+    def keys(self) -> tuple[FindingKey, ...]:
+        return tuple(key_of(finding, self.table) for finding in self.verdict.findings)
+
+    @cached_property
+    def does(self) -> str:
+        """The canonical op; that of any op where the code is not known."""
+        version = self.verdict.version
+        if version is None or self.op is None or not self.readable:
+            return ANY_OP
+        return version.meaning.ops.get(self.op, ANY_OP)
+
+    @property
+    def readable(self) -> bool:
+        return self.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The records of one verdict in one partition, by their numbers in the batch and their offsets."""
+
+    told: _Told
+    source: Source
+    numbers: Numbers
+    offsets: Numbers
+
+    @cached_property
+    def first(self) -> int:
+        return int(self.offsets.min())
+
+    @cached_property
+    def last(self) -> int:
+        return int(self.offsets.max())
 
 
 def count(bench: Bench, batch: Batch) -> Tally:
     """Return what a judged batch came to."""
-    told = [_told(ruling) for ruling in bench.rulings]
-    told += [
-        _Told(
-            judged.verdict,
-            np.array([number]),
-            judged.table if _is_ours(judged.verdict) else None,
-            judged.code,
-            len(judged.changes),
-            [None] * len(judged.verdict.findings),
-        )
-        for number, judged in bench.alone
-    ]
+    told = [_told(ruling, batch) for ruling in bench.rulings]
+    told += [_told_alone(number, judged, batch) for number, judged in bench.alone]
     if bench.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
-        told.append(_Told(nothing, np.array(bench.tombstones), None, None, 0, []))
+        told.append(_Told(nothing, np.array(bench.tombstones), None, None, 0, [], []))
     tally = Tally()
     proven = np.full(len(batch), -1, np.int64)
     versions: list[str] = []
+    parts: list[_Part] = []
+    examples: dict[int, Example] = {}
     for one in told:
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total
-        if verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        if one.readable:
             tally.readable[one.table] += total
         if len(verdict.fits) == 1:
             reference = verdict.fits[0].reference
@@ -86,14 +124,18 @@ def count(bench: Bench, batch: Batch) -> Tally:
         elif verdict.undecided:
             tally.undecided += total
             tally.differing += total if verdict.differs and verdict.outcome != AMBIGUOUS else 0
-        extents = _count_partitions(tally, one, batch)
-        for finding, shapes in zip(verdict.findings, one.shapes, strict=True):
-            tally.add_finding(finding, one.table, _finding_tally(finding, one, shapes, extents))
+        mine = _count_partitions(tally, one, batch)
+        parts += mine
+        if verdict.findings:
+            _add_findings(tally, one, mine, batch, examples)
+        tally.statements += one.statements
+    tally.statements = keep_first(tally.statements)
+    _find_trails(tally, parts, batch)
     _find_runs(tally, proven, versions, batch)
     return tally
 
 
-def _told(ruling: Ruling) -> _Told:
+def _told(ruling: Ruling, batch: Batch) -> _Told:
     alike, verdict = ruling.alike, ruling.verdict
     opinions = alike.precedent.opinions
     index = next((at for at, opinion in enumerate(opinions) if opinion.version is verdict.version), -1)
@@ -105,16 +147,40 @@ def _told(ruling: Ruling) -> _Told:
     names = reading.names
     table = table_name(names.database, names.schema, names.table) if _is_ours(verdict) else None
     shapes = [observed_shapes(alike, finding) for finding in verdict.findings]
-    return _Told(verdict, alike.numbers, table, reading.code, changes, shapes)
+    kinds = [observed_kinds(alike, finding) for finding in verdict.findings]
+    statements: list[Statement] = []
+    if reading.op == "ddl" and _is_ours(verdict):
+        for number, one in alike.reread(index, batch.values):
+            names = one.names
+            named = table_name(names.database, names.schema, names.table)
+            statements += _statement(batch, number, named, one.ddl_text)
+    return _Told(verdict, alike.numbers, table, reading.code, changes, shapes, kinds, statements)
+
+
+def _told_alone(number: int, judged: Judged, batch: Batch) -> _Told:
+    verdict, control = judged.verdict, judged.control
+    table = judged.table if _is_ours(verdict) else None
+    nothing = [None] * len(verdict.findings)
+    statements = _statement(batch, number, table, control.ddl_text) if control is not None else []
+    return _Told(
+        verdict, np.array([number]), table, judged.code, len(judged.changes), nothing, nothing, statements
+    )  # fmt: skip
 
 
 def _is_ours(verdict: Verdict) -> bool:
     return verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
 
 
-def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> dict[Source, Extent]:
-    """Count records by partition, and return from where to where they lie in each."""
-    extents: dict[Source, Extent] = {}
+def _statement(batch: Batch, number: int, table: str | None, text: str | None) -> list[Statement]:
+    if not text:
+        return []
+    source = Source(*batch.sources[int(batch.source_of[number])])
+    return [Statement(*_moment(batch, source, number), table, text[:MOST_CHARACTERS])]
+
+
+def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> list[_Part]:
+    """Count records by partition, and return them so."""
+    parts = []
     sources = batch.source_of[one.numbers]
     for place in np.unique(sources).tolist():
         source = Source(*batch.sources[place])
@@ -128,15 +194,90 @@ def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> dict[Source, Ex
             partition.changes += one.changes * total
         else:
             partition.changes += int(one.changes[sources == place].sum())
-        offsets, times = batch.offsets[mine], batch.timestamps[mine]
-        partition.merge(PartitionTally(first_offset=int(offsets.min()), last_offset=int(offsets.max())))
+        part = _Part(one, source, mine, batch.offsets[mine])
+        partition.merge(PartitionTally(first_offset=part.first, last_offset=part.last))
+        times = batch.timestamps[mine]
         times = times[times != NO_TIMESTAMP]
         if len(times):
             partition.merge(PartitionTally(first_timestamp=int(times.min()), last_timestamp=int(times.max())))
-        if one.verdict.findings:
-            first, last = mine[int(offsets.argmin())], mine[int(offsets.argmax())]
-            extents[source] = Extent(total, _moment(batch, source, first), _moment(batch, source, last))
-    return extents
+        parts.append(part)
+    return parts
+
+
+def _add_findings(tally: Tally, one: _Told, parts: Sequence[_Part], batch: Batch, examples: dict[int, Example]) -> None:
+    """Count the findings of records with one verdict, and keep the first of the records."""
+    ends = [
+        (part.source, len(part.numbers), part.numbers[int(part.offsets.argmin())],
+         part.numbers[int(part.offsets.argmax())])
+        for part in parts
+    ]  # fmt: skip
+    moments = [
+        (source, total, _moment(batch, source, first), _moment(batch, source, last))
+        for source, total, first, last in ends
+    ]
+    number = int(min(ends)[2])
+    if number not in examples:
+        examples[number] = _example(one, batch, number)
+    total = len(one.numbers)
+    for finding, shapes, kinds in zip(one.verdict.findings, one.shapes, one.kinds, strict=True):
+        found = FindingTally(
+            severity=finding.severity,
+            expected=Counter({finding.expected: total}),
+            observed=Counter({finding.observed: total} if shapes is None else shapes),
+            ops=Counter({show_code(one.op): total} if one.op is not None else {}),
+            contracts=Counter({one.verdict.version.reference: total} if one.verdict.version else {}),
+            extents={source: Extent(held, first, last) for source, held, first, last in moments},
+            shapes=kinds or Counter(),
+            example=examples[number],
+        )
+        tally.add_finding(finding, one.table, found)
+
+
+def _example(one: _Told, batch: Batch, number: int) -> Example:
+    """Return a record as an example: its bytes as far as they may be shown, and what the whole of it is known by."""
+    source = batch.sources[int(batch.source_of[number])]
+    value = batch.values[number] or b""
+    known = one.verdict.version.reference if one.verdict.version and _is_ours(one.verdict) else None
+    long = len(value) > MOST_BYTES
+    digest = hashlib.sha256(value).hexdigest() if long else None
+    return Example(*source, int(batch.offsets[number]), value[:MOST_BYTES], len(value), digest, known)
+
+
+def _find_trails(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
+    """Note the last message of each table and op, and which records of a finding come behind one without it."""
+    lanes: dict[Source, dict[Lane, list[_Part]]] = {}
+    found: dict[tuple[Source, FindingKey], list[_Part]] = {}
+    for part in parts:
+        if part.told.verdict.outcome == TOMBSTONE:
+            continue
+        mine = lanes.setdefault(part.source, {})
+        for table in {part.told.table, None} if part.told.readable else (None,):
+            for op in {part.told.does, ANY_OP}:
+                mine.setdefault((table, op), []).append(part)
+        for key in dict.fromkeys(part.told.keys):
+            found.setdefault((part.source, key), []).append(part)
+    for source, by_lane in lanes.items():
+        for held in by_lane.values():
+            held.sort(key=lambda part: -part.last)
+        tally.lasts[source] = {lane: held[0].last for lane, held in by_lane.items()}
+    for (source, key), held in found.items():
+        trails = tally.findings[key].extents[source].trails
+        for op in {*(part.told.does for part in held), ANY_OP}:
+            mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
+            others = lanes[source].get((key.table, op), ())
+            clean = next((part.last for part in others if key not in part.told.keys), -1)
+            trails[op] = _trail(mine_of_op, clean, batch)
+
+
+def _trail(parts: Sequence[_Part], clean: int, batch: Batch) -> Trail:
+    """Return the trail of a finding in a batch: what of it comes behind the last message without."""
+    trail = Trail(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
+    behind = [part.numbers[part.offsets > clean] for part in parts if part.last > clean]
+    if behind:
+        numbers = np.concatenate(behind)
+        first = numbers[int(batch.offsets[numbers].argmin())]
+        trail.starts = [Start(int(batch.offsets[first]), _time(batch.timestamps[first]), len(numbers))]
+    return trail
 
 
 def _moment(batch: Batch, source: Source, number: Any) -> Moment:
@@ -145,20 +286,6 @@ def _moment(batch: Batch, source: Source, number: Any) -> Moment:
 
 def _time(timestamp: Any) -> int | None:
     return None if timestamp == NO_TIMESTAMP else int(timestamp)
-
-
-def _finding_tally(
-    finding: Finding, one: _Told, shapes: list[str] | None, extents: dict[Source, Extent]
-) -> FindingTally:
-    total = len(one.numbers)
-    return FindingTally(
-        severity=finding.severity,
-        expected=Counter({finding.expected: total}),
-        observed=Counter({finding.observed: total} if shapes is None else shapes),
-        ops=Counter({show_code(one.op): total} if one.op is not None else {}),
-        contracts=Counter({one.verdict.version.reference: total} if one.verdict.version else {}),
-        extents={source: Extent(extent.count, extent.first, extent.last) for source, extent in extents.items()},
-    )
 
 
 def _find_runs(tally: Tally, proven: Numbers, versions: list[str], batch: Batch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import pyarrow as pa
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.forms import Flag, Number, describe_shape, describe_shapes
 from cdc_contracts.registry.kernel.judging import Alike, Bench
+from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
 
 _OFF = (Flag.BROKEN, Flag.NOTED)
@@ -40,6 +43,22 @@ def observed_shapes(alike: Alike, finding: Finding) -> list[str] | None:
     ]
     shapes: list[str | None] = describe_shapes(pa.array(tokens, pa.string())).to_pylist()
     return [finding.observed if shape is None else shape for shape in shapes]
+
+
+def observed_kinds(alike: Alike, finding: Finding) -> Counter[str] | None:
+    """Count kind and shape of the values that a finding saw which are of another kind than they should be."""
+    if finding.name != "type-change":
+        return None
+    place = _column_at(alike, finding.path)
+    if place is None:
+        values: Iterable[Any] = alike.member(finding.path) or ()
+    else:
+        rows, column = alike.sheet.rows[place[0]], alike.columns[place]
+        mine = np.isin(rows.record_of_row, alike.positions)
+        values = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
+    told = [_as_text(value) for value in values if _kind_of(value) == finding.observed]
+    shapes = describe_shapes(pa.array(told, pa.string())).value_counts().to_pylist()
+    return Counter({f"{finding.observed} {one['values']}": one["counts"] for one in shapes})
 
 
 def findings_by_record(bench: Bench) -> list[tuple[int, tuple[Finding, ...]]]:
@@ -81,6 +100,13 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def _kind_of(value: Any) -> str:
+    """Return the JSON kind of a value as the parser made it."""
+    if isinstance(value, bytes | int | float) and not isinstance(value, bool):
+        return "number"
+    return kind_of(value)
 
 
 def _as_told(value: Any) -> Any:

@@ -13,7 +13,8 @@ from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.report import Span, build_report, report_schema
-from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Run, Source, Tally
+from cdc_contracts.registry.runs import Run
+from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
 from cdc_contracts.registry.times import instant
 
 SOURCE = Source("orders", 3)
@@ -77,7 +78,7 @@ def test_a_report_has_every_key_that_other_tools_read():
         "last": at,
         "partitions": [{"topic": "orders", "partition": 3, "count": 1, "first_offset": 12, "last_offset": 12}],
         "expected": "integer-text", "observed": ["a", "aa"], "document": "004_c131997ae0547dbf.txt, Canal Json",
-        "fingerprint": FINGERPRINT, "contract": "dts/canal@2", "onset": {"kind": "once", "since": []},
+        "fingerprint": FINGERPRINT, "contract": "dts/canal@2", "onset": {"kind": "once", "since": [at]},
         "histogram": [{"observed": "a", "count": 5}, {"observed": "aa", "count": 2}], "similar": [],
         "explained_by": None, "example": None, "reproduce": None,
     }  # fmt: skip

@@ -6,17 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.runs import MOST_RUNS, Run, join_runs
 from cdc_contracts.registry.tally import (
-    MOST_RUNS,
     MOST_SHAPES,
     Extent,
     FindingTally,
     Moment,
     PartitionTally,
-    Run,
     Source,
     Tally,
-    join_runs,
+    told_runs,
 )
 
 SOURCE = Source("t", 0)
@@ -76,7 +75,10 @@ def test_neighbouring_runs_of_one_version_are_joined_across_batches():
 
 def test_runs_are_bounded_from_the_front():
     runs = [Run(f"a@{number % 2}", number, number, 1) for number in range(3 * MOST_RUNS)]
-    assert join_runs(reversed(runs)) == runs[:MOST_RUNS]
+    total = merged([Tally(runs={SOURCE: [run]}) for run in reversed(runs)])
+    assert told_runs(total, SOURCE) == runs[:MOST_RUNS]
+    assert SOURCE in total.cuts
+    assert join_runs(reversed(runs)) == runs
 
 
 def test_too_many_findings_are_cut_and_said_to_be():

@@ -1,0 +1,40 @@
+"""Reasons: what a finding means and why it matters, in words of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from cdc_contracts.registry.findings import CLASSES
+from cdc_contracts.registry.forms import FORMS
+from cdc_contracts.registry.rulebook import CROSS_FIELD, find_rule
+
+_CAUSES: Final = {
+    "D01.utf8": "The bytes are not UTF-8: another character set, or something that is no text at all.",
+    "D01.json": "The text does not end where its object does, ends before it, or is not JSON.",
+    "D01.bom": "A byte order mark stands before the text, which JSON does not allow.",
+    "D01.empty": "The value is there and holds nothing.",
+    "D01.too-long": "The value is longer than a message may be.",
+    "D01.depth": "Arrays and objects are nested deeper than any reader should follow.",
+    "D01.surrogate": "Half of a surrogate pair stands alone: a text was cut inside a character.",
+    "D01.not-object": "The value is JSON, but not an object.",
+    "D01.duplicate-member": "One member stands twice, and which of them counts is for each reader to guess.",
+    "D01.avro": "The bytes are no record of the schema, or bytes are left after it.",
+    "D01.not-judged": "This program failed on the message: please report it.",
+    "D03.images": "The row stands where the other version has it; read by this one, before and after change places.",
+    "D08.op": "What such a message does to a row is not known, so it is not read.",
+    "D08.source-type": "How values of that type are written is not known, so they are not read.",
+    "D14.digits": "Written out it would have more than 4,096 characters.",
+}
+
+
+def explain_drift(name: str, rule: str, expected: Iterable[str]) -> str:
+    """Say what a finding means: what its class says, then its rule or the value form that was wanted."""
+    says = [CLASSES[name].says]
+    if name == CROSS_FIELD:
+        says.append(find_rule(rule).says)
+    elif rule in _CAUSES:
+        says.append(_CAUSES[rule])
+    else:
+        says += [f"Wanted is {form}: {FORMS[form].says}" for form in sorted(expected) if form in FORMS]
+    return " ".join(says)

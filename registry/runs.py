@@ -1,0 +1,56 @@
+"""Runs: which versions follow each other in a partition, by the records that prove theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+MOST_RUNS: Final = 1_000
+
+
+class Run(NamedTuple):
+    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
+
+    version: str
+    first: int
+    last: int
+    records: int
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+
+
+def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
+    """Return the runs of two parts of a partition in order of their offsets.
+
+    Records that are still to come may lie between two parts, so only runs whose offsets touch are joined.
+    """
+    if runs and more and runs[-1].last < more[0].first:  # mostly: one batch follows the other
+        return [*runs[:-1], *_fold([runs[-1], more[0]], _touch), *more[1:]]
+    return _fold(sorted([*runs, *more], key=_place), _touch)
+
+
+def join_runs(runs: Iterable[Run]) -> list[Run]:
+    """Return runs in order of their offsets, neighbours of one version joined, whatever lies between."""
+    return _fold(sorted(runs, key=_place), lambda left, right: True)
+
+
+def _fold(runs: Sequence[Run], belong: Callable[[Run, Run], bool]) -> list[Run]:
+    folded: list[Run] = []
+    for run in runs:
+        before = folded[-1] if folded else None
+        if before is not None and before.version == run.version and belong(before, run):
+            end = max(before, run, key=lambda one: one.last)
+            folded[-1] = before._replace(
+                last=end.last, records=before.records + run.records, last_timestamp=end.last_timestamp
+            )
+        else:
+            folded.append(run)
+    return folded
+
+
+def _touch(left: Run, right: Run) -> bool:
+    return right.first <= left.last + 1
+
+
+def _place(run: Run) -> tuple[int, int]:
+    return run.first, run.last

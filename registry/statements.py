@@ -1,0 +1,78 @@
+"""DDL statements met in a topic, and which of them explains that a table looks different since."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+MOST_STATEMENTS: Final = 1_000
+MOST_CHARACTERS: Final = 2_000
+_AFTER: Final = 100
+"""So many offsets behind the onset a statement may stand: products send DDL and rows by different ways."""
+_LATER: Final = 60_000_000
+"""The same between partitions, in microseconds."""
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*+'?", re.DOTALL)
+_IDENTIFIER: Final = re.compile(r'`([^`]+)`|"([^"]+)"|([\w$#]+)')
+
+
+class Statement(NamedTuple):
+    """One DDL statement with the coordinates of its message; the table as the message names it."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int | None
+    table: str | None
+    text: str
+
+
+def keep_first(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the first statements by topic, partition and offset, no more than are kept."""
+    return sorted(statements, key=lambda one: one[:3])[:MOST_STATEMENTS]
+
+
+def explaining_statement(
+    statements: Iterable[Statement], table: str, column: str | None, onsets: Sequence[tuple[str, int, int, int | None]]
+) -> Statement | None:
+    """Return the statement about a table, and a column of it, that stands nearest before the onset of a finding.
+
+    `onsets` are topic, partition, offset and time. A statement a little behind is taken where there is none before.
+    """
+    ranked = [
+        (rank, one)
+        for one in statements
+        if _speaks_of(one, table, column)
+        for onset in onsets
+        if (rank := _rank(one, onset)) is not None
+    ]
+    return min(ranked)[1] if ranked else None
+
+
+def _speaks_of(statement: Statement, table: str, column: str | None) -> bool:
+    named = _named_in(statement.text)
+    whole, own = table.casefold(), table.rpartition(".")[2].casefold()
+    about = own in named or (statement.table or "").casefold() in (own, whole)
+    return about and (column is None or column.casefold() in named)
+
+
+@lru_cache(MOST_STATEMENTS)
+def _named_in(text: str) -> frozenset[str]:
+    """Return the words and quoted names of a statement, but for the texts in it."""
+    found = _IDENTIFIER.findall(_QUOTED.sub(" ", text))
+    return frozenset(next(filter(None, one)).casefold() for one in found)
+
+
+def _rank(statement: Statement, onset: tuple[str, int, int, int | None]) -> tuple[bool, bool, int] | None:
+    """Return how near a statement is to an onset: before it is better than behind, in its partition than beside."""
+    topic, partition, offset, time = onset
+    if statement.topic != topic:
+        return None
+    if statement.partition == partition:
+        ahead, most = offset - statement.offset, _AFTER
+    elif time is not None and statement.timestamp is not None:
+        ahead, most = time - statement.timestamp, _LATER
+    else:
+        return None
+    return None if ahead < -most else (ahead < 0, statement.partition != partition, abs(ahead))

@@ -1,0 +1,68 @@
+"""Trails: from which record on every message has a finding, to be told of a stream that was counted in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+ANY_OP: Final = ""
+"""The trail of all messages of a table, whatever they do to a row."""
+_MOST_STARTS: Final = 32
+
+
+class Start(NamedTuple):
+    """Where a series of records with a finding begins, and how many there are."""
+
+    offset: int
+    timestamp: int | None
+    records: int
+
+
+@dataclass
+class Trail:
+    """Records of one partition, table and op that have a finding, against those that do not.
+
+    `clean` is the last offset of one without, -1 for none. `starts` tell those behind it that have it: the first of
+    each part of the partition that was counted apart.
+    """
+
+    count: int
+    last: int
+    clean: int = -1
+    starts: list[Start] = field(default_factory=list)
+
+    def add(self, other: Trail) -> None:
+        """Add other records of the same kind; both sides know of all that were clean among theirs."""
+        self.count += other.count
+        self.last = max(self.last, other.last)
+        self.starts = [*self.starts, *other.starts]
+        self.see_clean(other.clean)
+
+    def see_clean(self, offset: int) -> None:
+        """Take note of a record without the finding."""
+        self.clean = max(self.clean, offset)
+        self.starts = sorted(start for start in self.starts if start.offset > self.clean)
+
+    def close_ranks(self, *, whole: bool) -> None:
+        """Keep only the first of the starts where nothing can come between them any more, else the first few."""
+        kept = 1 if whole else _MOST_STARTS
+        if len(self.starts) > kept:
+            last = self.starts[kept - 1]
+            more = sum(start.records for start in self.starts[kept:])
+            self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
+
+    def clean_up_to(self, last: int) -> int:
+        """Return the last offset without the finding, where the last of all records is at `last`."""
+        return last if last > self.last else self.clean
+
+
+def unbroken_series(trails: Iterable[tuple[Trail, int]]) -> Start | None:
+    """Return the record from which on all records of some trails have the finding; None where the last has not.
+
+    Each trail comes with the offset of the last record that might have had it.
+    """
+    told = list(trails)
+    clean = max((trail.clean_up_to(last) for trail, last in told), default=-1)
+    starts = sorted(start for trail, _ in told for start in trail.starts if start.offset > clean)
+    return starts[0]._replace(records=sum(start.records for start in starts)) if starts else None
