@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.exits import INCONCLUSIVE, PASS
-from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.visible import visible
 
 Document = Mapping[str, Any]
 """A report, or a part of one, as plain data."""

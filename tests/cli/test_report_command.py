@@ -6,6 +6,7 @@ import re
 import pytest
 from report_examples import NAMES, example, path_of
 from rich.cells import cell_len
+from topics import rendered
 
 from cdc_contracts.cli.app import main
 
@@ -141,3 +142,12 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
     assert out == ""
     assert told in err
     assert "Traceback" not in err
+
+
+def test_names_in_messages_cannot_command_the_terminal(tmp_path, capsys):
+    (message,) = rendered("dts/canal@2", 1)
+    (tmp_path / "a.jsonl").write_bytes(b'{"\\u001b[2J\\u202e":1,' + message[1:] + b"\n")
+    assert main(["check", "a.jsonl", "--contract", "dts/canal@2"]) == 1
+    out, err = capsys.readouterr()
+    assert "\\x1b[2J\\u202e" in out
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", out + err)

@@ -3,8 +3,8 @@
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.reports.visible import visible
 from cdc_contracts.registry.reports.wording import detected, headline, notes, onset_words, period, share
+from cdc_contracts.registry.visible import visible
 
 
 @pytest.mark.parametrize(
