@@ -62,9 +62,17 @@ def observed_kinds(alike: Alike, finding: Finding, *, values: bool = False) -> C
         rows, column = alike.sheet.rows[place[0]], alike.columns[place]
         mine = np.isin(rows.record_of_row, alike.positions)
         found = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
-    told = [_as_text(value) for value in found if _kind_of(value) == finding.observed]
-    shown = [one and show_code(one) for one in told] if values else _shapes(told)
-    return Counter(f"{finding.observed} {one}" for one in shown)
+    # Values that drift mostly drift alike, so each is looked at once. 1, true and 1.0 are one key without their type.
+    listed = list(found)
+    alike_values = Counter(zip(map(type, listed), listed, strict=True))
+    told = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]
+    texts = [text for text, _ in told]
+    counts: Counter[str] = Counter()
+    for shown, (_, count) in zip(
+        [one and show_code(one) for one in texts] if values else _shapes(texts), told, strict=True
+    ):
+        counts[f"{finding.observed} {shown}"] += count
+    return counts
 
 
 def findings_by_record(bench: Bench) -> list[tuple[int, tuple[Finding, ...]]]:
