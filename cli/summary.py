@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cdc_contracts.cli import console
-from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     count_of,
     counts_of,
@@ -20,6 +19,7 @@ from cdc_contracts.registry.reports.wording import (
     support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence, visible
 
 _MOST_SHOWN = 20
 _SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}

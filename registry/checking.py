@@ -16,6 +16,7 @@ from cdc_contracts.registry.kernel.observations import findings_by_record
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.visible import visible
 
 
 def check_batches(
@@ -65,4 +66,5 @@ def check_batches(
 
 def _line(where: str, finding: Finding) -> str:
     path = finding.path or "(message)"
-    return f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
+    told = f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
+    return visible(told, most=None)

@@ -7,7 +7,6 @@ from typing import Final
 
 from cdc_contracts.registry.reports.markup import Markup, block, cell, element, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import bar, extent_strip
-from cdc_contracts.registry.reports.visible import sentence
 from cdc_contracts.registry.reports.wording import (
     Document,
     frequency,
@@ -16,6 +15,7 @@ from cdc_contracts.registry.reports.wording import (
     place,
     subject_line,
 )
+from cdc_contracts.registry.visible import sentence
 
 _MOST_FINDINGS: Final = 300
 _MOST_PARTITIONS: Final = 32

@@ -11,7 +11,6 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from cdc_contracts.registry.exits import INCONCLUSIVE
-from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     COUNTS,
     Document,
@@ -25,6 +24,7 @@ from cdc_contracts.registry.reports.wording import (
     subject_line,
 )
 from cdc_contracts.registry.thresholds import parse_threshold
+from cdc_contracts.registry.visible import sentence, visible, visible_lines
 
 _RUN: Final = "every message was judged"
 

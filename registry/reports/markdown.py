@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     Document,
     counts_of,
@@ -22,6 +21,7 @@ from cdc_contracts.registry.reports.wording import (
     support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence, visible, visible_lines
 
 MOST_CHARACTERS: Final = 60_000
 """Comments of code hosts end at 65,536 characters."""

@@ -17,7 +17,6 @@ from cdc_contracts.registry.reports.details import facts, finding_list
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import shares_strip
 from cdc_contracts.registry.reports.timeline import timeline
-from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
     Document,
     count_of,
@@ -30,6 +29,7 @@ from cdc_contracts.registry.reports.wording import (
     support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence, visible
 
 _NOT_DECLARED: Final = "nothing, so it was found out"
 _MOST_PARTITIONS: Final = 200

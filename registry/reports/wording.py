@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from cdc_contracts.registry.exits import INCONCLUSIVE, PASS
-from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.exits import PASS
+from cdc_contracts.registry.visible import visible
 
 Document = Mapping[str, Any]
 """A report, or a part of one, as plain data."""
@@ -33,10 +33,13 @@ def headline(report: Document) -> str:
         return "there was nothing to judge" if ledger["read"] else "there was nothing to read"
     if not valued:
         return "only records without a value were there to read"
-    if report["verdict"] == INCONCLUSIVE and (unclear := _ambiguous(report)):
+    unclear = _ambiguous(report)
+    wrong = ledger["quarantined"] - unclear
+    if wrong > 0:
+        told = f"{wrong:,} of {valued:,} messages do not say {said}"
+        told += f", {unclear:,} fit several versions that read them differently" if unclear else ""
+    elif unclear:
         told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
-    elif ledger["quarantined"]:
-        told = f"{ledger['quarantined']:,} of {valued:,} messages do not say {said}"
     elif report["verdict"] == PASS or not report["findings"]:
         told = f"all {judged:,} messages say {said}"
     else:

@@ -6,8 +6,11 @@ import re
 import pytest
 from report_examples import NAMES, example, path_of
 from rich.cells import cell_len
+from topics import rendered
 
+from cdc_contracts.cli import reports
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.errors import UnavailableError
 
 
 @pytest.fixture(autouse=True)
@@ -141,3 +144,18 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
     assert out == ""
     assert told in err
     assert "Traceback" not in err
+
+
+def test_what_was_found_is_told_even_where_a_file_cannot_be_written(tmp_path, capsys):
+    with pytest.raises(UnavailableError):
+        reports.tell(example("pass"), as_json=False, targets=[tmp_path / "gone" / "a.md"])
+    assert capsys.readouterr().out.startswith("PASS: all 2,400 messages say what dts/canal@2 says\n")
+
+
+def test_names_in_messages_cannot_command_the_terminal(tmp_path, capsys):
+    (message,) = rendered("dts/canal@2", 1)
+    (tmp_path / "a.jsonl").write_bytes(b'{"\\u001b[2J\\u202e":1,' + message[1:] + b"\n")
+    assert main(["check", "a.jsonl", "--contract", "dts/canal@2"]) == 1
+    out, err = capsys.readouterr()
+    assert "\\x1b[2J\\u202e" in out
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", out + err)

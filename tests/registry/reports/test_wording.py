@@ -3,8 +3,8 @@
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.reports.visible import visible
 from cdc_contracts.registry.reports.wording import detected, headline, notes, onset_words, period, share
+from cdc_contracts.registry.visible import visible
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,15 @@ def test_the_headline_of_a_run_in_which_everything_is_known():
     assert headline(report) == "10,802 of 19,996 messages do not say what oms-community/canal@2 says, nothing of it new"
 
 
-def test_the_headline_of_messages_that_fit_several_versions():
-    ledger = example("drift")["ledger"]
-    finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": 7}
-    report = example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)
-    assert headline(report) == "7 of 19,996 messages fit several versions that read them differently"
+@pytest.mark.parametrize(
+    ("unclear", "quarantined", "told"),
+    [(7, 7, "7 of 19,996 messages fit several versions that read them differently"),
+     (7, 9, "2 of 19,996 messages do not say what oms-community/canal@2 says, 7 fit several versions that read them differently")],
+)  # fmt: skip
+def test_the_headline_tells_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
+    ledger = example("drift")["ledger"] | {"quarantined": quarantined}
+    finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": unclear}
+    assert headline(example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)) == told
 
 
 def test_the_headline_where_every_table_was_left_out():
