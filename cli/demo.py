@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope
-    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.decoding import Decoded
     from cdc_contracts.spark_checks.sources import Input
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
-    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.decoding import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
 
@@ -209,7 +209,7 @@ def watch_audit(
     Ctrl-C, SIGTERM, or the seconds that are up end the run with a report of what was read.
     """
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.audit import audit_inputs
+    from cdc_contracts.spark_checks.auditing import audit_inputs
     from cdc_contracts.spark_checks.stopping import stopping
 
     spans = {place: span for source, _ in inputs for place, span in source.spans.items()}
@@ -224,7 +224,7 @@ def watch_audit(
 def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decode import decode_input
+    from cdc_contracts.spark_checks.decoding import decode_input
 
     with progress(session, source.spans) as watch:
         return decode_input(

@@ -164,7 +164,9 @@ def test_a_sample_reads_slices_of_each_partition_and_says_so(spark, broker, make
 
 def test_a_sample_of_a_file(spark, here, capsys):
     (here / "a.jsonl").write_bytes(b"\n".join([*rendered("dts/canal@2", 1_500), b"", b""] * 2))
-    code, report = both(capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1")
+    code, report = both(
+        capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1", "--fail-on", "error"
+    )
     assert (code, report["coverage"]["read"], report["coverage"]["of"]) == (0, 298, 3_003)
     assert report["source"]["blank_lines"] == 3
 
