@@ -7,6 +7,7 @@ from typing import Any
 
 from cdc_contracts.cli import console
 from cdc_contracts.registry.reports.wording import (
+    command,
     count_of,
     counts_of,
     detected,
@@ -54,6 +55,8 @@ def _tell_contract(detection: Mapping[str, Any] | None) -> None:
 
 
 def _tell_ledger(ledger: Mapping[str, Any]) -> None:
+    if not ledger["partitions"]:
+        return
     console.print_heading("Ledger")
     names = (*counts_of(ledger), "gaps")
     rows = [
@@ -96,7 +99,7 @@ def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
     for finding in findings[:_MOST_SHOWN]:
         told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
         console.print_text(told, first=_STYLES.get(finding["severity"], ""))
-        again = visible(finding.get("reproduce") or "", most=None)
+        again = visible(command(finding) or "", most=None)
         rows = [*_facts(finding), *_advice(finding, above), ("again", again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding

@@ -8,6 +8,7 @@ from typing import Final
 
 from cdc_contracts.registry.reports.wording import (
     Document,
+    command,
     counts_of,
     detected,
     explained_words,
@@ -153,7 +154,7 @@ def _details(finding: Document) -> str:
         literal(sentence(finding.get("explanation") or "")),
         "\n".join(f"- {fact}" for fact in facts if fact),
         _example(finding.get("example")),
-        _fence("sh", finding["reproduce"]) if finding.get("reproduce") else "",
+        _fence("sh", command(finding) or "") if command(finding) else "",
         "</details>",
     ]
     return "\n\n".join(filter(None, parts))

@@ -147,6 +147,8 @@ def frequency(finding: Document) -> str:
 def onset_words(finding: Document) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.get("onset")
+    if not finding["count"]:
+        return "not met in what was read"
     if onset is None:
         return f"first at {place(finding['first'])}"
     since = onset["since"] or [finding["first"]]
@@ -167,6 +169,11 @@ def observed_words(finding: Document) -> str:
     """Return what was seen instead, with counts where there are several."""
     counted = observed_counts(finding)
     return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
+
+
+def command(finding: Document) -> str | None:
+    """Return the command that shows a record with the finding again, None where no record has it."""
+    return finding.get("reproduce") if finding["count"] else None
 
 
 def explained_words(finding: Document) -> str | None:
