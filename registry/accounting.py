@@ -47,7 +47,7 @@ def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
         if facts.track is not None:
             told = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if told is None else Step(point, told, facts.half, contract)
-            line = Line(*source, facts.track.path, facts.track.promise)
+            line = Line(*source, *facts.track[:3])
             tally.course.sequences.add(line, [Segment(offset, offset, step, step)])
     return tally
 

@@ -33,8 +33,9 @@ _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
 
 class Track(NamedTuple):
-    """Where a message says its position, what is promised of it, and what means that there is none."""
+    """Whose positions these are, where a message says its own, what is promised, and what means that there is none."""
 
+    subject: str
     path: str
     promise: str
     null_text: str | None
@@ -84,7 +85,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         op=reading.op or "",
         code=reading.code,
         half=_HALVES.get(reading.op or "", WHOLE),
-        track=_track(reading) if fits else None,
+        track=_track(reading, verdict.version.subject) if fits else None,
         rows=_rows(reading, columns) if fits and reading.holds_rows else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
         unlisted=_unlisted(reading),
@@ -137,12 +138,12 @@ def whole_number(value: Any, track: Track) -> int | None:
     return None if found == track.absent_value else found
 
 
-def _track(reading: Reading) -> Track | None:
+def _track(reading: Reading, subject: str) -> Track | None:
     """A full load is not part of the sequence: its rows have no position, or one that means nothing (E77)."""
     place = reading.meaning.envelope.position
     if place is None or place.at is None or place.rises is None or reading.op == "snapshot":
         return None
-    return Track(place.at, place.rises, place.null_text, place.absent_value)
+    return Track(subject, place.at, place.rises, place.null_text, place.absent_value)
 
 
 def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:

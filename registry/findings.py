@@ -94,14 +94,14 @@ _CLASSES = (
     ),
     DriftClass(
         "D11", "table-schema", WARNING,
-        "The columns of a table change.",
-        "Apply the change to the table contract.",
+        "The columns of a table change in mid-stream, or are not those that its table contract lists.",
+        "Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
         "every message of a table has the same columns", "a column appears in mid-stream",
     ),
     DriftClass(
         "D12", "order", WARNING,
-        "Positions repeat, go back or leave a gap.",
-        "Look at the producer's retries and restarts.",
+        "Positions go back or repeat within a partition, where the documents promise that they do not.",
+        "Look at the producer's retries and restarts, and whether two producers write to the partition.",
         "positions that rise", "a position that was there before",
     ),
     DriftClass(

@@ -52,10 +52,11 @@ class Stretch:
 
 
 class Line(NamedTuple):
-    """The positions of one partition that follow each other: where a message says its own, and what is promised."""
+    """Positions of one partition that follow each other: whose, where a message says its own, what is promised."""
 
     topic: str
     partition: int
+    subject: str
     path: str
     promise: str
 

@@ -34,7 +34,7 @@ class _Found(NamedTuple):
 def settle(tally: Tally, catalogue: Catalogue) -> None:
     """Add the findings of a course to those of single messages. Doing it again changes nothing."""
     course = tally.course
-    valued = sum(counts.read - counts.tombstone for counts in tally.partitions.values())
+    valued = sum(counts.valued for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
     for one in (*_order(course), *_tables(course), *_controls(course, valued)):
         found.setdefault(one.key, _empty(course, one.key)).merge(_as_tally(course, one))

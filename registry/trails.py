@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -57,12 +57,20 @@ class Trail:
         return last if last > self.last else self.clean
 
 
-def unbroken_series(trails: Iterable[tuple[Trail, int]]) -> Start | None:
-    """Return the record from which on all records of some trails have the finding; None where the last has not.
+def unbroken_series(trails: Mapping[str, Trail], lasts: Mapping[str, int]) -> Start | None:
+    """Return the record from which on every message that may have a finding has it; None where the last has not.
 
-    Each trail comes with the offset of the last record that might have had it.
+    Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
+    `lasts` has the offset of the last message of each op.
     """
-    told = list(trails)
-    clean = max((trail.clean_up_to(last) for trail, last in told), default=-1)
-    starts = sorted(start for trail, _ in told for start in trail.starts if start.offset > clean)
-    return starts[0]._replace(records=sum(start.records for start in starts)) if starts else None
+    shown = [op for op in trails if op != ANY_OP]
+    if sum(trails[op].count for op in shown) < trails[ANY_OP].count:
+        shown = [ANY_OP]
+    clean = max(trails[op].clean_up_to(lasts.get(op, -1)) for op in shown)
+    by_op, over_all = (
+        sorted(start for op in ops for start in trails[op].starts if start.offset > clean) for ops in (shown, [ANY_OP])
+    )
+    if not (by_op or over_all):
+        return None
+    records = max(sum(start.records for start in starts) for starts in (by_op, over_all))
+    return min([*by_op[:1], *over_all[:1]])._replace(records=records)

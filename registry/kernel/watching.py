@@ -109,7 +109,7 @@ class _Watched:
             for index, track in enumerate(tracks):
                 mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
                 ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
-                line = Line(*pair, track.path, track.promise)
+                line = Line(*pair, *track[:3])
                 course.sequences.add(line, [Segment(start, end, *ends)])
                 self._compare(course, line, mine)
 

@@ -167,3 +167,22 @@ def test_a_sample_of_a_file(spark, here, capsys):
     code, report = both(capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1")
     assert (code, report["coverage"]["read"], report["coverage"]["of"]) == (0, 298, 3_003)
     assert report["source"]["blank_lines"] == 3
+
+
+def test_topics_whose_contracts_are_found_out_from_samples(spark, broker, make_topic, here, capsys):
+    mixed = [
+        value for pair in zip(rendered("dts/canal@2", 400), rendered("dts/avro@1", 400), strict=True) for value in pair
+    ]
+    several = make_topic([(number % 2, value) for number, value in enumerate(mixed)], partitions=2)
+    one = make_topic([(0, value) for value in rendered("drs/json@2", 300, snapshot=20)])
+    code, report = both(capsys, here, "topic", several, one, "-b", broker.bootstrap, "--fail-on", "error")
+    assert (code, report["ledger"]["conforming"], report["contract"]) == (0, 1_100, "auto")
+    assert report["source"]["detections"][several]["verdict"] == "mixed"
+    assert (report["source"]["detections"][one]["subject"], report["source"]["detections"][one]["version"]) == (
+        "drs/json", 2,
+    )  # fmt: skip
+    assert main(["detect", "topic", one, "-b", broker.bootstrap]) == 0
+    assert capsys.readouterr().out.startswith("CERTAIN: 300 messages speak drs/json@2")
+    assert main(["detect", "topic", several, one, "-b", broker.bootstrap, "--messages", "90", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["messages"]) == ("mixed", 90)

@@ -108,7 +108,9 @@ def test_an_update_goes_out_in_two_halves_where_the_dialect_can(capfdbinary):
     ("arguments", "told"),
     [
         (["sample", "dts/canal", "--drift", "typo"], "no class of drift"),
-        (["sample", "dts/canal", "--drift", "order"], "one message cannot show order"),
+        (["sample", "dts/canal", "--drift", "control-share"], "control-share is no drift of messages"),
+        (["sample", "oms/canal", "--drift", "order"], "nothing is promised of the positions of oms/canal@1"),
+        (["sample", "dts/canal", "--drift", "unknown-table"], "list tables with --tables"),
         (["sample", "dts/avro"], "-o FILE.parquet"),
         (["sample", "dts/avro", "-o", "x.jsonl"], ".parquet"),
         (["sample", "dts/canal", "-o", "x.txt"], ".jsonl or .parquet"),

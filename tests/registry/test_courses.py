@@ -127,7 +127,7 @@ POSITIONS = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integ
 
 @given(POSITIONS, st.randoms(), st.sampled_from(["always", "or-stays", "once-each"]))
 def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, promise):
-    line = Line("orders", 0, "/id", promise)
+    line = Line("orders", 0, "dts/canal", "/id", promise)
     steps = [
         None if position is None else Step(Point(7 * offset, None), position, half, "a@1")
         for offset, (position, half) in enumerate(records)
@@ -155,7 +155,7 @@ def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(recor
 
 
 def test_segments_that_touch_become_one_and_the_others_stay_few():
-    line, sequences = Line("orders", 0, "/id", "always"), Sequences()
+    line, sequences = Line("orders", 0, "dts/canal", "/id", "always"), Sequences()
     for offset in range(30_000):
         step = Step(Point(2 * offset, None), offset, 0, "a@1")
         sequences.add(line, [Segment(2 * offset, 2 * offset, step, step)])
@@ -238,7 +238,7 @@ def test_a_column_that_comes_to_a_table_is_found_where_it_comes():
         "rule": "D11.new-column", "class": "table-schema", "severity": "warning", "table": "shop.orders",
         "path": "/data/0/shard", "count": 2, "expected": "no such column",
     }  # fmt: skip
-    assert finding["observed"] == ["varchar(20)"]
+    assert finding["observed"] == ["varchar"]
     assert (finding["first"]["offset"], finding["last"]["offset"]) == (2, 3)
     assert finding["onset"] == {"kind": "every", "since": [finding["first"]]}
     assert finding["document"].startswith("004_")
@@ -299,7 +299,7 @@ def test_a_listed_column_that_never_comes_and_another_type_than_is_listed_are_fo
     ]
     other = report_of(in_one_partition(inserts("dts/canal@2", [TEXTUAL])), "dts/canal@2", WITH_TABLES)
     assert told(other) == [("D11.column-type", "/data/0/quantity", "shop.orders", 1, 0, 0)]
-    assert (other["findings"][0]["expected"], other["findings"][0]["observed"]) == ("int", ["varchar(20)"])
+    assert (other["findings"][0]["expected"], other["findings"][0]["observed"]) == ("int", ["varchar"])
 
 
 def test_a_listed_type_is_the_same_by_the_name_that_a_dialect_has_for_it():
