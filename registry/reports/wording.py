@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -95,6 +95,13 @@ def notes(report: Document) -> list[str]:
 def known(report: Document) -> int:
     """Return how many findings were left out because the baseline has them."""
     return int((report.get("baseline") or {}).get("known", 0))
+
+
+def detections_of(report: Document) -> Iterator[tuple[str | None, Document]]:
+    """Yield what was found out: of each of several topics, or of the whole run."""
+    if report.get("detection"):
+        yield None, report["detection"]
+    yield from (report["source"].get("detections") or {}).items()
 
 
 def detected(detection: Document) -> str:

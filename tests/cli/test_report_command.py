@@ -107,6 +107,20 @@ def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(c
     assert "excluded" not in summary_of("pass", capsys)
 
 
+def test_several_topics_are_told_with_the_contract_of_each(capsys):
+    assert (
+        "Contracts\n"
+        "orders    dts/canal@2\n"
+        "payments  auto: drs/json@2\n"
+        "\n"
+        "Contract of payments\n"
+        "found    drs/json@2 (likely, not proven), from 500 messages\n"
+        "equal    drs/json-c@2\n"
+        "because  an UPDATE has both images: for drs/json@2, against drs/json@1: 31,\n"
+        "         first at payments partition 0 offset 12\n"
+    ) in summary_of("several", capsys)
+
+
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):
     assert summary_of("interrupted", capsys).startswith(
         "PASS: all 32,000 messages say what dts/canal@2 says\n"
