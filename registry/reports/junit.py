@@ -14,6 +14,7 @@ from cdc_contracts.registry.exits import INCONCLUSIVE
 from cdc_contracts.registry.reports.wording import (
     COUNTS,
     Document,
+    command,
     explained_words,
     frequency,
     headline,
@@ -102,5 +103,5 @@ def _facts(finding: Document) -> list[tuple[str, str | None]]:
         ("example", "\n".join(visible_lines(example["message"])) if example else None),
         ("document", visible(finding["document"] or "")),
         ("do", sentence(finding["action"])),
-        ("again", visible(finding.get("reproduce") or "", most=None)),
+        ("again", visible(command(finding) or "", most=None)),
     ]

@@ -13,25 +13,23 @@ from importlib.resources import files
 from typing import Final
 
 from cdc_contracts.registry.findings import INFO, SEVERITIES
-from cdc_contracts.registry.reports.details import facts, finding_list
+from cdc_contracts.registry.reports.details import finding_list
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
+from cdc_contracts.registry.reports.spoken import contract_facts
 from cdc_contracts.registry.reports.strips import shares_strip
 from cdc_contracts.registry.reports.timeline import timeline
 from cdc_contracts.registry.reports.wording import (
     Document,
     count_of,
     counts_of,
-    detected,
     headline,
     notes,
     period,
     source_words,
-    support,
     switch_words,
 )
-from cdc_contracts.registry.visible import sentence, visible
+from cdc_contracts.registry.visible import sentence
 
-_NOT_DECLARED: Final = "nothing, so it was found out"
 _MOST_PARTITIONS: Final = 200
 _MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
@@ -51,7 +49,7 @@ def render_page(report: Document) -> str:
         element("style", Markup(style)),
     ]
     sections = [
-        _section("Contract", _contract(report)),
+        _section("Contract", contract_facts(report)),
         _section("Ledger", _ledger(report["ledger"])),
         _section("Timeline", _timeline(report)),
         _section("Findings", finding_list(report)),
@@ -117,51 +115,10 @@ def _actions(findings: Sequence[Document]) -> Markup | None:
     return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
 
 
-def _contract(report: Document) -> Markup:
-    detection = report.get("detection") or {}
-    equivalent, declared = detection.get("equivalent") or (), report["contract"]
-    contracts = report["source"].get("contracts") or {}
-    proven = [join([name_of(name), f" {count:,}"]) for name, count in report["versions_seen"].items() if count]
-    found = (
-        join([element("strong", detected(detection)), f", from {count_of(detection['messages'], 'message')}"])
-        if detection else None
-    )  # fmt: skip
-    undecided = report["versions_undecided"]
-    return join([
-        facts([
-            *((visible(topic), name_of(contract)) for topic, contract in contracts.items()),
-            ("Declared", None if contracts else name_of(declared) if declared != "auto" else _NOT_DECLARED),
-            ("Found", found),
-            ("To settle it", sentence(detection.get("settle") or "")),
-            ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
-            ("Fit one version", join(proven, ", ") if proven else None),
-            ("Fit several", f"{undecided:,}" if undecided else None),
-        ]),
-        _evidence(detection),
-        _candidates(detection),
-    ])  # fmt: skip
-
-
-def _evidence(detection: Document) -> Markup | None:
-    entries = [
-        element("li", sentence(one["says"]), " ", element("small", support(one)))
-        for one in detection.get("evidence") or ()
-    ]
-    return element("ul", *entries, class_="evidence") if entries else None
-
-
-def _candidates(detection: Document) -> Markup | None:
-    keys = ("records", "votes", "against")
-    rows = [
-        row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in keys))
-        for one in detection.get("candidates") or ()
-    ]
-    head = [heading("candidate"), *(heading(key, "number") for key in keys)]
-    return table(rows, head=head, kind="candidates") if rows else None
-
-
 def _ledger(ledger: Document) -> Markup:
     partitions, counts = ledger["partitions"], counts_of(ledger)
+    if not partitions:
+        return element("p", "Nothing was read.", class_="none")
     rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
     whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -97,6 +97,13 @@ def known(report: Document) -> int:
     return int((report.get("baseline") or {}).get("known", 0))
 
 
+def detections_of(report: Document) -> Iterator[tuple[str | None, Document]]:
+    """Yield what was found out: of each of several topics, or of the whole run."""
+    if report.get("detection"):
+        yield None, report["detection"]
+    yield from (report["source"].get("detections") or {}).items()
+
+
 def detected(detection: Document) -> str:
     """Return what detection came to: how sure, and of what."""
     sure = _DETECTED.get(detection["verdict"]) or visible(detection["verdict"])
@@ -147,6 +154,8 @@ def frequency(finding: Document) -> str:
 def onset_words(finding: Document) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.get("onset")
+    if not finding["count"]:
+        return "not met in what was read"
     if onset is None:
         return f"first at {place(finding['first'])}"
     since = onset["since"] or [finding["first"]]
@@ -167,6 +176,11 @@ def observed_words(finding: Document) -> str:
     """Return what was seen instead, with counts where there are several."""
     counted = observed_counts(finding)
     return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
+
+
+def command(finding: Document) -> str | None:
+    """Return the command that shows a record with the finding again, None where no record has it."""
+    return finding.get("reproduce") if finding["count"] else None
 
 
 def explained_words(finding: Document) -> str | None:

@@ -67,6 +67,16 @@ warning table-schema (D11) shop.orders /data/0/vip_levle
   means     The columns of a table change.
   do        Apply the change to the table contract.
 """ in text  # fmt: skip
+    assert text.endswith("""
+info not-exercised (D15) any table (message)
+  count     0 of 19,996
+  onset     not met in what was read
+  expected  at least one DELETE
+  observed  none
+  means     A rule of the contract was never put to the test by the messages
+            read.
+  do        Read a longer range before trusting a green result.
+""")  # fmt: skip
     assert "  observed  number (90), object (20), array (10)\n" in text
     assert "  again     cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
 
@@ -95,6 +105,20 @@ def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(c
     assert "partition   offsets  read  conform  control  null  quarantine  excluded  gaps\n" in text
     assert "orders 0    0..900   890   580      10       0     0           300       10\n" in text
     assert "excluded" not in summary_of("pass", capsys)
+
+
+def test_several_topics_are_told_with_the_contract_of_each(capsys):
+    assert (
+        "Contracts\n"
+        "orders    dts/canal@2\n"
+        "payments  auto: drs/json@2\n"
+        "\n"
+        "Contract of payments\n"
+        "found    drs/json@2 (likely, not proven), from 500 messages\n"
+        "equal    drs/json-c@2\n"
+        "because  an UPDATE has both images: for drs/json@2, against drs/json@1: 31,\n"
+        "         first at payments partition 0 offset 12\n"
+    ) in summary_of("several", capsys)
 
 
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):

@@ -84,6 +84,7 @@ def test_onsets_are_told_by_partition():
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
+    assert by_class["not-exercised"] == "not met in what was read"
     (old, *_) = example("version-1")["findings"]
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 
