@@ -41,7 +41,7 @@ def audit_topic(
     judge = partial(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
         fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude,
+        include=reading.include, exclude=reading.exclude, wrapping=reading.unwrap,
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
@@ -72,7 +72,7 @@ def audit_file(
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude,
+        include=reading.include, exclude=reading.exclude, wrapping=reading.unwrap,
     )  # fmt: skip
     source = running.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample

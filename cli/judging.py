@@ -74,6 +74,7 @@ def open_run(
     table: str | None = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    wrapping: str | None = None,
 ) -> Scope:
     """Return the scope that the options and `cdc-contracts.yaml` stand for.
 
@@ -109,6 +110,7 @@ def open_run(
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
         selection=Selection(tuple(include or ()), tuple(exclude or ())),
+        wrapping=wrapping,
     )
     return open_scope(catalogue, reference, terms)
 

@@ -167,3 +167,14 @@ def test_a_sample_of_a_file(spark, here, capsys):
     code, report = both(capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1")
     assert (code, report["coverage"]["read"], report["coverage"]["of"]) == (0, 298, 3_003)
     assert report["source"]["blank_lines"] == 3
+
+
+def test_messages_that_another_tool_wrapped(spark, here, capsys):
+    wrapped = [b'{"schema":null,"payload":' + value + b"}" for value in rendered("dts/canal@2", 50)]
+    (here / "a.jsonl").write_bytes(b"\n".join([*wrapped, b'{"schema":null}']))
+    call = ["file", "a.jsonl", "--contract", "dts/canal@2", "--unwrap", "connect-json"]
+    code, report = both(capsys, here, *call)
+    assert (code, report["ledger"]["conforming"]) == (1, 50)
+    assert [(one["rule"], one["observed"]) for one in report["findings"]] == [
+        ("D01.connect-json", ["no member `payload`"])
+    ]
