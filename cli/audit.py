@@ -42,6 +42,7 @@ def audit_topic(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
         fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
         include=reading.include, exclude=reading.exclude, show_values=show_values,
+        wrapping=reading.unwrap,
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
@@ -80,6 +81,7 @@ def audit_file(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
         include=reading.include, exclude=reading.exclude, show_values=show_values,
+        wrapping=reading.unwrap,
     )  # fmt: skip
     source = running.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample

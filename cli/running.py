@@ -54,6 +54,13 @@ class Engine(StrEnum):
     LOCAL = "local"
 
 
+class Wrapping(StrEnum):
+    """What another tool put around the messages; `registry.unwrapping.WRAPPINGS`, which takes long to import."""
+
+    BASE64 = "base64"
+    CONNECT_JSON = "connect-json"
+
+
 @dataclass(frozen=True)
 class Reading:
     """Options of what is read, and where the work is done."""
@@ -69,6 +76,9 @@ class Reading:
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
     ] = Engine.SPARK
     cores: Cores = None
+    unwrap: Annotated[
+        Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
+    ] = None
     sample: Annotated[
         str | None, typer.Option("--sample", metavar="1/10|0.1", help="Read only this part, in slices of the range.")
     ] = None

@@ -64,11 +64,13 @@ def unbroken_series(trails: Mapping[str, Trail], lasts: Mapping[str, int]) -> St
     `lasts` has the offset of the last message of each op.
     """
     shown = [op for op in trails if op != ANY_OP]
-    if sum(trails[op].count for op in shown) < trails[ANY_OP].count:
-        shown = [ANY_OP]
+    over_all_ops = [op for op in trails if op == ANY_OP]
+    if sum(trails[op].count for op in shown) < sum(trails[op].count for op in over_all_ops):
+        shown = over_all_ops
     clean = max(trails[op].clean_up_to(lasts.get(op, -1)) for op in shown)
     by_op, over_all = (
-        sorted(start for op in ops for start in trails[op].starts if start.offset > clean) for ops in (shown, [ANY_OP])
+        sorted(start for op in ops for start in trails[op].starts if start.offset > clean)
+        for ops in (shown, over_all_ops)
     )
     if not (by_op or over_all):
         return None

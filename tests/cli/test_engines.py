@@ -188,3 +188,14 @@ def test_topics_whose_contracts_are_found_out_from_samples(spark, broker, make_t
     assert main(["detect", "topic", several, one, "-b", broker.bootstrap, "--messages", "90", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["verdict"], found["messages"]) == ("mixed", 90)
+
+
+def test_messages_that_another_tool_wrapped(spark, here, capsys):
+    wrapped = [b'{"schema":null,"payload":' + value + b"}" for value in rendered("dts/canal@2", 50)]
+    (here / "a.jsonl").write_bytes(b"\n".join([*wrapped, b'{"schema":null}']))
+    call = ["file", "a.jsonl", "--contract", "dts/canal@2", "--unwrap", "connect-json"]
+    code, report = both(capsys, here, *call)
+    assert (code, report["ledger"]["conforming"]) == (1, 50)
+    assert [(one["rule"], one["observed"]) for one in report["findings"]] == [
+        ("D01.connect-json", ["no member `payload`"])
+    ]
