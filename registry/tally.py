@@ -113,7 +113,8 @@ class FindingTally:
         self.observed.update(other.observed)
         self.ops.update(other.ops)
         self.contracts.update(other.contracts)
-        self.shapes.update(other.shapes)
+        if other.shapes:
+            self.shapes.update(other.shapes)
         for counter in (self.expected, self.observed, self.ops, self.shapes):
             _keep_least(counter, MOST_SHAPES)
         for source, extent in other.extents.items():
