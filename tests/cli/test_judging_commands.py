@@ -57,7 +57,9 @@ def test_check_reads_standard_input_without_a_jvm(here):
 
 
 def test_values_of_rows_are_in_a_report_only_where_asked_for(here, capsys):
-    path = write_lines(here / "a.jsonl", [rendered("oms-community/canal@1", 1)[0].replace(b'"note":""', b'"note":"Zoe"')])
+    path = write_lines(
+        here / "a.jsonl", [rendered("oms-community/canal@1", 1)[0].replace(b'"note":""', b'"note":"Zoe"')]
+    )
     shown = []
     for options in ([], ["--show-values"]):
         assert main(["check", path, "--contract", "oms-community/canal@2", "--json", *options]) == 1
