@@ -39,6 +39,12 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     return test.avro_decodes is not None and isinstance(message, Record)
 
 
+def needed_names(tests: Iterable[Test]) -> set[str]:
+    """Return the names of members without which not all of the tests can hold."""
+    needed = (test.present or test.equals or test.within or test.prefix_of for test in tests)
+    return {name for pointer in needed if pointer for name in split_pointer(pointer)}
+
+
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:
     """Return every place that some test looks at, in order of first mention."""
     places: dict[str, None] = {}
