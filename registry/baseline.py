@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.findings import INFO
 from cdc_contracts.registry.thresholds import verdict_of
 
 BASELINE_VERSION: Final = 1
@@ -50,9 +49,7 @@ def read_baseline(path: Path) -> Baseline:
 def render_baseline(report: Mapping[str, Any]) -> str:
     """Return the findings of a report as a baseline."""
     keys = ("fingerprint", "class", "rule", "path", "table")
-    found = sorted(
-        ({key: one[key] for key in keys} for one in report["findings"] if one["severity"] != INFO), key=_order
-    )
+    found = sorted(({key: one[key] for key in keys} for one in report["findings"]), key=_order)
     document = {"baseline_version": BASELINE_VERSION, "findings": found}
     return json.dumps(document, indent=2) + "\n"
 
