@@ -35,10 +35,10 @@ from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.violations import open_validator
-from cdc_contracts.spark_checks.audit import audit_input
+from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.broker import running_broker
 from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
-from cdc_contracts.spark_checks.decode import decode_input
+from cdc_contracts.spark_checks.decoding import decode_input
 from cdc_contracts.spark_checks.demo import PARTITIONS, produce
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.session import open_session

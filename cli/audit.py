@@ -33,6 +33,7 @@ def audit_topic(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
+    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of a range of one or more topics, read once."""
     reports.check_targets(report, new_baseline=new_baseline)
@@ -40,14 +41,16 @@ def audit_topic(
     judge = partial(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
         fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude,
+        include=reading.include, exclude=reading.exclude, show_values=show_values,
+        wrapping=reading.unwrap,
     )  # fmt: skip
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
-        told = running.watch_audit(session, opened(session), fail_on)
+        told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)
         running.finish(
-            told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, bookmarks=brokers.since_last
-        )
+            told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
+            bookmarks=brokers.since_last,
+        )  # fmt: skip
 
 
 @app.command("file")
@@ -69,6 +72,7 @@ def audit_file(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
+    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
     reports.check_targets(report, new_baseline=new_baseline)
@@ -76,9 +80,12 @@ def audit_file(
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude,
+        include=reading.include, exclude=reading.exclude, show_values=show_values,
+        wrapping=reading.unwrap,
     )  # fmt: skip
-    source = running.open_files(paths, reading.start, reading.end, whole=whole, cores=reading.cores)
+    source = running.open_files(
+        paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
+    )
     with running.open_engine(reading) as session:
-        told = running.watch_audit(session, [(source, scope)], fail_on)
-        running.finish(told, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)
+        told, code = running.watch_audit(session, [(source, scope)], fail_on, reading.time_limit)
+        running.finish(told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

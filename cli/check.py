@@ -35,6 +35,7 @@ def check(
     folders: ContractFolders = None,
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
+    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.checking import check_batches
@@ -43,7 +44,7 @@ def check(
 
     asked = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, table=table,
+        max_bytes=max_bytes, strict_json=strict_json, table=table, show_values=show_values,
     )  # fmt: skip
     batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:

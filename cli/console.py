@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cdc_contracts.registry.visible import visible_lines
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -34,14 +36,14 @@ def print_line(text: str = "") -> None:
 
 def say(text: str) -> None:
     """Write a line to stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(_seen(text) + "\n")
 
 
 def print_text(text: str, *, first: str = "") -> None:
     """Write a paragraph to stdout, broken between words where the terminal ends; its first word may have a style."""
     from rich.text import Text
 
-    content = Text(text)
+    content = Text(_seen(text))
     content.stylize(first, 0, len(text.partition(" ")[0]))
     _print(content)
 
@@ -50,7 +52,7 @@ def print_heading(text: str, *, first: bool = False) -> None:
     """Write a heading to stdout, under an empty line unless it is the first of all."""
     from rich.text import Text
 
-    _print(Text(text if first else f"\n{text}", style="bold"))
+    _print(Text(_seen(text if first else f"\n{text}"), style="bold"))
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
@@ -65,9 +67,14 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed:
     for index, title in enumerate(header):
         table.add_column(title, overflow="fold", no_wrap=index < fixed)
     for row in rows:
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(Text("" if cell is None else _seen(str(cell))) for cell in row))
     if table.row_count:
         _print(table)
+
+
+def _seen(text: str) -> str:
+    """Return text that can do nothing to a terminal, whatever names from messages are in it."""
+    return "\n".join(visible_lines(text))
 
 
 def _print(content: RenderableType) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope
-    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.decoding import Decoded
     from cdc_contracts.spark_checks.sources import Input
 
 
@@ -49,7 +49,9 @@ def demo(
         source = _topic(session, capture, target, stack) if kafka else running.open_files(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
-        report = running.watch_audit(session, [(source, declared)], "warning")
+        report, code = running.watch_audit(session, [(source, declared)], "warning")
+        if report["stopped"]:
+            raise typer.Exit(code)
         reports.tell(report, as_json=False, targets=[target / "report.json", target / "report.html"])
         decoded = _decode(session, source, subject, target)
     _tell_where_to_look(report, decoded, target)

@@ -117,7 +117,7 @@ def _sentence(detection: Mapping[str, Any]) -> str:
             undecided = "" if detection["version"] is not None else ", and nothing here tells its versions apart"
             return f"{total} speak {named}{undecided}" + (f"; {same} would read all of them alike" if same else "")
         case "mixed":
-            return f"{total} speak several contracts"
+            return f"{total} speak several contracts; without --contract each is judged by its own"
         case "ambiguous" if not detection["messages"]:
             return "there is no message"
         case "ambiguous":

@@ -49,6 +49,9 @@ FailOn = Annotated[
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)]
 StrictJson = Annotated[bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Show values of rows in the report, which has their shapes else.")
+]
 
 AUTO = "auto"
 """The contract that is found out from the messages."""
@@ -81,6 +84,8 @@ def open_run(
     table: str | None = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    wrapping: str | None = None,
+    show_values: bool = False,
 ) -> Scope | Undetected:
     """Return the scope that the options and `cdc-contracts.yaml` stand for; without a contract it is to be found out.
 
@@ -91,6 +96,7 @@ def open_run(
     catalogue, terms, reference = open_terms_of_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table, include=include, exclude=exclude,
+        show_values=show_values, wrapping=wrapping,
     )  # fmt: skip
     return Undetected(catalogue, terms) if reference in (None, AUTO) else open_scope(catalogue, reference, terms)
 
@@ -109,6 +115,8 @@ def open_terms_of_run(
     table: str | None = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    show_values: bool = False,
+    wrapping: str | None = None,
 ) -> tuple[Catalogue, Terms, str | None]:
     """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
 
@@ -133,6 +141,8 @@ def open_terms_of_run(
         strict_json=strict_json,
         table=table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
         selection=Selection(tuple(include or ()), tuple(exclude or ())),
+        show_values=show_values,
+        wrapping=wrapping,
     )
     return catalogue, terms, reference
 

@@ -56,11 +56,17 @@ def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline
 
 
 def tell(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Write the report files, and the report or its summary to stdout."""
+    """Write the report, or its summary, to stdout, and the report files.
+
+    What was found is told even where a file cannot be written: the run may have taken an hour.
+    Raises UnavailableError where one cannot.
+    """
     from cdc_contracts.registry.reports.kinds import write_reports
 
-    write_reports(report, targets or ())
-    if as_json:
-        console.print_json(report)
-    else:
-        summary.summarise(report)
+    try:
+        write_reports(report, targets or ())
+    finally:
+        if as_json:
+            console.print_json(report)
+        else:
+            summary.summarise(report)

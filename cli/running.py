@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
-    from cdc_contracts.spark_checks.decode import Decoded
+    from cdc_contracts.spark_checks.decoding import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
 
@@ -54,6 +54,13 @@ class Engine(StrEnum):
     LOCAL = "local"
 
 
+class Wrapping(StrEnum):
+    """What another tool put around the messages; `registry.unwrapping.WRAPPINGS`, which takes long to import."""
+
+    BASE64 = "base64"
+    CONNECT_JSON = "connect-json"
+
+
 @dataclass(frozen=True)
 class Reading:
     """Options of what is read, and where the work is done."""
@@ -69,6 +76,16 @@ class Reading:
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
     ] = Engine.SPARK
     cores: Cores = None
+    unwrap: Annotated[
+        Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
+    ] = None
+    sample: Annotated[
+        str | None, typer.Option("--sample", metavar="1/10|0.1", help="Read only this part, in slices of the range.")
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="Stop then, and report what was read.", min=0.001),
+    ] = None
     include: Annotated[
         list[str] | None,
         typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
@@ -177,31 +194,47 @@ def open_topics(
     return source
 
 
-def open_files(paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None) -> FileInput:
+def open_files(
+    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
+) -> FileInput:
     """Return the messages of files in a range, told on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.offsets import parse_range
+    from cdc_contracts.spark_checks.slices import parse_fraction
     from cdc_contracts.spark_checks.sources import read_files
 
+    fraction = parse_fraction(sample) if sample is not None else None
     source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)
     _tell_ranges(source)
-    return source
+    return replace(source, sample=fraction)
 
 
 def watch_audit(
-    session: SparkSession | None, inputs: Sequence[tuple[Input, Scope | Undetected]], fail_on: str
-) -> Mapping[str, Any]:  # fmt: skip
-    """Audit the inputs with progress on a terminal, and return the report of all."""
-    from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.audit import audit_inputs
+    session: SparkSession | None,
+    inputs: Sequence[tuple[Input, Scope | Undetected]],
+    fail_on: str,
+    seconds: float | None = None,
+) -> tuple[Mapping[str, Any], int]:
+    """Audit the inputs with progress on a terminal; return the report of all, and the exit code it stands for.
 
-    with progress(session, {place: span for source, _ in inputs for place, span in source.spans.items()}) as watch:
-        return audit_inputs(session, inputs, fail_on=fail_on, watch=watch)
+    Ctrl-C, SIGTERM, or the seconds that are up end the run with a report of what was read.
+    """
+    from cdc_contracts.cli.progress import progress
+    from cdc_contracts.spark_checks.auditing import audit_inputs
+    from cdc_contracts.spark_checks.stopping import stopping
+
+    spans = {place: span for source, _ in inputs for place, span in source.spans.items()}
+    with stopping(seconds) as stop:
+        with progress(session, spans) as watch:
+            report = audit_inputs(session, inputs, fail_on=fail_on, watch=watch, stop=stop)
+        if stop.signal is not None and report["stopped"]:
+            return report, TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
+    return report, EXIT_CODES[report["verdict"]]
 
 
 def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decode import decode_input
+    from cdc_contracts.spark_checks.decoding import decode_input
 
     with progress(session, source.spans) as watch:
         return decode_input(
@@ -211,17 +244,19 @@ def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected
 
 
 def finish(
-    report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None,
+    report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
 ) -> None:  # fmt: skip
-    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with its exit code."""
+    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
     from cdc_contracts.spark_checks.bookmarks import write_bookmarks
 
-    report = reports.compare_with(report, known, new_baseline)
-    reports.tell(report, as_json=as_json, targets=targets)
+    told = reports.compare_with(report, known, new_baseline)
+    if told["verdict"] != report["verdict"] and code == EXIT_CODES[report["verdict"]]:
+        code = EXIT_CODES[told["verdict"]]
+    reports.tell(told, as_json=as_json, targets=targets)
     if bookmarks is not None:
         write_bookmarks(bookmarks, report["ledger"])
-    raise typer.Exit(EXIT_CODES[report["verdict"]])
+    raise typer.Exit(code)
 
 
 def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | None) -> None:

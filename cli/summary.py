@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cdc_contracts.cli import console
-from cdc_contracts.registry.reports.visible import sentence, visible
 from cdc_contracts.registry.reports.wording import (
+    command,
     count_of,
+    counts_of,
     detected,
+    detections_of,
     explained_words,
     headline,
     notes,
@@ -19,8 +21,10 @@ from cdc_contracts.registry.reports.wording import (
     support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence, visible
 
 _MOST_SHOWN = 20
+_SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
     "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
     "error": "red", "warning": "yellow", "info": "cyan",
@@ -32,16 +36,27 @@ def summarise(report: Mapping[str, Any]) -> None:
     console.print_text(f"{report['verdict'].upper()}: {headline(report)}", first=_STYLES.get(report["verdict"], "bold"))
     for note in notes(report):
         console.print_text(note)
-    _tell_contract(report.get("detection"))
+    _tell_contracts(report["source"].get("contracts") or {})
+    for topic, detection in list(detections_of(report))[:_MOST_SHOWN]:
+        console.print_heading("Contract" if topic is None else f"Contract of {visible(topic)}")
+        _tell_detection(detection)
     _tell_ledger(report["ledger"])
     _tell_versions(report)
     _tell_findings(report["findings"])
 
 
-def _tell_contract(detection: Mapping[str, Any] | None) -> None:
-    if detection is None:
+def _tell_contracts(contracts: Mapping[str, str]) -> None:
+    """Tell which topic is judged by which contract, where there are several."""
+    if not contracts:
         return
-    console.print_heading("Contract")
+    console.print_heading("Contracts")
+    rows = [[visible(topic), visible(contract)] for topic, contract in list(contracts.items())[:_MOST_SHOWN]]
+    if len(contracts) > _MOST_SHOWN:
+        rows.append([f"and {len(contracts) - _MOST_SHOWN} more topics", ""])
+    console.print_table(["", ""], rows)
+
+
+def _tell_detection(detection: Mapping[str, Any]) -> None:
     rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
     if detection.get("equivalent"):
         rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
@@ -52,8 +67,10 @@ def _tell_contract(detection: Mapping[str, Any] | None) -> None:
 
 
 def _tell_ledger(ledger: Mapping[str, Any]) -> None:
+    if not ledger["partitions"]:
+        return
     console.print_heading("Ledger")
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
+    names = (*counts_of(ledger), "gaps")
     rows = [
         [visible(f"{one['topic']} {one['partition']}"), f"{one['start']}..{one['end']}", *(one[name] for name in names)]
         for one in ledger["partitions"]
@@ -61,7 +78,7 @@ def _tell_ledger(ledger: Mapping[str, Any]) -> None:
     if len(rows) > 1:
         gaps = sum(one["gaps"] for one in ledger["partitions"])
         rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
-    console.print_table(["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"], rows)
+    console.print_table(["partition", "offsets", *(_SHORT.get(name, name) for name in names)], rows)
 
 
 def _tell_versions(report: Mapping[str, Any]) -> None:
@@ -94,7 +111,7 @@ def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
     for finding in findings[:_MOST_SHOWN]:
         told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
         console.print_text(told, first=_STYLES.get(finding["severity"], ""))
-        again = visible(finding.get("reproduce") or "", most=None)
+        again = visible(command(finding) or "", most=None)
         rows = [*_facts(finding), *_advice(finding, above), ("again", again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding

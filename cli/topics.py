@@ -30,7 +30,10 @@ def open_inputs(
 
     Raises UsageError where topics are not named in one way, or a contract is not known.
     """
+    from cdc_contracts.spark_checks.slices import parse_fraction
+
     pattern = _check_choice(topics, brokers)
+    sample = parse_fraction(reading.sample) if reading.sample is not None else None
     wanted, properties = running.parse_topic_options(
         reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
     )
@@ -44,7 +47,7 @@ def open_inputs(
         if pattern is not None:
             found = assign_scopes(match_topics(session, brokers.bootstrap, pattern, properties), contract, judge)
         read = partial(running.open_topics, session, brokers.bootstrap, headers=False, since=since)
-        return [(read(names, wanted, properties), scope) for scope, names in found or ()]
+        return [(replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()]
 
     return opened
 

@@ -7,12 +7,13 @@ finding is known by its fingerprint; how often it was met does not matter.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.exits import INCONCLUSIVE
 from cdc_contracts.registry.thresholds import verdict_of
 
 BASELINE_VERSION: Final = 1
@@ -49,7 +50,8 @@ def read_baseline(path: Path) -> Baseline:
 def render_baseline(report: Mapping[str, Any]) -> str:
     """Return the findings of a report as a baseline."""
     keys = ("fingerprint", "class", "rule", "path", "table")
-    found = sorted(({key: one[key] for key in keys} for one in report["findings"]), key=_order)
+    known = {one["fingerprint"]: {key: one[key] for key in keys} for one in report["findings"]}
+    found = sorted(known.values(), key=_order)
     document = {"baseline_version": BASELINE_VERSION, "findings": found}
     return json.dumps(document, indent=2) + "\n"
 
@@ -60,19 +62,34 @@ def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, 
     The ledger stays as it is: what was quarantined was quarantined, known or not.
     """
     findings = [one for one in report["findings"] if one["fingerprint"] not in baseline.fingerprints]
+    ledger = report["ledger"]
     verdict = verdict_of(
         ((one["class"], one["severity"]) for one in findings),
-        valued=report["ledger"]["read"] - report["ledger"]["tombstone"],
-        ambiguous=any(one["class"] == "ambiguous" for one in findings),
+        valued=ledger["read"] - ledger["tombstone"] - ledger.get("excluded", 0),
+        ambiguous=_is_ambiguous(findings) or _is_open(report),
         fail_on=",".join(report.get("fail_on") or _DEFAULT_FAIL_ON),
     )
     known = len(report["findings"]) - len(findings)
-    return {
-        **report,
-        "verdict": verdict,
-        "baseline": {"file": baseline.file, "known": known},
-        "findings": findings,
-    }
+    return {**report, "verdict": verdict, "baseline": {"file": baseline.file, "known": known}, "findings": findings}
+
+
+def _is_ambiguous(findings: Sequence[Mapping[str, Any]]) -> bool:
+    return any(one["class"] == "ambiguous" for one in findings)
+
+
+def _is_open(report: Mapping[str, Any]) -> bool:
+    """Say whether a run came to no verdict for a reason that is no finding and so cannot be known.
+
+    So it is where the contract was found out from a sample, and records of the range prove another version.
+    """
+    if report["verdict"] == INCONCLUSIVE and not _is_ambiguous(report["findings"]):
+        return True
+    detection = report.get("detection") or {}
+    subject, version = detection.get("subject"), detection.get("version")
+    runs = [run["contract"] for line in report.get("timeline") or () for run in line["runs"]]
+    return version is not None and any(
+        run != f"{subject}@{version}" and run.partition("@")[0] == subject for run in runs
+    )
 
 
 def _order(finding: Mapping[str, Any]) -> tuple[str, str, str, str]:

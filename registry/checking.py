@@ -16,6 +16,7 @@ from cdc_contracts.registry.kernel.observations import findings_by_record
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.visible import visible
 
 
 def check_batches(
@@ -37,7 +38,7 @@ def check_batches(
     lines = plan.line_partitions if plan is not None else None
     for records in batches:
         for batch, bench in kernel.benches(records):
-            tally.merge(count(bench, batch))
+            tally.merge(count(bench, batch, show_values=scope.terms.show_values))
             for number, findings in findings_by_record(bench) if tell else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
@@ -59,9 +60,11 @@ def check_batches(
         source={"kind": "file", "paths": list(paths), "blank_lines": blank},
         spans=spans,
         fail_on=fail_on,
+        show_values=scope.terms.show_values,
     )
 
 
 def _line(where: str, finding: Finding) -> str:
     path = finding.path or "(message)"
-    return f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
+    told = f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
+    return visible(told, most=None)

@@ -58,12 +58,24 @@ def _verdict(reports: Sequence[Report]) -> str:
 def _source(reports: Sequence[Report]) -> dict[str, Any]:
     sources = [report["source"] for report in reports]
     topics = [topic for source in sources for topic in source["topics"]]
+    by_topic = {topic: report for report in reports for topic in report["source"]["topics"]}
+    found = {topic: report["detection"] for topic, report in by_topic.items() if report["detection"]}
     return {
         **sources[0],
         "topics": topics,
         "ranges": {topic: found for source in sources for topic, found in source["ranges"].items()},
-        "contracts": {topic: report["contract"] for report in reports for topic in report["source"]["topics"]},
+        "contracts": {topic: _spoken(report) for topic, report in by_topic.items()},
+        **({"detections": found} if found else {}),
     }
+
+
+def _spoken(report: Report) -> str:
+    """Return the contract of a topic; of one that was found out, what was found."""
+    found = report["detection"]
+    if found is None:
+        return str(report["contract"])
+    named = found["subject"] if found["version"] is None else f"{found['subject']}@{found['version']}"
+    return f"{report['contract']}: {named or found['verdict']}"
 
 
 def _others(reports: Sequence[Report]) -> dict[str, int | None]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from cdc_contracts.registry.anatomy import Anatomy, take_apart
 from cdc_contracts.registry.candidates import Candidate, nearest, open_scopes, read_alike, weigh
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.detection.relatives import Relative, read_relatives
 from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
 from cdc_contracts.registry.faults import Fault, find_fault
 from cdc_contracts.registry.findings import CLASSES, INFO, Finding, rule_id
@@ -150,6 +151,10 @@ def _choose(
     value: bytes, scopes: Sequence[Scope], candidates: Sequence[Candidate], terms: Terms
 ) -> tuple[Scope | None, Judged, str]:
     """Return the scope of the nearest subject, the outcome under it, and why it is that one."""
+    relatives = _relatives(value, scopes[0])
+    outsider = _outsider(value, scopes, candidates, relatives)
+    if outsider is not None:
+        return outsider
     fitting = [one for one in candidates if one.fits]
     asked = fitting or [one for one in candidates if one.on_request]
     near = asked[0] if asked else nearest(candidates)
@@ -157,14 +162,15 @@ def _choose(
         return None, Judged(_without_contract(value, terms)), "no contract is near"
     scope = next(scope for scope in scopes if scope.subject == near.version.subject)
     judged = scope.judge(value)
-    if fitting and read_alike(fitting):
+    if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
         return (
             scope,
             judged,
             "the first that fits; all that fit read the same" if fitting[1:] else "the only one that fits",
         )
     if asked:
-        why = "the message fits several contracts" if fitting else "any product may write such a message"
+        why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
+        why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
         return scope, replace(judged, verdict=_undecided(scope, judged.verdict, asked)), why
     if near.marked:
         return scope, judged, "the nearest of those whose marks are there"
@@ -172,6 +178,29 @@ def _choose(
     findings = near.judgement.findings if near.judgement is not None else ()
     verdict = replace(verdict, findings=(*verdict.findings, *findings))
     return scope, replace(judged, verdict=verdict), _tell_nearness(near, candidates)
+
+
+def _relatives(value: bytes, scope: Scope) -> list[tuple[Relative, bool]]:
+    """Return the relatives outside the catalogue that may have written a message, and whether it has their marks."""
+    try:
+        message = parse_message(value, max_bytes=scope.terms.max_bytes)
+    except Unreadable:
+        return []
+    found = [relative for relative in read_relatives(scope.catalogue) if relative.may_be(message)]
+    return [(relative, relative.marked(message)) for relative in found]
+
+
+def _outsider(
+    value: bytes, scopes: Sequence[Scope], candidates: Sequence[Candidate], relatives: Sequence[tuple[Relative, bool]]
+) -> tuple[Scope, Judged, str] | None:
+    """Return what a message with the marks of a relative comes to; None where some other contract takes it."""
+    for relative, marked in relatives:
+        if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
+            scope = next(scope for scope in scopes if scope.subject == relative.near[0])
+            verdict = foreign("a contract of the catalogue", scope.judged[-1], f"what {relative.name} writes")
+            why = f"the nearest; {relative.name} is not in the catalogue"
+            return scope, replace(scope.judge(value), verdict=verdict), why
+    return None
 
 
 def _tell_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:

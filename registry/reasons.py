@@ -16,6 +16,8 @@ _CAUSES: Final = {
     "D01.empty": "The value is there and holds nothing.",
     "D01.too-long": "The value is longer than a message may be.",
     "D01.depth": "Arrays and objects are nested deeper than any reader should follow.",
+    "D01.base64": "The value was to be base64 with a message in it, and is not.",
+    "D01.connect-json": "The value was to be a Connect envelope with a message as its payload, and is not.",
     "D01.surrogate": "Half of a surrogate pair stands alone: a text was cut inside a character.",
     "D01.not-object": "The value is JSON, but not an object.",
     "D01.duplicate-member": "One member stands twice, and which of them counts is for each reader to guess.",

@@ -30,10 +30,11 @@ _MOST_RUNS: Final = 100
 
 @dataclass(frozen=True)
 class Span:
-    """What was to be read of a partition: from `start` up to, but not including, `end`."""
+    """What was to be read of a partition: from `start` up to, but not including, `end`, but for `skipped` offsets."""
 
     start: int
     end: int
+    skipped: int = 0
 
 
 Spans = Mapping[Source, Span]
@@ -51,12 +52,13 @@ def build_report(
     sample: str | None = None,
     stopped: str | None = None,
     show_values: bool = False,
+    wanted: Spans | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
     `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
-    was read where not all of it was, `stopped` why a run ended early. Values are told by their shapes unless
-    `show_values`.
+    was read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
+    told by their shapes unless `show_values`.
     Raises LedgerError where the counts do not add up.
     """
     settle(tally, catalogue)
@@ -69,9 +71,9 @@ def build_report(
         "source": dict(source),
         "contract": contract,
         "fail_on": split_words(fail_on),
-        "verdict": judge_run(tally, fail_on, detection),
+        "verdict": judge_run(tally, fail_on, detection, stopped=stopped),
         "detection": detection.as_document() if detection else None,
-        "coverage": _coverage(tally, spans, sample),
+        "coverage": _coverage(tally, wanted or spans, sample),
         "stopped": stopped,
         "baseline": None,
         "ledger": _ledger(tally, spans),
@@ -98,17 +100,17 @@ def report_schema() -> dict[str, Any]:
     return schema
 
 
-def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None) -> str:
+def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None, *, stopped: str | None = None) -> str:
     """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
 
     Nothing can be told either where records were read by the version that a sample speaks for, and others of the
-    range prove another.
+    range prove another; and what a run that ended early has not found may still be there.
     """
     refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
     return verdict_of(
         ((key.name, finding.severity) for key, finding in tally.findings.items()),
         valued=sum(partition.valued for partition in tally.partitions.values()),
-        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted,
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or stopped is not None,
         fail_on=fail_on,
     )
 
@@ -121,7 +123,7 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
     for source, counts in sorted(tally.partitions.items()):
         parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
         span = spans.get(source)
-        if counts.read != parts or (span is not None and counts.read > span.end - span.start):
+        if counts.read != parts or (span is not None and counts.read > span.end - span.start - span.skipped):
             raise LedgerError(
                 f"the ledger does not add up: read {counts.read}, accounted for {parts}",
                 where=f"{source.topic} partition {source.partition}",
@@ -141,7 +143,7 @@ def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
             "start": start,
             "end": end,
             **_counts(counts),
-            "gaps": end - start - counts.read,
+            "gaps": end - start - counts.read - (spans[source].skipped if source in spans else 0),
             "first_timestamp": instant(counts.first_timestamp),
             "last_timestamp": instant(counts.last_timestamp),
         })  # fmt: skip

@@ -15,7 +15,7 @@ from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
 from cdc_contracts.registry.statements import Statement, keep_first
-from cdc_contracts.registry.trails import ANY_OP, Start, Trail, unbroken_series
+from cdc_contracts.registry.trails import Start, Trail, unbroken_series
 
 MOST_FINDINGS: Final = 5_000
 MOST_SHAPES: Final = 200
@@ -113,7 +113,8 @@ class FindingTally:
         self.observed.update(other.observed)
         self.ops.update(other.ops)
         self.contracts.update(other.contracts)
-        self.shapes.update(other.shapes)
+        if other.shapes:
+            self.shapes.update(other.shapes)
         for counter in (self.expected, self.observed, self.ops, self.shapes):
             _keep_least(counter, MOST_SHAPES)
         for source, extent in other.extents.items():
@@ -244,15 +245,10 @@ class Tally:
             self.dropped = True
 
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
-        """Return the record of a partition from which on each message has a finding; None where the last has not.
-
-        Asked are the messages of its table whose op shows the finding somewhere; all, where an op is not known.
-        """
-        trails, lasts = self.findings[key].extents[source].trails, self.lasts.get(source, {})
-        by_op = {op: trail for op, trail in trails.items() if op != ANY_OP}
-        if sum(trail.count for trail in by_op.values()) < self.findings[key].extents[source].count:
-            by_op = {op: trail for op, trail in trails.items() if op == ANY_OP}
-        return unbroken_series((trail, lasts.get((key.table, op), -1)) for op, trail in by_op.items())
+        """Return the record of a partition from which on every message has a finding; None where the last has not."""
+        trails = self.findings[key].extents[source].trails
+        lasts = self.lasts.get(source, {})
+        return unbroken_series(trails, {op: lasts.get((key.table, op), -1) for op in trails}) if trails else None
 
     def _merge_findings(self, other: Tally) -> None:
         """Add the findings, each with what the other side knows of messages without it."""

@@ -25,7 +25,8 @@ class Terms:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
-    judges.
+    judges, `wrapping` what another tool put around the messages, `show_values` nothing but what a
+    report tells: values, or their shapes.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +36,8 @@ class Terms:
     strict_json: bool = False
     table: str | None = None
     selection: Selection = field(default_factory=Selection)
+    show_values: bool = False
+    wrapping: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -69,6 +72,7 @@ class Terms:
             "max_bytes": self.max_bytes,
             "strict_json": self.strict_json,
             **({"table": self.table} if self.table is not None else {}),
+            **({"wrapping": self.wrapping} if self.wrapping is not None else {}),
             **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -57,12 +57,20 @@ class Trail:
         return last if last > self.last else self.clean
 
 
-def unbroken_series(trails: Iterable[tuple[Trail, int]]) -> Start | None:
-    """Return the record from which on all records of some trails have the finding; None where the last has not.
+def unbroken_series(trails: Mapping[str, Trail], lasts: Mapping[str, int]) -> Start | None:
+    """Return the record from which on every message that may have a finding has it; None where the last has not.
 
-    Each trail comes with the offset of the last record that might have had it.
+    Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
+    `lasts` has the offset of the last message of each op.
     """
-    told = list(trails)
-    clean = max((trail.clean_up_to(last) for trail, last in told), default=-1)
-    starts = sorted(start for trail, _ in told for start in trail.starts if start.offset > clean)
-    return starts[0]._replace(records=sum(start.records for start in starts)) if starts else None
+    over_all = trails.get(ANY_OP)
+    shown = [trail for op, trail in trails.items() if op != ANY_OP]
+    clean = max((trail.clean_up_to(lasts.get(op, -1)) for op, trail in trails.items() if op != ANY_OP), default=-1)
+    if over_all is not None and sum(trail.count for trail in shown) < over_all.count:
+        shown, clean = [], over_all.clean_up_to(lasts.get(ANY_OP, -1))
+    by_op = sorted(start for trail in shown for start in trail.starts if start.offset > clean)
+    by_none = [start for start in over_all.starts if start.offset > clean] if over_all is not None else []
+    if not (by_op or by_none):
+        return None
+    records = max(sum(start.records for start in starts) for starts in (by_op, by_none))
+    return min([*by_op[:1], *by_none[:1]])._replace(records=records)

@@ -49,6 +49,7 @@ _EVIDENCE: Final = (
     {"op-seen": ["INIT"], "proves": "version"},
     {"unread-bytes": 0},
     {"column-form": True},
+    {"code-seen": 94, "proves": "subject"},
 )
 
 

@@ -119,7 +119,8 @@ class Reader:
                 self._fail(self.told[-1], ", ".join(sorted({place.topic for place in waiting})))
             if over and waiting:
                 self.consumer.incremental_unassign([TopicPartition(*place) for place in over])
-            if rows and (len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages):
+            if len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages:
+                # Where nothing comes an empty batch gives whoever reads a chance to stop.
                 yield _as_batch(rows, headers=headers)
                 rows, held = [], 0
         self.consumer.unassign()
@@ -250,7 +251,8 @@ def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.R
     wanted = parse_range(f"offset:{partition}={offset}", "latest")
     start, end = reader.resolve(topic, wanted)[partition]
     for batch in reader.read({topic: {partition: (start, min(end, start + 1))}}, headers=True):
-        return batch
+        if batch.num_rows:
+            return batch
     raise UnavailableError(
         f"there is no record at offset {offset}",
         where=f"{topic} partition {partition}",

@@ -19,7 +19,7 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import Severities
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.scope import AUTO, Scope, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.tasks import (
@@ -103,6 +103,11 @@ def _scope(
     severities: Mapping[str, str] | None,
     catalogue: Catalogue | None,
 ) -> Scope:
+    if contract == AUTO:
+        raise UsageError(
+            "the contract of a DataFrame has to be named",
+            mend="`cdc-contracts detect` tells which one its source speaks",
+        )
     found = read_table_contracts(Path(tables)) if isinstance(tables, str | Path) else tables or TableContracts()
     terms = Terms(dict(parameters or {}), found, Severities(severities))
     return open_scope(catalogue or shipped_catalogue(), contract, terms)

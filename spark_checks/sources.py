@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.detection.samples import sample_files, spread
+from cdc_contracts.registry.detection.samples import sample_files
+from cdc_contracts.registry.detection.samples import spread as spread_evenly
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
@@ -21,6 +23,7 @@ from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
 from cdc_contracts.spark_checks.offsets import Range, list_topics, reading_options, resolve, select, words_of
+from cdc_contracts.spark_checks.slices import Windows, cut, keep, spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -28,17 +31,28 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.tasks import Work
 
 _TASK_BYTES: Final = 256 * 1024 * 1024
+_OFFSET_BYTES: Final = 512  # what a message may weigh
 _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
 class Input(Protocol):
-    """Something to read: its spans by partition, what a report says of it, and how work is run over it."""
+    """Something to read: its spans by partition, what a report says of it, and how work is run over it.
+
+    With `sample` only slices of it are read.
+    """
+
+    @property
+    def sample(self) -> Fraction | None: ...
+
+    def pieces(self, offsets: int | None = None) -> Sequence[Input]:
+        """Return what is to be read as inputs of about so many offsets, which together are all of it."""
+        ...
 
     @property
     def spans(self) -> Mapping[Source, Span]: ...
 
-    def describe(self, tally: Tally) -> dict[str, Any]:
-        """Return what a report says of the source."""
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
+        """Return what a report says of the source; `spans` is what was read of it."""
         ...
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
@@ -52,7 +66,7 @@ class Input(Protocol):
         """Yield every record of the range, read in this process. Raises as `run` does."""
         ...
 
-    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
         """Yield records from the beginning, the middle and the end of each partition. Raises as `run` does."""
         ...
 
@@ -66,6 +80,7 @@ class TopicInput:
     properties: Mapping[str, str]
     tasks: int | None = None
     headers: bool = True
+    sample: Fraction | None = None
 
     @property
     def spans(self) -> dict[Source, Span]:
@@ -75,7 +90,20 @@ class TopicInput:
             for partition, window in partitions.items()
         }
 
-    def describe(self, tally: Tally) -> dict[str, Any]:
+    def pieces(self, offsets: int | None = None) -> list[TopicInput]:
+        """Return what is to be read in pieces of about so many offsets; without a number, in one if it is not sampled.
+
+        A piece has one window of each partition that it reads.
+        """
+        found = []
+        for piece in cut(windows_of(self), offsets):
+            selected: dict[str, dict[int, tuple[int, int]]] = {}
+            for source, window in piece.items():
+                selected.setdefault(source.topic, {})[source.partition] = window
+            found.append(replace(self, selected=selected, sample=None))
+        return found
+
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
         ranges = {
             topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in self.selected.items()
         }
@@ -109,12 +137,12 @@ class TopicInput:
         with reading(self.bootstrap, list(self.selected), self.properties):
             return self.frame(session).mapInArrow(work, schema).collect()
 
-    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
-        for windows in spread({source: (span.start, span.end) for source, span in self.spans.items()}, most):
+    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        for windows in spread_evenly({source: (span.start, span.end) for source, span in self.spans.items()}, most):
             selected: dict[str, dict[int, tuple[int, int]]] = {}
             for source, window in windows.items():
                 selected.setdefault(source.topic, {})[source.partition] = window
-            part = replace(self, selected=selected, tasks=None, headers=False)
+            part = replace(self, selected=selected, tasks=None, headers=False, sample=None)
             if not selected:
                 continue
             if session is None:
@@ -125,7 +153,8 @@ class TopicInput:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         with open_reader(self.bootstrap, self.properties) as reader:
-            yield from reader.read(self.selected, headers=self.headers)
+            for piece in self.pieces():
+                yield from reader.read(piece.selected, headers=self.headers)
 
 
 def read_topics(
@@ -182,18 +211,17 @@ class FileInput:
     plan: FilePlan
     windows: Mapping[Source, Window]
     tasks: int
-    blank: dict[str, int] = field(default_factory=dict)
+    sample: Fraction | None = None
 
     @property
     def spans(self) -> dict[Source, Span]:
         return {source: Span(*window) for source, window in self.windows.items()}
 
-    def describe(self, tally: Tally) -> dict[str, Any]:
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
         blank = 0
-        for source in self.plan.line_partitions & set(self.windows):
-            start, end = self.windows[source]
-            counted = tally.partitions.get(source)
-            blank += end - start - (counted.read if counted else 0)
+        for source in self.plan.line_partitions & set(spans):
+            span, counted = spans[source], tally.partitions.get(source)
+            blank += span.end - span.start - span.skipped - (counted.read if counted else 0)
         by_topic: dict[str, dict[int, Window]] = {}
         for source, window in self.windows.items():
             by_topic.setdefault(source.topic, {})[source.partition] = window
@@ -201,22 +229,45 @@ class FileInput:
         return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
-        slices, windows = tuple(self.plan.slices), dict(self.windows)
-        groups = _share_out(slices, self.tasks)
+        groups, read = _share_out(self.plan.slices, self.tasks), self._reading()
 
         def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield from work(batch for number in mine for one in groups[number] for batch in read_slice(one, windows))
+            yield from work(batch for number in mine for one in groups[number] for batch in read(one))
 
         numbers = session.range(0, len(groups), 1, max(1, len(groups)))
         return numbers.mapInArrow(read_and_work, schema).collect()
 
-    def sample(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
+        read = self._reading()
         for one in self.plan.slices:
-            yield from read_slice(one, self.windows)
+            yield from read(one)
+
+    def pieces(self, offsets: int | None = None) -> list[FileInput]:
+        if offsets is None:
+            return [self]
+        pieces: list[list[Slice]] = []
+        held = most = offsets * _OFFSET_BYTES
+        for one in self.plan.slices:
+            if held >= most:
+                pieces.append([])
+                held = 0
+            pieces[-1].append(one)
+            held += one.size
+        return [replace(self, plan=replace(self.plan, slices=slices)) for slices in pieces]
+
+    def _reading(self) -> Callable[[Slice], Iterator[pa.RecordBatch]]:
+        """Return what reads the messages of a slice that are wanted, in this process or in a task."""
+        windows, chosen = dict(self.windows), windows_of(self) if self.sample is not None else None
+
+        def read(one: Slice) -> Iterator[pa.RecordBatch]:
+            for batch in read_slice(one, windows):
+                yield batch if chosen is None else keep(batch, chosen)
+
+        return read
 
 
 def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
@@ -231,6 +282,13 @@ def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool 
         for partition, window in select(wanted, limits, _no_times).items():
             windows[Source(topic, partition)] = window
     return FileInput(tuple(map(str, paths)), plan, windows, tasks)
+
+
+def windows_of(source: Input) -> Windows:
+    """Return what is read of each partition: all of its span, or the slices of a sample."""
+    if source.sample is not None:
+        return spread(source.spans, source.sample)
+    return {place: [(span.start, span.end)] for place, span in source.spans.items()}
 
 
 def _no_times(_: datetime) -> Mapping[int, int]:

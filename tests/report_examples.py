@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "registry" / "reports"
-NAMES = ("pass", "drift", "attack", "interrupted", "empty", "version-1")
+NAMES = ("pass", "drift", "attack", "interrupted", "empty", "no-partition", "several", "version-1")
 
 
 def path_of(name):

@@ -215,9 +215,8 @@ class _Deliberation:
             equivalent=(),
             spoken=tuple(versions),
             nearest=None,
-            evidence=self._exhibits(spoken),
+            evidence=(*self._alone(spoken), *self._exhibits(spoken)),
             messages=self.hearing.messages,
-            settle="With --contract auto each message is judged by the contract it speaks.",
             preferences=tuple(self._preferences(dict.fromkeys(version.subject for version in versions))),
         )
 
@@ -259,7 +258,8 @@ class _Deliberation:
         spoken: list[Side] = []
         while left and len(spoken) < _MOST_SIDES:
             counts = {name_of(side): sum(n for sides, n in left.items() if side in sides) for side in self._sides()}
-            best = max(self._sides(), key=lambda side: counts[name_of(side)])
+            most = max(counts.values())
+            best = self._unbeaten([side for side in self._sides() if counts[name_of(side)] == most])[0]
             spoken.append(best)
             left = {sides: n for sides, n in left.items() if best not in sides}
         return spoken
@@ -282,6 +282,16 @@ class _Deliberation:
             votes=alone + sum(count for winner, _, count in votes if winner == version.reference),
             against=self.explained - records + sum(count for _, loser, count in votes if loser == version.reference),
         )
+
+    def _alone(self, spoken: Sequence[Side]) -> Iterator[Exhibit]:
+        """Yield for each contract that is spoken how many messages none of the others takes."""
+        for side in spoken:
+            sets = [sides for sides in self.taken if side in sides and not set(sides) & set(spoken) - {side}]
+            count = sum(self.taken[sides] for sides in sets)
+            if sets:
+                first = min(self.hearing.first[sides] for sides in sets)
+                says = f"of what is spoken here only {name_of(side)} takes them"
+                yield Exhibit("spoken", says, name_of(side), None, count, 0, first)
 
     def _exhibits(self, leaders: Sequence[Side]) -> tuple[Exhibit, ...]:
         named = {name_of(side) for side in leaders}

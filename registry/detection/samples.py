@@ -12,6 +12,8 @@ from cdc_contracts.registry.detection.detection import Detection, detect
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.files import FilePlan, LineSlice, Slice, read_slice
+from cdc_contracts.registry.kernel.batches import Batch
+from cdc_contracts.registry.kernel.opening import open_wrapped
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source
 
@@ -75,9 +77,15 @@ def find_scope(
     if isinstance(scope, Scope):
         return scope, None
     hearing = Hearing(scope.catalogue, scope.terms)
-    hear_batches(hearing, sample(), ENOUGH)
+    hear_batches(hearing, _unwrapped(sample(), scope.terms.wrapping), ENOUGH)
     detection = detect(hearing)
     return detection.open_scope(scope), detection
+
+
+def _unwrapped(batches: Iterable[pa.RecordBatch], wrapping: str | None) -> Iterator[pa.RecordBatch]:
+    """Yield the messages of batches that another tool wrapped; what is not wrapped like this says nothing."""
+    for batch in batches:
+        yield batch if wrapping is None else open_wrapped(Batch(batch), wrapping)[0].records
 
 
 def hear_batches(hearing: Hearing, batches: Iterable[pa.RecordBatch], most: int) -> None:

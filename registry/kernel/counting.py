@@ -99,9 +99,9 @@ class _Part:
         return int(self.offsets.max())
 
 
-def count(bench: Bench, batch: Batch) -> Tally:
-    """Return what a judged batch came to."""
-    told = [_told(ruling, batch) for ruling in bench.rulings]
+def count(bench: Bench, batch: Batch, *, show_values: bool = False) -> Tally:
+    """Return what a judged batch came to; what was observed of values is their shapes unless `show_values`."""
+    told = [_told(ruling, batch, values=show_values) for ruling in bench.rulings]
     told += [_told_alone(number, judged, batch) for number, judged in bench.alone]
     if bench.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
@@ -137,7 +137,7 @@ def count(bench: Bench, batch: Batch) -> Tally:
     return tally
 
 
-def _told(ruling: Ruling, batch: Batch) -> _Told:
+def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
     alike, verdict = ruling.alike, ruling.verdict
     opinions = alike.precedent.opinions
     index = next((at for at, opinion in enumerate(opinions) if opinion.version is verdict.version), -1)
@@ -148,8 +148,8 @@ def _told(ruling: Ruling, batch: Batch) -> _Told:
         changes = alike.sheet.rows[source].count[alike.positions]
     names = reading.names
     table = table_name(names.database, names.schema, names.table) if _is_ours(verdict) else None
-    shapes = [observed_shapes(alike, finding) for finding in verdict.findings]
-    kinds = [observed_kinds(alike, finding) for finding in verdict.findings]
+    shapes = [observed_shapes(alike, finding, values=values) for finding in verdict.findings]
+    kinds = [observed_kinds(alike, finding, values=values) for finding in verdict.findings]
     statements: list[Statement] = []
     if reading.op == "ddl" and _is_ours(verdict):
         for number, one in alike.reread(index, batch.values):

@@ -16,6 +16,7 @@ from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
 from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
+from cdc_contracts.registry.kernel.opening import open_wrapped
 from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import Judged, Scope
@@ -51,9 +52,12 @@ class Kernel:
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return what the records came to, in numbers."""
-        total, selection = Tally(), self.scope.terms.selection
+        total, selection, wrapping = Tally(), self.scope.terms.selection, self.scope.terms.wrapping
         with put_off_collection():
             for batch in cut(records):
+                if wrapping is not None:
+                    batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
+                    total.merge(count(failures, closed))
                 parts = []
                 for part, bench in self._benches(batch, texts=self._several):
                     if selection:
@@ -86,7 +90,7 @@ class Kernel:
         """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
         total = Tally()
         for part, bench in parts:
-            total.merge(count(bench, part))
+            total.merge(count(bench, part, show_values=self.scope.terms.show_values))
         if self._beside:
             total.runs = runs_of(parts, self.scope)
         return total

@@ -15,18 +15,24 @@ from cdc_contracts.registry.forms import Flag, Number, describe_shape, describe_
 from cdc_contracts.registry.kernel.judging import Alike, Bench
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.schemas import show_code
 
 _OFF = (Flag.BROKEN, Flag.NOTED)
 
 
-def observed_shapes(alike: Alike, finding: Finding) -> list[str] | None:
-    """Return the shape per record that a finding on a value saw; None where what is observed is the same for all."""
+def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> list[str] | None:
+    """Return the shape per record that a finding on a value saw; None where what is observed is the same for all.
+
+    With `values` the values themselves, in as many characters as a shape has.
+    """
     if finding.name != "value-form":
         return None
     place = _column_at(alike, finding.path)
     if place is None:
-        values = alike.member(finding.path)
-        return None if values is None else [describe_shape(_as_told(value)) for value in values]
+        members = alike.member(finding.path)
+        if members is None:
+            return None
+        return [show_code(_as_text(one) or "") if values else describe_shape(_as_told(one)) for one in members]
     form = finding.rule.partition(".")[2]
     pointer = place[0]
     rows, column = alike.sheet.rows[pointer], alike.columns[place]
@@ -41,24 +47,32 @@ def observed_shapes(alike: Alike, finding: Finding) -> list[str] | None:
         _as_text(column.tokens[row_of[position]]) if position in row_of else None
         for position in alike.positions.tolist()
     ]
-    shapes: list[str | None] = describe_shapes(pa.array(tokens, pa.string())).to_pylist()
+    shapes = [one and show_code(one) for one in tokens] if values else _shapes(tokens)
     return [finding.observed if shape is None else shape for shape in shapes]
 
 
-def observed_kinds(alike: Alike, finding: Finding) -> Counter[str] | None:
+def observed_kinds(alike: Alike, finding: Finding, *, values: bool = False) -> Counter[str] | None:
     """Count kind and shape of the values that a finding saw which are of another kind than they should be."""
     if finding.name != "type-change":
         return None
     place = _column_at(alike, finding.path)
     if place is None:
-        values: Iterable[Any] = alike.member(finding.path) or ()
+        found: Iterable[Any] = alike.member(finding.path) or ()
     else:
         rows, column = alike.sheet.rows[place[0]], alike.columns[place]
         mine = np.isin(rows.record_of_row, alike.positions)
-        values = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
-    told = [_as_text(value) for value in values if _kind_of(value) == finding.observed]
-    shapes = describe_shapes(pa.array(told, pa.string())).value_counts().to_pylist()
-    return Counter({f"{finding.observed} {one['values']}": one["counts"] for one in shapes})
+        found = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
+    # Values that drift mostly drift alike, so each is looked at once. 1, true and 1.0 are one key without their type.
+    listed = list(found)
+    alike_values = Counter(zip(map(type, listed), listed, strict=True))
+    told = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]
+    texts = [text for text, _ in told]
+    counts: Counter[str] = Counter()
+    for shown, (_, count) in zip(
+        [one and show_code(one) for one in texts] if values else _shapes(texts), told, strict=True
+    ):
+        counts[f"{finding.observed} {shown}"] += count
+    return counts
 
 
 def findings_by_record(bench: Bench) -> list[tuple[int, tuple[Finding, ...]]]:
@@ -77,6 +91,11 @@ def findings_by_record(bench: Bench) -> list[tuple[int, tuple[Finding, ...]]]:
             found.append((number, tuple(told)))
     found += [(number, judged.verdict.findings) for number, judged in bench.alone if judged.verdict.findings]
     return sorted(found, key=lambda entry: entry[0])
+
+
+def _shapes(texts: list[str | None]) -> list[str | None]:
+    shapes: list[str | None] = describe_shapes(pa.array(texts, pa.string())).to_pylist()
+    return shapes
 
 
 def _column_at(alike: Alike, path: str) -> tuple[str, int] | None:

@@ -7,15 +7,16 @@ from typing import Final
 
 from cdc_contracts.registry.reports.markup import Markup, block, cell, element, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import bar, extent_strip
-from cdc_contracts.registry.reports.visible import sentence
 from cdc_contracts.registry.reports.wording import (
     Document,
+    command,
     frequency,
     observed_counts,
     onset_words,
     place,
     subject_line,
 )
+from cdc_contracts.registry.visible import sentence
 
 _MOST_FINDINGS: Final = 300
 _MOST_PARTITIONS: Final = 32
@@ -105,7 +106,9 @@ def _observed(finding: Document) -> Markup:
     return table(rows, caption="Observed", kind="histogram")
 
 
-def _extents(finding: Document, spans: Spans) -> Markup:
+def _extents(finding: Document, spans: Spans) -> Markup | None:
+    if not finding["count"]:
+        return None
     rows = [
         row(
             cell(name_of(f"{one['topic']} {one['partition']}")),
@@ -131,7 +134,7 @@ def _example(finding: Document) -> Markup | None:
 
 
 def _command(finding: Document) -> Markup | None:
-    command = finding.get("reproduce")
-    if not command:
+    call = command(finding)
+    if not call:
         return None
-    return element("figure", element("figcaption", "See it again"), block(command, class_="command"))
+    return element("figure", element("figcaption", "See it again"), block(call, class_="command"))

@@ -11,9 +11,10 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from cdc_contracts.registry.exits import INCONCLUSIVE
-from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
+    COUNTS,
     Document,
+    command,
     explained_words,
     frequency,
     headline,
@@ -24,6 +25,7 @@ from cdc_contracts.registry.reports.wording import (
     subject_line,
 )
 from cdc_contracts.registry.thresholds import parse_threshold
+from cdc_contracts.registry.visible import sentence, visible, visible_lines
 
 _RUN: Final = "every message was judged"
 
@@ -51,7 +53,7 @@ def render_junit(report: Document) -> str:
 def _properties(suite: ET.Element, report: Document) -> None:
     properties = ET.SubElement(suite, "properties")
     ledger = report["ledger"]
-    counts = {name: str(ledger[name]) for name in ("read", "conforming", "control", "tombstone", "quarantined")}
+    counts = {name: str(ledger[name]) for name in COUNTS if name in ledger}
     for name, value in {
         "tool": report.get("tool"),
         "contract": report["contract"],
@@ -75,7 +77,11 @@ def _run(suite: ET.Element, report: Document, *, unsettled: bool) -> None:
 
 def _finding(suite: ET.Element, finding: Document, *, fails: bool) -> None:
     name = f"{finding['class']} {finding['rule']} {subject_line(finding)}"
-    case = ET.SubElement(suite, "testcase", {"name": visible(name, most=None), "classname": visible(finding["class"])})
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        {"name": visible(name, most=None), "classname": visible(finding.get("contract") or finding["class"])},
+    )
     told = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:
         message = f"{frequency(finding)}: expected {visible(finding['expected'])}, observed {observed_words(finding)}"
@@ -97,5 +103,5 @@ def _facts(finding: Document) -> list[tuple[str, str | None]]:
         ("example", "\n".join(visible_lines(example["message"])) if example else None),
         ("document", visible(finding["document"] or "")),
         ("do", sentence(finding["action"])),
-        ("again", visible(finding.get("reproduce") or "", most=None)),
+        ("again", visible(command(finding) or "", most=None)),
     ]

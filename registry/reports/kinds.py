@@ -69,10 +69,16 @@ def check_place(place: Path, given: Path) -> None:
 def write_reports(report: Document, targets: Sequence[Path]) -> None:
     """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
 
-    Raises UnavailableError where one cannot be written.
+    Raises UnavailableError where one cannot be written, after the others.
     """
+    failures = []
     for target in targets:
-        write_whole(target, KINDS[target.suffix](report))
+        try:
+            write_whole(target, KINDS[target.suffix](report))
+        except UnavailableError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def write_whole(target: Path, text: str) -> None:

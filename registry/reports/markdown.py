@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cdc_contracts.registry.reports.visible import sentence, visible, visible_lines
 from cdc_contracts.registry.reports.wording import (
     Document,
+    command,
+    counts_of,
     detected,
+    detections_of,
     explained_words,
     frequency,
     headline,
@@ -21,6 +23,7 @@ from cdc_contracts.registry.reports.wording import (
     support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence, visible, visible_lines
 
 MOST_CHARACTERS: Final = 60_000
 """Comments of code hosts end at 65,536 characters."""
@@ -45,7 +48,8 @@ def render_markdown(report: Document) -> str:
         f"### {mark} {report['verdict'].upper()}: {literal(headline(report))}",
         literal(f"Audit of {source_words(report)}."),
         *(f"> {literal(note)}" for note in notes(report)),
-        *_detection(report.get("detection")),
+        *_contracts(report["source"].get("contracts") or {}),
+        *(part for topic, found in list(detections_of(report))[:_MOST_ROWS] for part in _detection(topic, found)),
         _ledger(report["ledger"]),
         *_switches(report["switches"]),
         *_findings(report["findings"]),
@@ -76,10 +80,19 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) ->
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *rows])
 
 
-def _detection(detection: Document | None) -> list[str]:
-    if detection is None:
+def _contracts(contracts: Mapping[str, str]) -> list[str]:
+    """Say which topic is judged by which contract, where there are several."""
+    if not contracts:
         return []
-    told = [f"**Contract:** {literal(detected(detection))}"]
+    rows = [[code(topic), code(contract)] for topic, contract in list(contracts.items())[:_MOST_ROWS]]
+    more = len(contracts) - _MOST_ROWS
+    rest = f"\n\nand {more:,} more topics" if more > 0 else ""
+    return [_table(("topic", "contract"), rows, names=2) + rest]
+
+
+def _detection(topic: str | None, detection: Document) -> list[str]:
+    of = "" if topic is None else f" of {code(topic)}"
+    told = [f"**Contract{of}:** {literal(detected(detection))}"]
     if detection.get("equivalent"):
         told.append(f"equal on every message: {', '.join(code(one) for one in detection['equivalent'])}")
     if detection.get("settle"):
@@ -91,7 +104,7 @@ def _detection(detection: Document | None) -> list[str]:
 
 
 def _ledger(ledger: Document) -> str:
-    names = ("read", "conforming", "control", "tombstone", "quarantined", "gaps")
+    names = (*counts_of(ledger), "gaps")
     partitions = ledger["partitions"]
     rows = [
         [
@@ -152,7 +165,7 @@ def _details(finding: Document) -> str:
         literal(sentence(finding.get("explanation") or "")),
         "\n".join(f"- {fact}" for fact in facts if fact),
         _example(finding.get("example")),
-        _fence("sh", finding["reproduce"]) if finding.get("reproduce") else "",
+        _fence("sh", command(finding) or "") if command(finding) else "",
         "</details>",
     ]
     return "\n\n".join(filter(None, parts))

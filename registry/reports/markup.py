@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from cdc_contracts.registry.reports.visible import visible, visible_lines
+from cdc_contracts.registry.visible import visible, visible_lines
 
 Attribute = str | int | float | bool | None
 

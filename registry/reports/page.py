@@ -13,29 +13,27 @@ from importlib.resources import files
 from typing import Final
 
 from cdc_contracts.registry.findings import INFO, SEVERITIES
-from cdc_contracts.registry.reports.details import facts, finding_list
+from cdc_contracts.registry.reports.details import finding_list
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
+from cdc_contracts.registry.reports.spoken import contract_facts
 from cdc_contracts.registry.reports.strips import shares_strip
 from cdc_contracts.registry.reports.timeline import timeline
-from cdc_contracts.registry.reports.visible import sentence
 from cdc_contracts.registry.reports.wording import (
     Document,
     count_of,
-    detected,
+    counts_of,
     headline,
     notes,
     period,
     source_words,
-    support,
     switch_words,
 )
+from cdc_contracts.registry.visible import sentence
 
 _MOST_PARTITIONS: Final = 200
 _MOST_IN_SIGHT: Final = 12
 _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
-_PARTS: Final = ("conforming", "control", "tombstone", "quarantined")
-_COUNTS: Final = ("read", *_PARTS, "gaps")
 
 
 def render_page(report: Document) -> str:
@@ -51,7 +49,7 @@ def render_page(report: Document) -> str:
         element("style", Markup(style)),
     ]
     sections = [
-        _section("Contract", _contract(report)),
+        _section("Contract", contract_facts(report)),
         _section("Ledger", _ledger(report["ledger"])),
         _section("Timeline", _timeline(report)),
         _section("Findings", finding_list(report)),
@@ -117,78 +115,39 @@ def _actions(findings: Sequence[Document]) -> Markup | None:
     return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
 
 
-def _contract(report: Document) -> Markup:
-    detection = report.get("detection") or {}
-    equivalent, declared = detection.get("equivalent") or (), report["contract"]
-    proven = [join([name_of(name), f" {count:,}"]) for name, count in report["versions_seen"].items() if count]
-    found = (
-        join([element("strong", detected(detection)), f", from {count_of(detection['messages'], 'message')}"])
-        if detection else None
-    )  # fmt: skip
-    undecided = report["versions_undecided"]
-    return join([
-        facts([
-            ("Declared", name_of(declared) if declared != "auto" else "nothing, so it was found out"),
-            ("Found", found),
-            ("To settle it", sentence(detection.get("settle") or "")),
-            ("Equal to it", join(map(name_of, equivalent), ", ") if equivalent else None),
-            ("Fit one version", join(proven, ", ") if proven else None),
-            ("Fit several", f"{undecided:,}" if undecided else None),
-        ]),
-        _evidence(detection),
-        _candidates(detection),
-    ])  # fmt: skip
-
-
-def _evidence(detection: Document) -> Markup | None:
-    entries = [
-        element("li", sentence(one["says"]), " ", element("small", support(one)))
-        for one in detection.get("evidence") or ()
-    ]
-    return element("ul", *entries, class_="evidence") if entries else None
-
-
-def _candidates(detection: Document) -> Markup | None:
-    keys = ("records", "votes", "against")
-    rows = [
-        row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in keys))
-        for one in detection.get("candidates") or ()
-    ]
-    head = [heading("candidate"), *(heading(key, "number") for key in keys)]
-    return table(rows, head=head, kind="candidates") if rows else None
-
-
 def _ledger(ledger: Document) -> Markup:
-    partitions = ledger["partitions"]
-    rows = [_ledger_row(one, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
-    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, None)]
-    keys = [element("li", shares_strip([(part, 1)]), part) for part in _PARTS]
+    partitions, counts = ledger["partitions"], counts_of(ledger)
+    if not partitions:
+        return element("p", "Nothing was read.", class_="none")
+    rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
+    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
+    keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
     few = len(rows) <= _MOST_IN_SIGHT
     return join([
-        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole),
-        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows)),
+        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole, counts),
+        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows, counts)),
         more(len(partitions) - _MOST_PARTITIONS, "partitions"),
         element("ul", *keys, class_="legend shares"),
     ])  # fmt: skip
 
 
-def _ledger_table(rows: Sequence[Markup]) -> Markup:
-    counts = [heading(text, "number") for text in _COUNTS]
-    head = [heading("partition"), heading("offsets"), *counts, heading("share")]
+def _ledger_table(rows: Sequence[Markup], counts: Sequence[str]) -> Markup:
+    numbers = [heading(text, "number") for text in (*counts, "gaps")]
+    head = [heading("partition"), heading("offsets"), *numbers, heading("share")]
     return table(rows, head=head, kind="cards ledger")
 
 
-def _ledger_row(counts: Document, name: str | None) -> Markup:
-    offsets = f"{counts['start']} to {counts['end']}" if name else ""
-    times = period(counts.get("first_timestamp"), counts.get("last_timestamp"))
+def _ledger_row(ledger: Document, counts: Sequence[str], name: str | None) -> Markup:
+    offsets = f"{ledger['start']} to {ledger['end']}" if name else ""
+    times = period(ledger.get("first_timestamp"), ledger.get("last_timestamp"))
     return row(
         element("th", name_of(name) if name else "all", scope="row", role="rowheader"),
         cell(
             join([offsets, element("span", times, class_="times") if times else None]),
             label="offsets" if name else None,
         ),
-        *(cell(f"{counts[key]:,}", _tone(key, counts[key]), label=key) for key in _COUNTS),
-        cell(shares_strip([(part, counts[part]) for part in _PARTS]), "bar"),
+        *(cell(f"{ledger[key]:,}", _tone(key, ledger[key]), label=key) for key in (*counts, "gaps")),
+        cell(shares_strip([(part, ledger[part]) for part in counts[1:]]), "bar"),
         kind=None if name else "all",
     )
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
 from cdc_contracts.registry.reports.strips import stretch
-from cdc_contracts.registry.reports.visible import visible
 from cdc_contracts.registry.reports.wording import Document, clock, count_of, period, switch_words
+from cdc_contracts.registry.visible import visible
 
 HEIGHT: Final = 26
 _LEAST_FOR_LETTER: Final = 6.0

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from cdc_contracts.registry.exits import INCONCLUSIVE, PASS
-from cdc_contracts.registry.reports.visible import visible
+from cdc_contracts.registry.exits import PASS
+from cdc_contracts.registry.visible import visible
 
 Document = Mapping[str, Any]
 """A report, or a part of one, as plain data."""
 
-COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined")
+COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "excluded")
 _DETECTED: Final = {
     "certain": "certain",
     "likely": "likely, not proven",
@@ -26,21 +26,35 @@ _MOST_NAMES: Final = 8
 
 def headline(report: Document) -> str:
     """Return the sentence behind the verdict."""
-    ledger, contract = report["ledger"], spoken_contract(report)
-    valued = ledger["read"] - ledger["tombstone"]
-    if not ledger["read"]:
-        return "there was nothing to read"
+    ledger, said = report["ledger"], _said(report)
+    judged = ledger["read"] - ledger.get("excluded", 0)
+    valued = judged - ledger["tombstone"]
+    if not judged:
+        return "there was nothing to judge" if ledger["read"] else "there was nothing to read"
     if not valued:
         return "only records without a value were there to read"
-    if report["verdict"] == INCONCLUSIVE and (unclear := _ambiguous(report)):
+    unclear = _ambiguous(report)
+    wrong = ledger["quarantined"] - unclear
+    if wrong > 0:
+        told = f"{wrong:,} of {valued:,} messages do not say {said}"
+        told += f", {unclear:,} fit several versions that read them differently" if unclear else ""
+    elif unclear:
         told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
-    elif ledger["quarantined"]:
-        told = f"{ledger['quarantined']:,} of {valued:,} messages do not say what {contract} says"
     elif report["verdict"] == PASS or not report["findings"]:
-        told = f"all {ledger['read']:,} messages say what {contract} says"
+        told = f"all {judged:,} messages say {said}"
     else:
-        told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages judged by {contract}"
+        told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
     return f"{told}, nothing of it new" if report["verdict"] == PASS and known(report) else told
+
+
+def _said(report: Document) -> str:
+    contracts = set(report["source"].get("contracts", {}).values())
+    return "what their contracts say" if len(contracts) > 1 else f"what {spoken_contract(report)} says"
+
+
+def counts_of(ledger: Document) -> tuple[str, ...]:
+    """Return the columns of a ledger; messages that were not to be judged only where there are any."""
+    return tuple(name for name in COUNTS if name != "excluded" or ledger.get(name))
 
 
 def _ambiguous(report: Document) -> int:
@@ -53,7 +67,7 @@ def spoken_contract(report: Document) -> str:
     if report["contract"] != "auto":
         return visible(report["contract"])
     if not found or not found.get("subject"):
-        return "any one contract"
+        return "the contract that each of them speaks" if found and found["verdict"] == "mixed" else "any one contract"
     return visible(f"{found['subject']}@{found['version']}" if found.get("version") else found["subject"])
 
 
@@ -63,7 +77,7 @@ def notes(report: Document) -> list[str]:
     if report.get("stopped"):
         told.append(f"Stopped before the end ({report['stopped']}): this is what had been read until then.")
     coverage = report.get("coverage")
-    if coverage and (coverage.get("sample") or coverage["read"] < coverage["of"]):
+    if coverage and (coverage.get("sample") or report.get("stopped")):  # else what was not read are gaps, in the ledger
         sample = f", a sample of {coverage['sample']}" if coverage.get("sample") else ""
         told.append(
             f"Read {coverage['read']:,} of {coverage['of']:,} offsets"
@@ -81,6 +95,13 @@ def notes(report: Document) -> list[str]:
 def known(report: Document) -> int:
     """Return how many findings were left out because the baseline has them."""
     return int((report.get("baseline") or {}).get("known", 0))
+
+
+def detections_of(report: Document) -> Iterator[tuple[str | None, Document]]:
+    """Yield what was found out: of each of several topics, or of the whole run."""
+    if report.get("detection"):
+        yield None, report["detection"]
+    yield from (report["source"].get("detections") or {}).items()
 
 
 def detected(detection: Document) -> str:
@@ -133,6 +154,8 @@ def frequency(finding: Document) -> str:
 def onset_words(finding: Document) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.get("onset")
+    if not finding["count"]:
+        return "not met in what was read"
     if onset is None:
         return f"first at {place(finding['first'])}"
     since = onset["since"] or [finding["first"]]
@@ -153,6 +176,11 @@ def observed_words(finding: Document) -> str:
     """Return what was seen instead, with counts where there are several."""
     counted = observed_counts(finding)
     return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
+
+
+def command(finding: Document) -> str | None:
+    """Return the command that shows a record with the finding again, None where no record has it."""
+    return finding.get("reproduce") if finding["count"] else None
 
 
 def explained_words(finding: Document) -> str | None:

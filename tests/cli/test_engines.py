@@ -145,3 +145,57 @@ def test_tables_that_are_left_out(spark, here, capsys):
         "vis*",
     )
     assert (code, report["ledger"]["conforming"], report["ledger"]["excluded"]) == (0, 50, 50)
+
+
+def test_a_sample_reads_slices_of_each_partition_and_says_so(spark, broker, make_topic, here, capsys):
+    mine, foreign = rendered("dts/canal@2", 1_800), rendered("oms-community/canal@2", 600)
+    records = list(enumerate([*mine[:300], *foreign, *mine[300:]]))
+    topic = make_topic([(number % 2, value) for number, value in records], partitions=2)
+    call = ["topic", topic, "-b", broker.bootstrap, "--contract", "dts/canal@2", "--sample", "1/4"]
+    code, report = both(capsys, here, *call)
+    assert code == 0  # the messages of the other dialect, offsets 150 to 450, lie between the slices
+    assert report["coverage"] == {
+        "read": 600, "of": 2_400, "sample": "1/4 of each partition, in up to 10 slices from its beginning to its end",
+    }  # fmt: skip
+    assert [(one["start"], one["end"], one["read"], one["gaps"]) for one in report["ledger"]["partitions"]] == [
+        (0, 1_200, 300, 0), (0, 1_200, 300, 0),
+    ]  # fmt: skip
+
+
+def test_a_sample_of_a_file(spark, here, capsys):
+    (here / "a.jsonl").write_bytes(b"\n".join([*rendered("dts/canal@2", 1_500), b"", b""] * 2))
+    code, report = both(
+        capsys, here, "file", "a.jsonl", "--contract", "dts/canal@2", "--sample", "0.1", "--fail-on", "error"
+    )
+    assert (code, report["coverage"]["read"], report["coverage"]["of"]) == (0, 298, 3_003)
+    assert report["source"]["blank_lines"] == 3
+
+
+def test_topics_whose_contracts_are_found_out_from_samples(spark, broker, make_topic, here, capsys):
+    mixed = [
+        value for pair in zip(rendered("dts/canal@2", 400), rendered("dts/avro@1", 400), strict=True) for value in pair
+    ]
+    several = make_topic([(number % 2, value) for number, value in enumerate(mixed)], partitions=2)
+    one = make_topic([(0, value) for value in rendered("drs/json@2", 300, snapshot=20)])
+    code, report = both(capsys, here, "topic", several, one, "-b", broker.bootstrap, "--fail-on", "error")
+    assert (code, report["ledger"]["conforming"], report["contract"]) == (0, 1_100, "auto")
+    assert report["source"]["detections"][several]["verdict"] == "mixed"
+    assert (report["source"]["detections"][one]["subject"], report["source"]["detections"][one]["version"]) == (
+        "drs/json", 2,
+    )  # fmt: skip
+    assert main(["detect", "topic", one, "-b", broker.bootstrap]) == 0
+    assert capsys.readouterr().out.startswith("CERTAIN: 300 messages speak drs/json@2")
+    assert main(["detect", "topic", several, one, "-b", broker.bootstrap, "--messages", "90", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["messages"]) == ("mixed", 90)
+
+
+def test_messages_that_another_tool_wrapped(spark, here, capsys):
+    wrapped = [b'{"schema":null,"payload":' + value + b"}" for value in rendered("dts/canal@2", 50)]
+    (here / "a.jsonl").write_bytes(b"\n".join([*wrapped, b'{"schema":null}']))
+    call = ["file", "a.jsonl", "--contract", "dts/canal@2", "--unwrap", "connect-json"]
+    code, report = both(capsys, here, *call)
+    assert (code, report["ledger"]["conforming"]) == (1, 50)
+    assert [(one["rule"], one["observed"]) for one in report["findings"]] == [
+        ("D01.connect-json", ["no member `payload`"])
+    ]

@@ -56,6 +56,18 @@ def test_check_reads_standard_input_without_a_jvm(here):
     assert (report["verdict"], report["ledger"]["read"], report["source"]["paths"]) == ("pass", 1, ["-"])
 
 
+def test_values_of_rows_are_in_a_report_only_where_asked_for(here, capsys):
+    path = write_lines(
+        here / "a.jsonl", [rendered("oms-community/canal@1", 1)[0].replace(b'"note":""', b'"note":"Zoe"')]
+    )
+    shown = []
+    for options in ([], ["--show-values"]):
+        assert main(["check", path, "--contract", "oms-community/canal@2", "--json", *options]) == 1
+        shown.append(json.loads(capsys.readouterr().out)["findings"][0]["example"]["message"])
+    assert '"note": "aaa"' in shown[0]
+    assert '"note":"Zoe"' in shown[1]
+
+
 def test_check_and_audit_report_the_same(spark, here, capsys):
     path = write_lines(here / "a.jsonl", [*rendered("oms-community/canal@1", 300), b"x", b""])
     assert main(["check", path, "--contract", "oms-community/canal@2", "--json"]) == 1
@@ -100,10 +112,10 @@ def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, cod
     assert "Traceback" not in err
 
 
-def test_an_audit_writes_several_reports_and_a_baseline_that_makes_the_next_one_pass(spark, here, capsys):
+def test_an_audit_writes_several_reports_and_a_baseline_that_makes_the_next_one_pass(here, capsys):
     lines = [b'{"shard":3,' + line[1:] for line in rendered("oms-community/canal@2", 60)]
     path = write_lines(here / "a.jsonl", [*lines, b"x"])
-    call = ["audit", "file", path, "--contract", "oms-community/canal@2"]
+    call = ["audit", "file", path, "--contract", "oms-community/canal@2", "--engine", "local"]
     files = ["r.json", "r.html", "r.md", "r.xml"]
     reports = [word for name in files for word in ("--report", name)]
 
@@ -117,8 +129,12 @@ def test_an_audit_writes_several_reports_and_a_baseline_that_makes_the_next_one_
 
     capsys.readouterr()
     assert main([*call, "--baseline", "known.json", "--report", "r.json"]) == 0
-    assert "5 findings left out that known.json has." in capsys.readouterr().out
-    assert json.loads((here / "r.json").read_text())["baseline"] == {"file": "known.json", "known": 5}
+    assert "findings left out that known.json has." in capsys.readouterr().out
+    report = json.loads((here / "r.json").read_text())
+    known = json.loads((here / "known.json").read_text())["findings"]
+    assert report["findings"] == []
+    assert report["baseline"] == {"file": "known.json", "known": len(known)}
+    assert {"malformed", "unknown-field"} <= {one["class"] for one in known}
     write_lines(here / "a.jsonl", [*lines, b"x", lines[0].replace(b'"INSERT"', b'"UPSERT"')])
     assert main([*call, "--baseline", "known.json"]) == 1
     out = capsys.readouterr().out

@@ -6,8 +6,11 @@ import re
 import pytest
 from report_examples import NAMES, example, path_of
 from rich.cells import cell_len
+from topics import rendered
 
+from cdc_contracts.cli import reports
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.errors import UnavailableError
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +67,16 @@ warning table-schema (D11) shop.orders /data/0/vip_levle
   means     The columns of a table change.
   do        Apply the change to the table contract.
 """ in text  # fmt: skip
+    assert text.endswith("""
+info not-exercised (D15) any table (message)
+  count     0 of 19,996
+  onset     not met in what was read
+  expected  at least one DELETE
+  observed  none
+  means     A rule of the contract was never put to the test by the messages
+            read.
+  do        Read a longer range before trusting a green result.
+""")  # fmt: skip
     assert "  observed  number (90), object (20), array (10)\n" in text
     assert "  again     cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
 
@@ -84,6 +97,28 @@ def test_a_report_of_an_older_release_is_shown(capsys):
     text = summary_of("version-1", capsys)
     assert "  count     10,331 of 19,984, first at shop.changes partition 0 offset 0\n" in text
     assert "shop.changes 0         oms-community/canal@1 up to offset 2749,\n" in text
+
+
+def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(capsys):
+    text = summary_of("several", capsys)
+    assert text.startswith("DRIFT: 4 of 1,090 messages do not say what their contracts say\n")
+    assert "partition   offsets  read  conform  control  null  quarantine  excluded  gaps\n" in text
+    assert "orders 0    0..900   890   580      10       0     0           300       10\n" in text
+    assert "excluded" not in summary_of("pass", capsys)
+
+
+def test_several_topics_are_told_with_the_contract_of_each(capsys):
+    assert (
+        "Contracts\n"
+        "orders    dts/canal@2\n"
+        "payments  auto: drs/json@2\n"
+        "\n"
+        "Contract of payments\n"
+        "found    drs/json@2 (likely, not proven), from 500 messages\n"
+        "equal    drs/json-c@2\n"
+        "because  an UPDATE has both images: for drs/json@2, against drs/json@1: 31,\n"
+        "         first at payments partition 0 offset 12\n"
+    ) in summary_of("several", capsys)
 
 
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):
@@ -133,3 +168,18 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
     assert out == ""
     assert told in err
     assert "Traceback" not in err
+
+
+def test_what_was_found_is_told_even_where_a_file_cannot_be_written(tmp_path, capsys):
+    with pytest.raises(UnavailableError):
+        reports.tell(example("pass"), as_json=False, targets=[tmp_path / "gone" / "a.md"])
+    assert capsys.readouterr().out.startswith("PASS: all 2,400 messages say what dts/canal@2 says\n")
+
+
+def test_names_in_messages_cannot_command_the_terminal(tmp_path, capsys):
+    (message,) = rendered("dts/canal@2", 1)
+    (tmp_path / "a.jsonl").write_bytes(b'{"\\u001b[2J\\u202e":1,' + message[1:] + b"\n")
+    assert main(["check", "a.jsonl", "--contract", "dts/canal@2"]) == 1
+    out, err = capsys.readouterr()
+    assert "\\x1b[2J\\u202e" in out
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", out + err)

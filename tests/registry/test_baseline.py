@@ -64,6 +64,20 @@ def test_an_empty_topic_stays_inconclusive_and_known_ambiguity_does_not(baseline
     assert leave_out_known(report, baseline_of(report))["verdict"] == "pass"
 
 
+def test_a_run_that_came_to_no_verdict_for_another_reason_is_not_made_to_pass(baseline_of):
+    """The contract was found out from a sample, and records of the range prove another version."""
+    report = example("drift", verdict="inconclusive", findings=[])
+    assert leave_out_known(report, baseline_of(report))["verdict"] == "inconclusive"
+    refuted = example("drift", detection=example("interrupted")["detection"] | {"subject": "oms-community/canal"})
+    assert leave_out_known(refuted, baseline_of(refuted))["verdict"] == "inconclusive"
+
+
+def test_the_same_finding_under_two_contracts_is_known_once(baseline_of):
+    report = example("several")
+    assert len(json.loads(render_baseline(report))["findings"]) == 2
+    assert leave_out_known(report, baseline_of(report))["findings"] == []
+
+
 def test_a_baseline_reads_well_and_has_no_numbers_that_change(baseline_of):
     text = render_baseline(example("drift"))
     document = json.loads(text)

@@ -11,7 +11,7 @@ from topics import WITH_TABLES, rendered, scope_of
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.decode import decode_input, run_id
+from cdc_contracts.spark_checks.decoding import decode_input, run_id
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files, read_topics
 

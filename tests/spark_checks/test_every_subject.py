@@ -11,8 +11,8 @@ from cdc_contracts.registry.rendering import Renderer
 from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.audit import audit_input
-from cdc_contracts.spark_checks.decode import decode_input
+from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.decoding import decode_input
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 

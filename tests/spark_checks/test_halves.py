@@ -10,7 +10,7 @@ from cdc_contracts.registry.rendering import Renderer
 from cdc_contracts.registry.sampling import split_update
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.decode import decode_input
+from cdc_contracts.spark_checks.decoding import decode_input
 from cdc_contracts.spark_checks.halves import join_halves
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files

@@ -57,7 +57,7 @@ def test_a_report_is_valid_and_its_counts_add_up(name):
         assert int(counted.get("tests")) == len(list(root.iter("testcase")))
         assert int(counted.get("failures")) == len(list(root.iter("failure")))
         assert int(counted.get("errors")) == len(list(root.iter("error")))
-    names = [case.get("name") for case in root.iter("testcase")]
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(set(names)) == len(names)
 
 

@@ -54,6 +54,14 @@ def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path):
     assert target.read_text() == "before"
 
 
+def test_one_file_that_cannot_be_written_does_not_keep_the_others_from_it(tmp_path):
+    (tmp_path / "a.md").mkdir()
+    with pytest.raises(UnavailableError, match="cannot be written") as error:
+        write_reports(example("pass"), [tmp_path / "a.md", tmp_path / "b.md"])
+    assert error.value.where == str(tmp_path / "a.md")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.md"]
+
+
 def test_a_link_stays_a_link_and_the_file_has_the_usual_rights(tmp_path):
     (tmp_path / "real.md").write_text("before")
     (tmp_path / "link.md").symlink_to("real.md")

@@ -58,6 +58,13 @@ def test_a_report_of_drift_has_its_ledger_and_its_findings_as_tables():
     assert findings[2] == ["error", "type-change D06", "shop.orders", "/data/0/total", "120"]
 
 
+def test_topics_of_several_contracts_have_a_table():
+    text = render_markdown(example("several"))
+    contracts, *_ = tables_of(text)
+    assert contracts == [["topic", "contract"], ["orders", "dts/canal@2"], ["payments", "auto: drs/json@2"]]
+    assert "**Contract of <code>payments</code>:** drs/json@2 (likely, not proven); equal on every message: " in text
+
+
 def test_a_report_of_drift_opens_to_what_each_finding_means():
     text = render_markdown(example("drift"))
     assert text.startswith("### ❌ DRIFT: 10,802 of 19,996 messages do not say what oms-community/canal@2 says\n")

@@ -3,8 +3,8 @@
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.reports.visible import visible
 from cdc_contracts.registry.reports.wording import detected, headline, notes, onset_words, period, share
+from cdc_contracts.registry.visible import visible
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
+    [("several", "4 of 1,090 messages do not say what their contracts say"), ("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
      ("drift", "10,802 of 19,996 messages do not say what oms-community/canal@2 says"),
      ("interrupted", "all 32,000 messages say what dts/canal@2 says")],
 )  # fmt: skip
@@ -47,11 +47,22 @@ def test_the_headline_of_a_run_in_which_everything_is_known():
     assert headline(report) == "10,802 of 19,996 messages do not say what oms-community/canal@2 says, nothing of it new"
 
 
-def test_the_headline_of_messages_that_fit_several_versions():
-    ledger = example("drift")["ledger"]
-    finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": 7}
-    report = example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)
-    assert headline(report) == "7 of 19,996 messages fit several versions that read them differently"
+@pytest.mark.parametrize(
+    ("unclear", "quarantined", "told"),
+    [(7, 7, "7 of 19,996 messages fit several versions that read them differently"),
+     (7, 9, "2 of 19,996 messages do not say what oms-community/canal@2 says, 7 fit several versions that read them differently")],
+)  # fmt: skip
+def test_the_headline_tells_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
+    ledger = example("drift")["ledger"] | {"quarantined": quarantined}
+    finding = example("drift")["findings"][0] | {"class": "ambiguous", "count": unclear}
+    assert headline(example("drift", verdict="inconclusive", findings=[finding], ledger=ledger)) == told
+
+
+def test_the_headline_where_every_table_was_left_out():
+    assert (
+        headline(example("pass", ledger=example("pass")["ledger"] | {"excluded": 2_400}))
+        == "there was nothing to judge"
+    )
 
 
 def test_a_reader_is_told_what_was_not_read():
@@ -59,7 +70,7 @@ def test_a_reader_is_told_what_was_not_read():
         "Stopped before the end (interrupted): this is what had been read until then.",
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by offset.",
     ]
-    assert notes(example("pass")) == []
+    assert notes(example("pass")) == notes(example("several")) == []
     cut = example("drift", findings_cut=True, findings_other={"findings": None, "records": 12_000}, baseline=None)
     assert notes(cut) == ["There were more findings than the 6 that are kept; the others were met 12,000 times."]
 
@@ -73,6 +84,7 @@ def test_onsets_are_told_by_partition():
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
+    assert by_class["not-exercised"] == "not met in what was read"
     (old, *_) = example("version-1")["findings"]
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 

@@ -65,7 +65,7 @@ def decode_input(
     UnavailableError where another run of the directory has read some of the same records and not `replace`;
     LedgerError where the counts do not add up.
     """
-    found, detection = find_scope(scope, lambda: source.sample(session, ENOUGH))
+    found, detection = find_scope(scope, lambda: source.peek(session, ENOUGH))
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be told, so nothing is decoded",
@@ -91,7 +91,7 @@ def decode_input(
             tally,
             catalogue=scope.catalogue,
             contract=scope.declared,
-            source=source.describe(tally),
+            source=source.describe(tally, spans),
             spans=spans,
             fail_on=fail_on,
             detection=detection,

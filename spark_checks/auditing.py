@@ -1,0 +1,143 @@
+"""The audit: every record of a range judged once, and the report of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.combination import combine_reports
+from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
+from cdc_contracts.registry.kernel.kernel import Kernel, paced
+from cdc_contracts.registry.report import Span, build_report
+from cdc_contracts.registry.scope import Scope, Undetected
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.slices import skipped, tell_sample
+from cdc_contracts.spark_checks.sources import Input, windows_of
+from cdc_contracts.spark_checks.stopping import Stop, run_job
+from cdc_contracts.spark_checks.tasks import (
+    RESULT_SCHEMA,
+    Watch,
+    audit_work,
+    collect_results,
+    describe_scope,
+    merge_tallies,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STEP_SECONDS: Final = 0.25
+_LEAST_STEP: Final = 256
+PIECE_OFFSETS: Final = 2_000_000
+LIMITED_OFFSETS: Final = 200_000
+"""So many offsets are one job of Spark; fewer where the time is limited, because a job is kept whole or not at all."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A finished audit: the tally and its report."""
+
+    tally: Tally
+    report: Mapping[str, Any]
+
+
+def audit_inputs(
+    session: SparkSession | None,
+    inputs: Sequence[tuple[Input, Scope | Undetected]],
+    *,
+    fail_on: str,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> dict[str, Any]:
+    """Judge inputs of different topics, each within its own scope, and return the one report of all.
+
+    Raises LedgerError where the counts do not add up.
+    """
+    return combine_reports([
+        audit_input(session, source, scope, fail_on=fail_on, watch=watch, stop=stop).report for source, scope in inputs
+    ])  # fmt: skip
+
+
+def audit_input(
+    session: SparkSession | None,
+    source: Input,
+    scope: Scope | Undetected,
+    *,
+    fail_on: str,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Audited:
+    """Judge every record of the input, read once, and return the report; without a session in this process.
+
+    Where the contract is to be found out, a small sample is read before. Where it cannot be told, nothing is judged.
+    A run that is to stop reports what it has read. Raises LedgerError where the counts do not add up.
+    """
+    stop = stop or Stop()
+    found, detection = find_scope(scope, lambda: source.peek(session, ENOUGH))
+    if found is None:
+        tally, stopped = Tally(), stop.reason
+    elif session is None:
+        tally, stopped = _audit_here(source, found, watch, stop)
+    else:
+        tally, stopped = _audit_in_tasks(session, source, found, watch, stop)
+    spans = _spans_read(source, tally, stopped=stopped is not None) if found is not None else {}
+    report = build_report(
+        tally,
+        catalogue=scope.catalogue,
+        contract=scope.declared,
+        source=source.describe(tally, spans),
+        spans=spans,
+        fail_on=fail_on,
+        detection=detection,
+        sample=tell_sample(source.sample) if source.sample is not None else None,
+        stopped=stopped,
+        wanted=source.spans,
+        show_values=scope.terms.show_values,
+    )
+    return Audited(tally, report)
+
+
+def _audit_in_tasks(
+    session: SparkSession, source: Input, scope: Scope, watch: Watch | None, stop: Stop
+) -> tuple[Tally, str | None]:
+    """Judge the input piece by piece, each a job: what finished jobs came to is kept when a run is to stop."""
+    work, total = audit_work(describe_scope(scope), watch), Tally()
+    for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
+        rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
+        if rows is None:
+            return total, stop.reason
+        total.merge(merge_tallies(collect_results(rows)))
+    return total, None
+
+
+def _audit_here(source: Input, scope: Scope, watch: Watch | None, stop: Stop) -> tuple[Tally, str | None]:
+    """Judge the input in this process, in steps short enough that a run can stop between them."""
+    kernel, total, step = Kernel(scope), Tally(), _LEAST_STEP
+    for records in paced(source.batches()):
+        done = 0
+        while stop.reason is None and done < records.num_rows:
+            part, began = records.slice(done, step), time.monotonic()
+            tally = kernel.audit(part)
+            if watch is not None:
+                watch.add(tally)
+            total.merge(tally)
+            done += part.num_rows
+            step = max(_LEAST_STEP, int(part.num_rows * _STEP_SECONDS / max(time.monotonic() - began, 1e-6)))
+        if done < records.num_rows or stop.reason is not None:
+            return total, stop.reason
+    return total, None
+
+
+def _spans_read(source: Input, tally: Tally, *, stopped: bool) -> dict[Source, Span]:
+    """Return what was read of each partition: its span, or as far as a run came that was stopped."""
+    windows, spans = windows_of(source), {}
+    for place, span in source.spans.items():
+        end = span.end
+        if stopped:
+            counts = tally.partitions.get(place)
+            end = span.start if counts is None or counts.last_offset is None else counts.last_offset + 1
+        spans[place] = Span(span.start, end, skipped(Span(span.start, end), windows[place]))
+    return spans

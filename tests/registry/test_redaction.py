@@ -1,0 +1,78 @@
+"""What of a message may be shown: names, codes and times; of values only their shape."""
+
+import json
+
+import pytest
+from topics import CATALOGUE, rendered
+
+from cdc_contracts.registry.redaction import redact_message, redact_statement
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.transport import open_wire
+
+CANAL = CATALOGUE.version("dts/canal@2")
+VERSIONS = [version for subject in CATALOGUE.subjects() for version in CATALOGUE.versions(subject)]
+
+
+def test_values_of_rows_become_shapes_and_the_rest_of_the_message_stays():
+    message = (
+        '{"database":"shop","table":"orders","type":"UPDATE","isDdl":false,"es":1718000000000,"pkNames":["id"],'
+        '"mysqlType":{"id":"int","at":"date","who":"text"},"sqlType":{"id":4},'
+        '"data":[{"id":"-17","at":"2024-06-10","who":"Zoë B.","ok":true,"n":-1.50,"none":null}]}'
+    )
+    assert redact_message(message, CANAL) == (
+        '{"database": "shop", "table": "orders", "type": "UPDATE", "isDdl": false, "es": 1718000000000, '
+        '"pkNames": ["id"], "mysqlType": {"id": "int", "at": "date", "who": "text"}, "sqlType": {"id": 4}, '
+        '"data": [{"id": "-99", "at": "9999-99-99", "who": "aax a.", "ok": "boolean", "n": -9.99, "none": null}]}'
+    )
+
+
+def test_what_the_contract_does_not_know_is_redacted_too_and_names_inside_a_value_of_a_row():
+    message = '{"type":"INSERT","shard":7,"more":{"secret":"x1"},"data":[{"doc":{"alice@example.com":{"b":[1]}}}]}'
+    assert redact_message(message, CANAL) == (
+        '{"type": "INSERT", "shard": 9, "more": {"secret": "a9"}, "data": [{"doc": {"aaaaa@aaaaaaa.aaa": {"a": [9]}}}]}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (b'{"type":"INSERT"} trailing 5', '{"type": "aaaaaa"}aaaaaaaa 9'),
+        (b'{"type" "INSERT"}', '{"aaaa"'),
+        (b'{"a":[1,{"x":tr', '{"a": [9, {"x": aa'),
+        (b'"Alice"', '"aaaaa"'),
+        (b"\xff\xfe plain text", "xx aaaaa aaaa"),
+        (b"", ""),
+        (b"}{", "}{"),
+    ],
+)
+def test_what_is_no_message_is_shown_as_far_as_it_is_json_and_then_as_one_shape(value, shown):
+    told = redact_message(value, None)
+    assert told.startswith(shown)
+    assert "INSERT" not in told
+
+
+def test_a_long_message_is_cut_and_says_so_however_long_it_is():
+    long = '{"data":[' + ",".join('{"id":"12"}' for _ in range(1_000_000)) + "]}"
+    shown = redact_message(long, CANAL)
+    assert shown.startswith('{"data": [{"id": "99"}, {"id": "99"}')
+    assert len(shown) == 2_001
+    assert shown.endswith("…")
+    assert redact_message('{"data":[]}', CANAL, most=5) == '{"dat…'
+
+
+def test_texts_in_ddl_are_redacted_and_names_in_it_are_not():
+    assert redact_statement("ALTER TABLE `a` ADD b varchar(3) DEFAULT 'it''s 5' COMMENT \"Bob\" AFTER \"c\"") == (
+        "ALTER TABLE `a` ADD b varchar(3) DEFAULT 'aa''a 9' COMMENT \"aaa\" AFTER \"c\""
+    )
+    shown = redact_message('{"type":"ALTER","sql":"ALTER TABLE a ADD b int DEFAULT \'x1\'"}', CANAL)
+    assert shown == '{"type": "ALTER", "sql": "ALTER TABLE a ADD b int DEFAULT \'a9\'"}'
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_no_dialect_shows_a_value_of_its_rows(version):
+    for value in rendered(version.reference, 30, controls=5):
+        shown = redact_message(open_wire(version, Terms()).text_of(value), version, most=100_000)
+        json.loads(shown)
+        for secret in ("third floor", "paid in full", "slash", "3FTTYg", "2213082"):
+            assert secret not in shown
+        assert "orders" in shown or "orders" not in value.decode("utf-8", "replace")
