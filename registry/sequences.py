@@ -138,7 +138,7 @@ def breach_between(promise: str, before: Step, after: Step) -> str | None:
     """Return how a record breaks what is promised of its position, given the record before it."""
     if after.position < before.position:
         return None if promise == ONCE_EACH else GOES_BACK
-    halves = (before.half, after.half) == (FIRST_HALF, SECOND_HALF)
+    halves = before.half != WHOLE and after.half == SECOND_HALF  # which may come joined as well as in two
     if after.position == before.position and promise != NOT_FALLING and not halves:
         return REPEATS
     return None

@@ -19,12 +19,12 @@ from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.sequences import (
-    FIRST_HALF,
     GOES_BACK,
     NOT_FALLING,
     ONCE_EACH,
     REPEATS,
     SECOND_HALF,
+    WHOLE,
     Line,
     Point,
     Segment,
@@ -126,7 +126,7 @@ class _Watched:
             self._count_breach(course, line, GOES_BACK, numbers[1:][after < before])
         if line.promise != NOT_FALLING and (same := after == before).any():
             halves = np.array([facts.half for facts in self.facts])[self._codes[numbers]]
-            pairs = (halves[:-1] == FIRST_HALF) & (halves[1:] == SECOND_HALF)
+            pairs = (halves[:-1] != WHOLE) & (halves[1:] == SECOND_HALF)
             self._count_breach(course, line, REPEATS, numbers[1:][same & ~pairs])
 
     def _count_breach(self, course: Course, line: Line, cause: str, numbers: Numbers) -> None:
