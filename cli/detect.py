@@ -13,6 +13,7 @@ from cdc_contracts.cli import console, judging, running
 from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.registry.reports.wording import count_of, exhibits
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detection.hearing import Hearing
@@ -28,7 +29,9 @@ def detect(
     sources: Annotated[
         list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
     ],
-    bootstrap: Annotated[str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT")] = None,
+    bootstrap: Annotated[
+        str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topics.")
+    ] = None,
     messages: Messages = 2_000,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     start: running.From = "earliest",
@@ -42,7 +45,7 @@ def detect(
 ) -> None:
     """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
 
-    Ends with 0 where it is told, 1 where the messages are not of the catalogue, 4 where it cannot be told.
+    Ends with 0 where it is told, 1 where the messages are not in the catalogue, 4 where it cannot be told.
     """
     from cdc_contracts.registry.detection.detection import detect as conclude
     from cdc_contracts.registry.detection.hearing import Hearing
@@ -93,47 +96,40 @@ def tell_detection(detection: Mapping[str, Any]) -> None:
     if detection["settle"]:
         console.print_text(detection["settle"])
     if detection["candidates"]:
-        console.print_heading("Candidates")
         rows = [
             [one["contract"], f"{one['records']:,}", f"{one['votes']:,}", f"{one['against']:,}"]
-            for one in detection["candidates"][:_MOST_SHOWN]
+            for one in detection["candidates"]
         ]
-        console.print_table(["contract", "messages that fit", "speaks for it", "against it"], rows)
+        _tell_some("Candidates", ["contract", "messages that fit", "speaks for it", "against it"], rows)
     if detection["evidence"]:
-        console.print_heading("Evidence")
-        rows = [[", ".join(names), says] for says, names in _exhibits(detection["evidence"])]
-        console.print_table(["", ""], rows[:_MOST_SHOWN], fixed=0)
+        rows = [[f"{number}.", f"{says} ({support})"] for number, (says, support) in enumerate(exhibits(detection), 1)]
+        _tell_some("Evidence", ["", ""], rows)
+
+
+def _tell_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console.print_heading(title)
+    console.print_table(header, rows[:_MOST_SHOWN])
+    if len(rows) > _MOST_SHOWN:
+        console.print_line(f"and {len(rows) - _MOST_SHOWN} more: --json shows all")
 
 
 def _sentence(detection: Mapping[str, Any]) -> str:
-    total = f"{detection['messages']:,} messages"
+    total = count_of(detection["messages"], "message")
+    speak, tell, are = ("speaks", "does", "is") if detection["messages"] == 1 else ("speak", "do", "are")
     subject = detection["subject"]
     named = subject if detection["version"] is None else f"{subject}@{detection['version']}"
     match detection["verdict"]:
         case "certain":
-            return f"{total} speak {named}"
+            return f"{total} {speak} {named}"
         case "likely":
             same = ", ".join(detection["equivalent"])
-            undecided = "" if detection["version"] is not None else ", and nothing here tells its versions apart"
-            return f"{total} speak {named}{undecided}" + (f"; {same} would read all of them alike" if same else "")
+            undecided = "" if detection["version"] is not None else ", of which version is open"
+            return f"{total} {speak} {named}{undecided}" + (f", or {same}, which reads the same" if same else "")
         case "mixed":
             return f"{total} speak several contracts; without --contract each is judged by its own"
         case "ambiguous" if not detection["messages"]:
             return "there is no message"
         case "ambiguous":
-            return f"{total} do not tell which contract they speak"
-    return f"{total} are not of the catalogue" + (f", nearest {detection['nearest']}" if detection["nearest"] else "")
-
-
-def _exhibits(evidence: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Return what is said, with the contracts for which the same is said."""
-    told: dict[str, list[str]] = {}
-    for one in evidence:
-        first = one["first"]
-        place = f", first {first['topic']} {first['partition']} {first['offset']}" if first else ""
-        against = f", {one['contradicting']:,} to the contrary" if one["contradicting"] else ""
-        says = f"{one['says']} ({one['kind']}, {one['count']:,} times{against}{place})"
-        told.setdefault(says, [])
-        if one["for"] not in told[says]:
-            told[says].append(one["for"])
-    return list(told.items())
+            return f"{total} {tell} not tell which contract is spoken"
+    nearest = f"; the nearest contract is {detection['nearest']}" if detection["nearest"] else ""
+    return f"{total} {are} not in the catalogue{nearest}"

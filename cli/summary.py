@@ -12,18 +12,21 @@ from cdc_contracts.registry.reports.wording import (
     counts_of,
     detected,
     detections_of,
+    exhibits,
     explained_words,
     headline,
     notes,
     observed_words,
     onset_words,
     subject_line,
-    support,
     switch_words,
 )
 from cdc_contracts.registry.visible import sentence, visible
 
 _MOST_SHOWN = 20
+_MOST_EVIDENCE = 8
+_AGAIN = {"order": "message", "table-schema": "message", "control-share": "message"}
+"""Findings of a stream: the command shows their first message, which may be right in itself."""
 _SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
     "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
@@ -60,7 +63,10 @@ def _tell_detection(detection: Mapping[str, Any]) -> None:
     rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
     if detection.get("equivalent"):
         rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
-    rows += [["because", f"{sentence(one['says'])}: {support(one)}"] for one in detection.get("evidence") or ()]
+    told = exhibits(detection)
+    rows += [["because", f"{says} ({support})"] for says, support in told[:_MOST_EVIDENCE]]
+    if len(told) > _MOST_EVIDENCE:
+        rows.append(["", f"and {len(told) - _MOST_EVIDENCE} more: --json shows all"])
     if detection.get("settle"):
         rows.append(["settle", sentence(detection["settle"])])
     console.print_table(["", ""], rows)
@@ -112,7 +118,7 @@ def _tell_findings(findings: Sequence[Mapping[str, Any]]) -> None:
         told = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
         console.print_text(told, first=_STYLES.get(finding["severity"], ""))
         again = visible(command(finding) or "", most=None)
-        rows = [*_facts(finding), *_advice(finding, above), ("again", again)]
+        rows = [*_facts(finding), *_advice(finding, above), (_AGAIN.get(finding["class"], "again"), again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:

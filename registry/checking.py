@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from cdc_contracts.registry.course import CLASSES_OF_A_COURSE
 from cdc_contracts.registry.detection.detection import Detection
 from cdc_contracts.registry.files import FilePlan
-from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.findings import INFO, Finding
 from cdc_contracts.registry.kernel.counting import count
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.kernel.observations import findings_by_record
@@ -31,28 +32,32 @@ def check_batches(
 ) -> dict[str, Any]:
     """Judge every record and return the report; `tell` gets a line for each finding of each message.
 
-    A line is `FILE:LINE class path expected observed`, lines counted from 1; where records have coordinates of their
-    own it is `TOPIC/PARTITION@OFFSET` instead.
+    A line is `FILE:LINE severity class path expected observed`, lines counted from 1; where records have coordinates of
+    their own it is `TOPIC/PARTITION@OFFSET` instead. What only the messages together show comes last, each once, at
+    the first message that has it.
     """
     kernel, tally = Kernel(scope), Tally()
     lines = plan.line_partitions if plan is not None else None
+
+    def where(source: Source, offset: int) -> str:
+        of_a_line = lines is None or source in lines
+        return f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
+
     for records in batches:
         for batch, bench in kernel.benches(records):
             tally.merge(count(bench, batch, show_values=scope.terms.show_values))
             for number, findings in findings_by_record(bench) if tell else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
-                of_a_line = lines is None or source in lines
-                where = f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
                 for finding in findings:
                     if tell is not None:
-                        tell(_line(where, finding))
+                        tell(_line(where(source, offset), finding))
     spans = {source: Span(*window) for source, window in plan.limits.items()} if plan is not None else {}
     blank = sum(
         spans[source].end - spans[source].start - (tally.partitions[source].read if source in tally.partitions else 0)
         for source in lines or ()
     )
-    return build_report(
+    report = build_report(
         tally,
         catalogue=scope.catalogue,
         contract=scope.declared,
@@ -62,6 +67,14 @@ def check_batches(
         fail_on=fail_on,
         show_values=scope.terms.show_values,
     )
+    for found in report["findings"] if tell else ():
+        if found["class"] in CLASSES_OF_A_COURSE and found["severity"] != INFO and tell is not None:
+            first = found["first"]
+            at = where(Source(first["topic"], first["partition"]), first["offset"])
+            observed = f"{', '.join(found['observed'])} ({found['count']:,} of {found['denominator']:,} messages)"
+            head = f"{at} {found['severity']} {found['class']} {found['path'] or '(message)'}"
+            tell(visible(f"{head} expected {found['expected']}, observed {observed}", most=None))
+    return report
 
 
 def _line(where: str, finding: Finding) -> str:

@@ -59,6 +59,7 @@ class Facts:
     holds no row; `unlisted` the finding on a table that no table contract lists.
     """
 
+    subject: str
     contract: str
     table: str | None
     op: str
@@ -80,6 +81,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
     types = columns.types or {}
     forms = [form for told in types.values() if (form := columns.mapping.form_of(told)) is not None]
     return Facts(
+        subject=verdict.version.subject,
         contract=contract,
         table=table_name(names.database, names.schema, names.table),
         op=reading.op or "",
@@ -105,7 +107,7 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
     """Count records of one kind in a partition."""
     course = tally.course
     if facts.rows is not None:
-        group = Group(*source, facts.table, facts.rows.kind, facts.rows.at)
+        group = Group(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at)
         course.shapes.add(group, facts.rows.shape, facts.rows.listed, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)

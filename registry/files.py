@@ -93,7 +93,9 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
             raise UsageError(
                 f"`{path.suffix or path.name}` is not a kind of file that holds messages",
                 where=str(path),
-                mend="use .jsonl (a message a line), .parquet, .json or .avro (one message), or --whole",
+                mend=_UNPACK
+                if path.suffix in _PACKED
+                else "use .jsonl (a message a line), .parquet, .json or .avro (one message), or --whole",
             )
         try:
             {"lines": _plan_lines, "whole": _plan_whole, "rows": _plan_rows}[kind](path, number, plan, seen)
@@ -349,4 +351,6 @@ def _as_batch(values: list[bytes], topic: str, partition: int, offsets: Any) -> 
 
 
 _KINDS: Final = {".jsonl": "lines", ".ndjson": "lines", ".parquet": "rows", ".json": "whole", ".avro": "whole"}
+_PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst", ".zip"})
+_UNPACK: Final = "unpack it first, or pipe what it holds to `check -`, `detect -` or `why -`"
 _SOURCE_COLUMNS: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")

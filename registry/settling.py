@@ -56,12 +56,12 @@ def _order(course: Course) -> Iterator[_Found]:
 
 def _tables(course: Course) -> Iterator[_Found]:
     for breach in course.shapes.breaches():
-        key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, breach.table)
-        stretch, clean = breach.stretch, breach.clean
+        group, stretch, clean = breach.group, breach.stretch, breach.clean
+        key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, group.table)
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
         trail = Trail(stretch.count, stretch.last.offset, clean, starts)
-        source = Source(breach.topic, breach.partition)
-        yield _Found(key, source, breach.expected, breach.observed, stretch, {breach.kind: trail})
+        source, rows = Source(group.topic, group.partition), f"{group.subject} {group.kind}"
+        yield _Found(key, source, breach.expected, breach.observed, stretch, {rows: trail})
 
 
 def _controls(course: Course, valued: int) -> Iterator[_Found]:

@@ -1,8 +1,9 @@
 """Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
 
-Rows are compared with rows of their kind in the same partition: a full load is told by another component than the
-changes are, and may name types in other words (E54); the row of a DELETE may be a key only. What a table contract lists
-settles what is expected; else it is what the first rows had. Two producers that take turns are one finding.
+Rows are compared with rows of their kind and subject in the same partition: a full load is told by another component
+than the changes are, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
+only. What a table contract lists settles what is expected; else it is what the first rows had. Two producers that take
+turns are one finding.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Group(NamedTuple):
     topic: str
     partition: int
     table: str | None
+    subject: str
     kind: str
     at: str
 
@@ -45,10 +47,7 @@ class TableBreach(NamedTuple):
     `clean` is the last offset of a row of their group that has what is expected, -1 where none has.
     """
 
-    topic: str
-    partition: int
-    table: str | None
-    kind: str
+    group: Group
     path: str
     cause: str
     expected: str
@@ -87,17 +86,18 @@ class TableShapes:
 
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every column that is not as expected, by group and shape."""
-        had: dict[str | None, set[str]] = defaultdict(set)
-        had_by_kind: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+        had: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+        had_by_kind: dict[tuple[str | None, str, str], set[str]] = defaultdict(set)
         for group, shapes in self.seen.items():
             names = {name for shape in shapes for name, _ in shape}
-            had[group.table] |= names
-            had_by_kind[group.table, group.kind] |= names
+            had[group.table, group.subject] |= names
+            had_by_kind[group.table, group.subject, group.kind] |= names
         for group in sorted(self.seen, key=_name):
             shapes, listed = self.seen[group], self.listed.get(group.table)
             wanted = dict(listed if listed is not None else _first(shapes))
             # A listed column that rows of this kind never have, and others do, is not part of such rows.
-            due = wanted.keys() & had_by_kind[group.table, group.kind] | wanted.keys() - had[group.table]
+            of_kind, of_any = had_by_kind[group.table, group.subject, group.kind], had[group.table, group.subject]
+            due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
 
     def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
@@ -135,8 +135,7 @@ def _breaches_of(
         clean[name] = max(as_wanted, default=-1)
     for (cause, name, expected, observed), stretch in found:
         path = group.at + join_pointer(name)
-        place = (group.topic, group.partition, group.table, group.kind, path)
-        yield TableBreach(*place, cause, expected, observed, stretch, clean[name])
+        yield TableBreach(group, path, cause, expected, observed, stretch, clean[name])
 
 
 def _differences(
@@ -156,5 +155,6 @@ def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
     return min(shapes, key=lambda shape: shapes[shape].first.offset)
 
 
-def _name(group: Group) -> tuple[bool, str, str, str, str, int]:
-    return (group.table is not None, group.table or "", group.kind, group.at, group.topic, group.partition)
+def _name(group: Group) -> tuple[bool, str, str, str, str, str, int]:
+    table = (group.table is not None, group.table or "")
+    return (*table, group.subject, group.kind, group.at, group.topic, group.partition)

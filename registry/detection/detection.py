@@ -26,6 +26,7 @@ MIXED: Final = "mixed"
 _STRAY: Final = 0.05
 """Up to this share, messages that only a relative could have sent are taken for drift."""
 _MOST_SIDES: Final = 8
+_LOOK: Final = "`cdc-contracts why` shows one of these messages, what it is, and how far from the nearest contract."
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ class _Deliberation:
         if nearest is None and self.hearing.sample is not None:
             found = self.hearing.panel.nearest(self.hearing.sample)
             nearest = found.reference if found else None
-        settle = None if self.hearing.messages else "There was no message to look at."
+        settle = _LOOK if self.hearing.messages else "There was no message to look at."
         evidence = [*self._marks(relative)] if relative else []
         return Detection(
             verdict=NOT_IN_CATALOGUE if self.hearing.messages else AMBIGUOUS,
@@ -290,7 +291,7 @@ class _Deliberation:
             count = sum(self.taken[sides] for sides in sets)
             if sets:
                 first = min(self.hearing.first[sides] for sides in sets)
-                says = f"of what is spoken here only {name_of(side)} takes them"
+                says = f"of the contracts spoken here only {name_of(side)} takes these messages"
                 yield Exhibit("spoken", says, name_of(side), None, count, 0, first)
 
     def _exhibits(self, leaders: Sequence[Side]) -> tuple[Exhibit, ...]:
@@ -323,9 +324,10 @@ class _Deliberation:
         """Return what would settle an open question."""
         if verdict == CERTAIN or (len(versions) == 1 and not relatives):
             return None
-        names = " or ".join([*(one.reference for one in versions), *(one.name for one in relatives)])
+        sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
+        names = (" and " if verdict == LIKELY else " or ").join(sides)
         if verdict == LIKELY:
-            return f"It may be {names}: all of them read these messages alike. --contract declares another."
+            return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
         more = "more messages"
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a DELETE, or {ENOUGH[KEY_CHAIN]} rows and more that are changed twice,"
@@ -339,4 +341,4 @@ def _is_of(subject: str, side: Side) -> bool:
 def _refused(refused: Version, refusal: Refusal) -> str:
     finding = refusal.finding
     place = finding.path or "the message"
-    return f"{refused.reference} refuses it: {place}, expected {finding.expected}, observed {finding.observed}"
+    return f"{refused.reference} refuses {place}: expected {finding.expected}, observed {finding.observed}"

@@ -181,7 +181,7 @@ def _tell_ddl(entry: Evidence, testimony: Testimony, one: Version, other: Versio
     control = testimony.fits[one].control
     if not entry.ddl_seen or one.subject == other.subject or control is None or control.kind != "ddl":
         return None
-    return f"it describes DDL messages, {other.reference} does not"
+    return "there are DDL messages, and it describes them"
 
 
 def _tell_time(entry: Evidence, testimony: Testimony, one: Version, other: Version) -> str | None:

@@ -137,4 +137,4 @@ def _command(finding: Document) -> Markup | None:
     call = command(finding)
     if not call:
         return None
-    return element("figure", element("figcaption", "See it again"), block(call, class_="command"))
+    return element("figure", element("figcaption", "See the message"), block(call, class_="command"))

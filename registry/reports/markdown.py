@@ -12,6 +12,7 @@ from cdc_contracts.registry.reports.wording import (
     counts_of,
     detected,
     detections_of,
+    exhibits,
     explained_words,
     frequency,
     headline,
@@ -20,7 +21,6 @@ from cdc_contracts.registry.reports.wording import (
     onset_words,
     place,
     source_words,
-    support,
     switch_words,
 )
 from cdc_contracts.registry.visible import sentence, visible, visible_lines
@@ -97,9 +97,7 @@ def _detection(topic: str | None, detection: Document) -> list[str]:
         told.append(f"equal on every message: {', '.join(code(one) for one in detection['equivalent'])}")
     if detection.get("settle"):
         told.append(f"to settle it: {literal(sentence(detection['settle']))}")
-    evidence = [
-        f"- {literal(sentence(one['says']))} ({literal(support(one))})" for one in detection.get("evidence") or ()
-    ]
+    evidence = [f"- {literal(says)} ({literal(support)})" for says, support in exhibits(detection)]
     return ["; ".join(told), *(["\n".join(evidence)] if evidence else [])]
 
 

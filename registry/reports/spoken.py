@@ -6,7 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.reports.details import facts
 from cdc_contracts.registry.reports.markup import Markup, cell, element, fold, heading, join, more, name_of, row, table
-from cdc_contracts.registry.reports.wording import Document, count_of, detected, detections_of, support
+from cdc_contracts.registry.reports.wording import Document, count_of, detected, detections_of, exhibits
 from cdc_contracts.registry.visible import sentence, visible
 
 _NOT_DECLARED: Final = "nothing, so it was found out"
@@ -48,10 +48,7 @@ def _found(detection: Document) -> list[tuple[str, str | None]]:
 
 def _support(detection: Document) -> Markup:
     """Return the evidence, and how the candidates stand."""
-    entries = [
-        element("li", sentence(one["says"]), " ", element("small", support(one)))
-        for one in detection.get("evidence") or ()
-    ]
+    entries = [element("li", says, " ", element("small", support)) for says, support in exhibits(detection)]
     keys = ("records", "votes", "against")
     rows = [
         row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in keys))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.exits import PASS
-from cdc_contracts.registry.visible import visible
+from cdc_contracts.registry.visible import sentence, visible
 
 Document = Mapping[str, Any]
 """A report, or a part of one, as plain data."""
@@ -30,7 +30,7 @@ def headline(report: Document) -> str:
     judged = ledger["read"] - ledger.get("excluded", 0)
     valued = judged - ledger["tombstone"]
     if not judged:
-        return "there was nothing to judge" if ledger["read"] else "there was nothing to read"
+        return "there was nothing to judge" if ledger["read"] else _unread(report)
     if not valued:
         return "only records without a value were there to read"
     unclear = _ambiguous(report)
@@ -41,15 +41,28 @@ def headline(report: Document) -> str:
     elif unclear:
         told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
     elif report["verdict"] == PASS or not report["findings"]:
-        told = f"all {judged:,} messages say {said}"
+        told = f"all {judged:,} messages say {said}" if judged > 1 else f"the one message says {said}"
     else:
         told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
     return f"{told}, nothing of it new" if report["verdict"] == PASS and known(report) else told
 
 
+def _unread(report: Document) -> str:
+    """Say why nothing was read: messages whose contract cannot be told are not judged."""
+    found = report.get("detection")
+    if not found or not found["messages"]:
+        return "there was nothing to read"
+    if found["verdict"] == "not-in-catalogue":
+        return "nothing was judged, because the messages are not in the catalogue"
+    return "nothing was judged, because it cannot be told which contract the messages speak"
+
+
 def _said(report: Document) -> str:
     contracts = set(report["source"].get("contracts", {}).values())
-    return "what their contracts say" if len(contracts) > 1 else f"what {spoken_contract(report)} says"
+    found = report.get("detection")
+    mixed = report["contract"] == "auto" and found and found["verdict"] == "mixed" and not found.get("subject")
+    several = len(contracts) > 1 or mixed
+    return "what their contracts say" if several else f"what {spoken_contract(report)} says"
 
 
 def counts_of(ledger: Document) -> tuple[str, ...]:
@@ -116,12 +129,25 @@ def detected(detection: Document) -> str:
     return f"{sure}; nearest {visible(detection['nearest'])}" if detection.get("nearest") else sure
 
 
-def support(entry: Document) -> str:
-    """Return what one piece of evidence speaks for, and how often."""
-    against = f", against {visible(entry['against'])}" if entry.get("against") else ""
-    contrary = f", {entry['contradicting']:,} to the contrary" if entry.get("contradicting") else ""
-    first = f", first at {place(entry['first'])}" if entry.get("first") else ""
-    return f"for {visible(entry['for'])}{against}: {entry['count']:,}{contrary}{first}"
+def exhibits(detection: Document) -> list[tuple[str, str]]:
+    """Return what speaks for what was detected, and how often that is for which contract; what is the same once."""
+    told: dict[str, list[Document]] = {}
+    for entry in detection.get("evidence") or ():
+        told.setdefault(entry["says"], []).append(entry)
+    return [(sentence(says), _support(entries)) for says, entries in told.items()]
+
+
+def _support(entries: Sequence[Document]) -> str:
+    most = max(entries, key=lambda entry: int(entry["count"]))
+    contrary = max(entry.get("contradicting") or 0 for entry in entries)
+    losers = dict.fromkeys(entry["against"] for entry in entries if entry.get("against"))
+    return ", ".join([
+        count_of(most["count"], "time"),
+        *([f"{contrary:,} to the contrary"] if contrary else ()),
+        f"for {_some(list(dict.fromkeys(entry['for'] for entry in entries)))}"
+        + (f" against {_some(list(losers))}" if losers else ""),
+        *([f"first at {place(most['first'])}"] if most.get("first") else ()),
+    ])  # fmt: skip
 
 
 def source_words(report: Document) -> str:

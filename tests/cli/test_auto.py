@@ -80,6 +80,15 @@ def test_dialects_that_alternate_message_by_message_are_all_judged_by_their_own(
     assert report["timeline"][0]["cut"]
 
 
+def test_a_table_that_two_dialects_tell_in_other_words_has_not_changed(here):
+    messages = [*sampled("dts/canal@2", 60), *sampled("oms-community/canal@2", 60)]
+
+    code, report = audit(here, messages, "--fail-on", "warning")
+
+    assert (code, report["verdict"]) == (0, "pass")
+    assert {one["class"] for one in report["findings"]} <= {"control-share", "not-exercised"}
+
+
 def test_a_switch_between_versions_leaves_open_what_lies_between_the_proofs(here):
     old, new = rendered("dts/canal@1", 200), rendered("dts/canal@2", 200, seed=2)
 

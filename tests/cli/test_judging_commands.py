@@ -38,15 +38,23 @@ def run(*arguments, **options):
     )  # fmt: skip
 
 
-def test_check_tells_a_line_per_finding_and_a_summary(here, capsys):
+def test_check_tells_a_line_per_finding_then_what_only_the_stream_shows_and_a_summary(here, capsys):
     lines = [*rendered("dts/canal@2", 3), b"", b'{"a":1', b'{"shard":3,' + rendered("dts/canal@2", 1)[0][1:]]
     assert main(["check", write_lines(here / "a.jsonl", lines), "--contract", "dts/canal@2"]) == 1
     out, err = capsys.readouterr()
     assert out.splitlines() == [
         "a.jsonl:5 error malformed (message) expected one JSON object, observed not one JSON text",
         "a.jsonl:6 warning unknown-field /shard expected no such member, observed number",
+        # no message shows this alone, so it comes last
+        "a.jsonl:6 warning order /id expected not below the one before, observed below the one before (1 of 5 messages)",
     ]
     assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, judged by dts/canal@2\n"
+
+
+def test_a_packed_file_is_not_read_and_the_mend_is_told(here, capsys):
+    (here / "a.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
+    assert main(["check", "a.jsonl.gz"]) == 2
+    assert "unpack it first, or pipe what it holds to `check -`" in capsys.readouterr().err
 
 
 def test_check_reads_standard_input_without_a_jvm(here):

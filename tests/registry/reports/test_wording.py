@@ -3,7 +3,7 @@
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.reports.wording import detected, headline, notes, onset_words, period, share
+from cdc_contracts.registry.reports.wording import detected, exhibits, headline, notes, onset_words, period, share
 from cdc_contracts.registry.visible import visible
 
 
@@ -40,6 +40,29 @@ def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
 )  # fmt: skip
 def test_the_headline_is_one_sentence(name, told):
     assert headline(example(name)) == told
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ("not-in-catalogue", "nothing was judged, because the messages are not in the catalogue"),
+        ("ambiguous", "nothing was judged, because it cannot be told which contract the messages speak"),
+    ],
+)
+def test_the_headline_says_why_messages_were_not_judged(found, told):
+    assert headline(example("empty", contract="auto", detection={"verdict": found, "messages": 16})) == told
+
+
+def test_the_same_evidence_against_several_contracts_is_told_once():
+    first = {"topic": "orders", "partition": 0, "offset": 12}
+    entry = {"says": "a date has a zone", "for": "oms/default@2", "count": 3, "contradicting": 0, "first": first}
+    evidence = [{**entry, "against": "oms/default@1"}, {**entry, "against": "oms/debezium@1", "contradicting": 2}]
+    ((says, support),) = exhibits({"evidence": evidence})
+    assert says == "a date has a zone"
+    assert support == (
+        "3 times, 2 to the contrary, for oms/default@2 against oms/default@1, oms/debezium@1, "
+        "first at orders partition 0 offset 12"
+    )
 
 
 def test_the_headline_of_a_run_in_which_everything_is_known():
