@@ -26,7 +26,7 @@ MIXED: Final = "mixed"
 _STRAY: Final = 0.05
 """Up to this share, messages that only a relative could have sent are taken for drift."""
 _MOST_SIDES: Final = 8
-_LOOK: Final = "`cdc-contracts why` shows one of these messages, what it is, and how far from the nearest contract."
+_LOOK: Final = "cdc-contracts why tells of one message what it is, and how far it is from the nearest contract."
 
 
 @dataclass(frozen=True)
