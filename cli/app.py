@@ -66,20 +66,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("list")(listing.list_contracts)
-app.command("show")(explanation.show)
-app.command("diff")(differences.diff)
-app.command("lint")(linting.lint)
-app.add_typer(rulebook.app, name="rules")
-app.command("sample")(sampling.sample)
-app.command("check")(check.check)
-app.command("detect")(detect.detect)
-app.command("why")(why.why)
-app.add_typer(audit.app, name="audit")
-app.add_typer(decode.app, name="decode")
-app.add_typer(capture.app, name="capture")
-app.add_typer(reporting.app, name="report")
-app.command("demo")(demo.demo)
+# The help cuts what is longer than a line; short_help is whole at 80 columns.
+app.command("demo", short_help="See all of it on a topic made up for the purpose.")(demo.demo)
+app.command("list", short_help="List the contracts and what tells versions apart.")(listing.list_contracts)
+app.command("show", short_help="Explain one contract, or the schema of a report.")(explanation.show)
+app.command("diff", short_help="Tell what two contracts say differently.")(differences.diff)
+app.command("detect", short_help="Tell which contract messages speak, and why.")(detect.detect)
+app.command("check", short_help="Judge messages of files at once: a line per finding.")(check.check)
+app.add_typer(audit.app, name="audit", short_help="Judge every message of a topic or file; a report.")
+app.command("why", short_help="Explain one message, and what it breaks.")(why.why)
+app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
+app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
+app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
+app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
+app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
+app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,7 +19,9 @@ app = typer.Typer(help="Judge every message of a topic or file against its contr
 def audit_topic(
     brokers: running.Brokers,
     reading: running.Reading,
-    names: Annotated[list[str] | None, typer.Argument(metavar="TOPIC", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
+    ] = None,
     contract: judging.Contract = None,
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -53,10 +55,12 @@ def audit_topic(
         )  # fmt: skip
 
 
-@app.command("file")
+@app.command("file", short_help="Judge every message of files or folders.")
 @spread
 def audit_file(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
+    ],
     reading: running.Reading,
     contract: judging.Contract = None,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,

@@ -17,9 +17,9 @@ def _topics_only() -> None:
     """Keep a range of a topic as one Parquet file."""
 
 
-@app.command("topic")
+@app.command("topic", short_help="Write every record of a range to a file.")
 def capture_topic(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")],
     bootstrap: running.Bootstrap,
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.parquet", help="The file to write.")],
     start: running.From = "earliest",

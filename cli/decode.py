@@ -22,9 +22,9 @@ TrustContract = Annotated[
 ]
 
 
-@app.command("topic")
+@app.command("topic", short_help="Decode a range of one or more topics.")
 def decode_topic(
-    topics: Annotated[list[str], typer.Argument(metavar="TOPIC...")],
+    topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
     target: Target,
     contract: judging.Contract = None,
@@ -61,9 +61,11 @@ def decode_topic(
         running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
 
 
-@app.command("file")
+@app.command("file", short_help="Decode the messages of files.")
 def decode_file(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
+    ],
     target: Target,
     contract: judging.Contract = None,
     start: running.From = "earliest",
@@ -95,7 +97,7 @@ def decode_file(
         running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
 
 
-@app.command("join")
+@app.command("join", short_help="Join updates that came as two messages.")
 def join(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ def _group() -> None:
     """Show a stored report, or write it in another kind."""
 
 
-@app.command("render")
+@app.command("render", short_help="Write a stored report as HTML, Markdown or JUnit XML.")
 def render(
     path: Annotated[Path, typer.Argument(metavar="REPORT.json", help="What `audit --report` wrote.")],
     targets: Annotated[

@@ -82,16 +82,16 @@ def weigh(value: bytes, scopes: Sequence[Scope]) -> list[Candidate]:
     return [candidate for scope in scopes for candidate in _weigh_subject(value, scope, text)]
 
 
-def open_scopes(catalogue: Catalogue, terms: Terms) -> list[Scope]:
-    """Return the scope of every subject, all its versions judged; they share their judges."""
-    made: dict[Version, ReferenceJudge] = {}
+def open_scopes(catalogue: Catalogue, terms: Terms, judges: dict[Version, ReferenceJudge] | None = None) -> list[Scope]:
+    """Return the scope of every subject, all its versions judged; they share their judges, and those that are there."""
+    made = {} if judges is None else judges
     return [
         Scope(catalogue, tuple(catalogue.versions(subject)), terms, subject, made=made)
         for subject in catalogue.subjects()
     ]
 
 
-def nearest(candidates: Sequence[Candidate]) -> Candidate | None:
+def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the candidate with the fewest errors among those whose marks hold; None where there is none.
 
     Where no marks hold, half of the members that a version requires have to be there.

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from cdc_contracts.registry.anatomy import Anatomy, take_apart
-from cdc_contracts.registry.candidates import Candidate, nearest, open_scopes, read_alike, weigh
+from cdc_contracts.registry.candidates import Candidate, find_nearest, open_scopes, read_alike, weigh
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.detection.relatives import Relative, read_relatives
 from cdc_contracts.registry.exits import DRIFT, INCONCLUSIVE, PASS
@@ -157,7 +157,7 @@ def _choose(
         return outsider
     fitting = [one for one in candidates if one.fits]
     asked = fitting or [one for one in candidates if one.on_request]
-    near = asked[0] if asked else nearest(candidates)
+    near = asked[0] if asked else find_nearest(candidates)
     if near is None:
         return None, Judged(_without_contract(value, terms)), "no contract is near"
     scope = next(scope for scope in scopes if scope.subject == near.version.subject)

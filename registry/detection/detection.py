@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdc_contracts.registry.candidates import find_nearest, open_scopes, weigh
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.detection.hearing import Hearing, Refusal
 from cdc_contracts.registry.detection.relatives import Relative
@@ -26,7 +27,7 @@ MIXED: Final = "mixed"
 _STRAY: Final = 0.05
 """Up to this share, messages that only a relative could have sent are taken for drift."""
 _MOST_SIDES: Final = 8
-_LOOK: Final = "`cdc-contracts why` shows one of these messages, what it is, and how far from the nearest contract."
+_LOOK: Final = "cdc-contracts why tells of one message what it is, and how far it is from the nearest contract."
 
 
 @dataclass(frozen=True)
@@ -235,9 +236,11 @@ class _Deliberation:
 
     def _unknown(self, relative: Relative | None) -> Detection:
         nearest = relative.near[0] if relative else None
-        if nearest is None and self.hearing.sample is not None:
-            found = self.hearing.panel.nearest(self.hearing.sample)
-            nearest = found.reference if found else None
+        hearing = self.hearing
+        if nearest is None and hearing.sample is not None:
+            scopes = open_scopes(hearing.catalogue, hearing.terms, hearing.panel.judges)
+            found = find_nearest(weigh(hearing.sample, scopes))
+            nearest = found.version.reference if found else None
         settle = _LOOK if self.hearing.messages else "There was no message to look at."
         evidence = [*self._marks(relative)] if relative else []
         return Detection(

@@ -89,25 +89,6 @@ class Panel:
         marked = tuple(relative for relative in may_be if relative.marked(message))
         return Testimony(place, message, fits, refused, may_be, marked)
 
-    def nearest(self, value: bytes) -> Version | None:
-        """Return the version that finds the fewest errors in a message, the highest of the first subject of them.
-
-        None where the message has neither the marks of any nor half of the members that it requires.
-        """
-        opened = _open(self._json[:1], value)
-        message = opened[0][1] if opened else {}
-        told = [
-            (judge.judge(message).opinion.errors, judge.version) for judge in self._json if _is_near(judge, message)
-        ]
-        fewest = min((errors for errors, _ in told), default=0)
-        best = [version for errors, version in told if errors == fewest]
-        return max((one for one in best if one.subject == best[0].subject), key=lambda one: one.number, default=None)
-
-
-def _is_near(judge: ReferenceJudge, message: dict[str, Any]) -> bool:
-    required = judge.version.schema.get("required", [])
-    return judge.claims(message) or 2 * len(message.keys() & set(required)) >= max(1, len(required))
-
 
 def _agree(one: Any, other: Any) -> bool:
     """Say whether two changes or control messages contradict each other nowhere.

@@ -28,7 +28,10 @@ def finding_list(report: Document) -> Markup:
     """Return all findings in the order of the report, which is by weight."""
     findings = report["findings"]
     if not findings:
-        return element("p", "Nothing was found.", class_="none")
+        judged = bool(report["ledger"]["partitions"])
+        return element(
+            "p", "Nothing was found." if judged else "Nothing was judged, so nothing was found.", class_="none"
+        )
     spans = {(one["topic"], one["partition"]): one for one in report["ledger"]["partitions"]}
     shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
     return join([*shown, more(len(findings) - len(shown), "findings")], "\n")

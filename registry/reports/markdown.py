@@ -55,7 +55,7 @@ def render_markdown(report: Document) -> str:
         *_findings(report["findings"]),
     ]
     told, left = [], MOST_CHARACTERS
-    for part in parts:
+    for part in filter(None, parts):
         left -= len(part) + 2
         if left < 0:
             told.append("*The rest is in the JSON report: this comment would be too long.*")
@@ -104,6 +104,8 @@ def _detection(topic: str | None, detection: Document) -> list[str]:
 def _ledger(ledger: Document) -> str:
     names = (*counts_of(ledger), "gaps")
     partitions = ledger["partitions"]
+    if not partitions:
+        return ""
     rows = [
         [
             code(f"{one['topic']} {one['partition']}"),

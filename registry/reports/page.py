@@ -118,7 +118,7 @@ def _actions(findings: Sequence[Document]) -> Markup | None:
 def _ledger(ledger: Document) -> Markup:
     partitions, counts = ledger["partitions"], counts_of(ledger)
     if not partitions:
-        return element("p", "Nothing was read.", class_="none")
+        return element("p", "Nothing was judged.", class_="none")
     rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
     whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]

@@ -49,12 +49,12 @@ def _found(detection: Document) -> list[tuple[str, str | None]]:
 def _support(detection: Document) -> Markup:
     """Return the evidence, and how the candidates stand."""
     entries = [element("li", says, " ", element("small", support)) for says, support in exhibits(detection)]
-    keys = ("records", "votes", "against")
+    titles = {"records": "fit", "votes": "for it", "against": "against it"}
     rows = [
-        row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in keys))
+        row(cell(name_of(one["contract"])), *(cell(f"{one[key]:,}", "number") for key in titles))
         for one in detection.get("candidates") or ()
     ]
-    head = [heading("candidate"), *(heading(key, "number") for key in keys)]
+    head = [heading("candidate"), *(heading(title, "number") for title in titles.values())]
     return join([
         element("ul", *entries, class_="evidence") if entries else None,
         table(rows, head=head, kind="candidates") if rows else None,

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from cdc_contracts.registry.exits import PASS
+from cdc_contracts.registry.findings import INFO
 from cdc_contracts.registry.visible import sentence, visible
 
 Document = Mapping[str, Any]
@@ -40,11 +41,16 @@ def headline(report: Document) -> str:
         told += f", {unclear:,} fit several versions that read them differently" if unclear else ""
     elif unclear:
         told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
-    elif report["verdict"] == PASS or not report["findings"]:
-        told = f"all {judged:,} messages say {said}" if judged > 1 else f"the one message says {said}"
+    elif report["verdict"] == PASS or all(finding["severity"] == INFO for finding in report["findings"]):
+        read = " read so far" if report.get("stopped") else ""
+        told = f"all {judged:,} messages{read} say {said}" if judged > 1 else f"the one message{read} says {said}"
     else:
         told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
-    return f"{told}, nothing of it new" if report["verdict"] == PASS and known(report) else told
+    if report["verdict"] != PASS:
+        return told
+    if known(report):
+        return f"{told}, nothing of it new"
+    return f"{told}, which --fail-on {','.join(report['fail_on'])} lets pass" if wrong > 0 else told
 
 
 def _unread(report: Document) -> str:

@@ -116,14 +116,14 @@ def test_several_topics_are_told_with_the_contract_of_each(capsys):
         "Contract of payments\n"
         "found    drs/json@2 (likely, not proven), from 500 messages\n"
         "equal    drs/json-c@2\n"
-        "because  an UPDATE has both images: for drs/json@2, against drs/json@1: 31,\n"
-        "         first at payments partition 0 offset 12\n"
+        "because  an UPDATE has both images (31 times, for drs/json@2 against drs/json@1,\n"
+        "         first at payments partition 0 offset 12)\n"
     ) in summary_of("several", capsys)
 
 
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):
     assert summary_of("interrupted", capsys).startswith(
-        "PASS: all 32,000 messages say what dts/canal@2 says\n"
+        "PASS: all 32,000 messages read so far say what dts/canal@2 says\n"
         "Stopped before the end (interrupted): this is what had been read until then.\n"
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by\noffset.\n"
     )

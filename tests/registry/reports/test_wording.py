@@ -36,10 +36,18 @@ def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
     ("name", "told"),
     [("several", "4 of 1,090 messages do not say what their contracts say"), ("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
      ("drift", "10,802 of 19,996 messages do not say what oms-community/canal@2 says"),
-     ("interrupted", "all 32,000 messages say what dts/canal@2 says")],
+     ("interrupted", "all 32,000 messages read so far say what dts/canal@2 says")],
 )  # fmt: skip
 def test_the_headline_is_one_sentence(name, told):
     assert headline(example(name)) == told
+
+
+def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
+    report = example("drift", verdict="pass", fail_on=["unknown-field", "precision"], baseline=None)
+    assert headline(report) == (
+        "10,802 of 19,996 messages do not say what oms-community/canal@2 says, "
+        "which --fail-on unknown-field,precision lets pass"
+    )
 
 
 @pytest.mark.parametrize(
