@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Image
@@ -13,20 +13,28 @@ from cdc_contracts.registry.detection.testimony import Place, Testimony
 _Table = tuple[str, str | None, str | None, str | None]
 _Row = tuple[_Table, tuple[str | None, ...]]
 
+_PARTS: Final = 3
+"""Into so many parts messages are split, each of which has to hold a link: the windows of a sample."""
+
 
 class Link(NamedTuple):
-    """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not."""
+    """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not.
+
+    `ends` count among the messages that the versions read differently.
+    """
 
     whole: Version
     broken: Version
     place: Place
+    ends: tuple[int, int]
 
 
 class _Left(NamedTuple):
-    """What a change left of a row, and when."""
+    """What a change left of a row, and when; the number of its message among those that are read differently."""
 
     image: Image
     moment: tuple[int, int]
+    number: int
 
 
 class KeyChains:
@@ -35,7 +43,8 @@ class KeyChains:
     Of two changes of one row that follow each other, the after image of the first is the before image of the second.
     Versions that place the images differently cannot both be right about that. Told backwards, or with changes left
     out, a row that goes round in circles would speak for the wrong one: so only neighbours are compared that nothing
-    can lie between, the later one behind the earlier, and no row that is told in several partitions.
+    can lie between, the later one behind the earlier, and no row that is told in several partitions. And a version is
+    proven for all messages only where its links are found all over them.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -46,6 +55,7 @@ class KeyChains:
         self._scattered: set[_Table] = set()
         self._links: dict[_Table, list[Link]] = defaultdict(list)
         self._torn: set[_Table] = set()
+        self._open = 0
 
     def follow(self, testimony: Testimony) -> None:
         """Take the changes of a message into account."""
@@ -54,6 +64,7 @@ class KeyChains:
         readings = {version: testimony.fits[version].changes for version in self._versions if version in testimony.fits}
         if any(testimony.fits[version].control for version in readings):
             self._left[place[:2]].clear()  # a DDL may change what the images of a table hold
+        self._open += len(readings) > 1 and len({str(changes) for changes in readings.values()}) > 1
         for changes in zip(*readings.values(), strict=False):
             self._link(place, dict(zip(readings, changes, strict=True)))
 
@@ -71,9 +82,12 @@ class KeyChains:
         return sorted(told, key=lambda link: link.place)
 
     @property
-    def torn(self) -> bool:
-        """Whether some change of a row follows the one before under no reading: something is missing, or switched."""
-        return bool(self._torn - self._scattered)
+    def doubt(self) -> str | None:
+        """What keeps the links from deciding: something is missing or switched; None where nothing does."""
+        if self._torn - self._scattered:
+            return "but some rows are whole in no reading"
+        proven = {_PARTS * end // self._open for link in self.links for end in link.ends}
+        return "but only in some part of what was read" if len(proven) < _PARTS else None
 
     def _link(self, place: Place, readings: Mapping[Version, Change]) -> None:
         left = self._left[place[:2]]
@@ -97,13 +111,14 @@ class KeyChains:
             return
         (row,) = rows
         if len(found) == len(self._versions) and all(one.moment < _moment(change) for one, change in found.values()):
+            ends = (next(one.number for one, _ in found.values()), self._open - 1)
             whole = {version for version, (one, change) in found.items() if _joins(one.image, change.before or {})}
-            self._links[row[0]] += [Link(*pair, place) for pair in _pairs(self._versions, whole)]
+            self._links[row[0]] += [Link(*pair, place, ends) for pair in _pairs(self._versions, whole)]
             if not whole:
                 self._torn.add(row[0])
         for version, change in readings.items():
             if change.after is not None:
-                left[version, row] = _Left(change.after, _moment(change))
+                left[version, row] = _Left(change.after, _moment(change), max(self._open - 1, 0))
 
 
 def _pairs(versions: Sequence[Version], whole: set[Version]) -> Iterator[tuple[Version, Version]]:

@@ -19,11 +19,11 @@ from cdc_contracts.registry.detection.votes import (
     CODE_SEEN,
     COLUMN_FORM,
     DDL_SEEN,
+    DOUBTED_CHAIN,
     KEY_CHAIN,
     MARK,
     PLAINER,
     PROCESS_TIME,
-    TORN_CHAIN,
     VALUE_FORM,
     Side,
     Votes,
@@ -35,7 +35,6 @@ from cdc_contracts.registry.pointers import follow, split_pointer
 from cdc_contracts.registry.terms import Terms
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
-_TORN: Final = f"{_WHOLE}, but of other rows in no reading"
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -112,9 +111,10 @@ class Hearing:
     def settle(self) -> None:
         """Cast the votes that need all messages; once, at the end."""
         for chains in self._chains.values():
-            kind, says = (TORN_CHAIN, _TORN) if chains.torn else (KEY_CHAIN, _WHOLE)
-            for whole, broken, place in chains.links:
-                self.votes.cast(whole, broken, kind, says, place)
+            doubt = chains.doubt
+            kind, says = (KEY_CHAIN, _WHOLE) if doubt is None else (DOUBTED_CHAIN, f"{_WHOLE}, {doubt}")
+            for link in chains.links:
+                self.votes.cast(link.whole, link.broken, kind, says, link.place)
         for version, other, name in self._columns.votes():
             form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
             self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)

@@ -19,7 +19,7 @@ CODE_SEEN: Final = "code-seen"
 DDL_SEEN: Final = "ddl-seen"
 PROCESS_TIME: Final = "process-time-before"
 KEY_CHAIN: Final = "key-chain"
-TORN_CHAIN: Final = "torn-key-chain"
+DOUBTED_CHAIN: Final = "doubted-key-chain"
 COLUMN_FORM: Final = "column-form"
 MARK: Final = "mark-of-a-relative"
 
@@ -27,9 +27,9 @@ ENOUGH: Final = {KEY_CHAIN: 5}
 """So many votes of a kind decide, where none contradicts; one of every other kind."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
-HINTS: Final = frozenset({DDL_SEEN, TORN_CHAIN})
+HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN})
 """Kinds that are told and decide nothing: another product may send what one document leaves out, and chains of keys
-that do not hold together everywhere come from a stream with something missing, or from two versions."""
+that do not hold everywhere come from a stream with something missing, or from two versions."""
 
 
 @dataclass

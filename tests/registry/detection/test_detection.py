@@ -124,7 +124,16 @@ def test_rows_that_two_readings_leave_torn_decide_nothing():
     found = detect_messages([*old, *new])
 
     assert (found.verdict, found.version) == ("ambiguous", None)
-    assert {exhibit.kind for exhibit in found.evidence if exhibit.winner == "dts/canal@2"} == {"torn-key-chain"}
+    assert {exhibit.kind for exhibit in found.evidence if exhibit.winner == "dts/canal@2"} == {"doubted-key-chain"}
+
+
+def test_chains_in_one_part_of_the_messages_do_not_speak_for_the_others():
+    old = updates(range(100, 160), 1, swapped=True)
+    new = updates(range(10), 4, swapped=False)
+
+    found = detect_messages([*old, *new])
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
 
 
 def test_a_column_that_is_added_does_not_tear_a_chain():
