@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.discriminators import needed_names
 from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.scope import Judged, Scope, join_claimants
-from cdc_contracts.registry.verdicts import foreign
+from cdc_contracts.registry.scope import Scope, join_claimants
 
 _FEW: Final = 8
 """So few records are asked for one by one whether another subject claims them: most say no by their first member."""
@@ -47,15 +46,13 @@ class Claims:
             return {number: claimed_by for number, found in told if (claimed_by := join_claimants(found))}
         return _welcoming(self._rivals, numbers, values)
 
-    def foreign(self, numbers: Sequence[int], values: Values) -> Mapping[int, Judged]:
-        """Return the verdicts of values that are no message to us, and that subjects written in another way claim."""
+    def foreign(self, numbers: Sequence[int], values: Values) -> Mapping[int, str]:
+        """Return for each of some values that are no message to us which subjects written in another way claim it."""
         others = [rival for rival in self._rivals if rival.scope.wire.transport != self._scope.wire.transport]
         closed = [number for number in numbers if not _opens(self._scope, values[number])] if others else []
         if len(closed) <= _FEW:
             return {}
-        told = _welcoming(others, np.array(closed), values)
-        judged = self._scope.judged[-1]
-        return {number: Judged(foreign(self._scope.subject, judged, subjects)) for number, subjects in told.items()}
+        return _welcoming(others, np.array(closed), values)
 
 
 def may_be_of(scope: Scope, values: Values) -> NDArray[np.bool_]:

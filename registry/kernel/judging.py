@@ -52,7 +52,7 @@ from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tables import TableContract
-from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
+from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide, foreign
 from cdc_contracts.registry.wire.transport import Wire
 
 Differences = frozenset[tuple[Version, Version]]
@@ -200,11 +200,17 @@ class FastJudge:
             for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
                 for claimed, claimed_by in _split_by_claim(part, claimants):
                     bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
-        foreign_ones = self._claims.foreign(sorted(alone), values)
-        bench.alone = [
-            (number, foreign_ones.get(number) or self.scope.judge(values[number])) for number in sorted(alone)
-        ]
+        bench.alone = list(self._judge_alone(sorted(alone), values))
         return bench
+
+    def _judge_alone(self, numbers: Sequence[int], values: Values) -> Iterator[tuple[int, Judged]]:
+        """Judge records without a precedent by the reference; those of another transport are known by their claims."""
+        scope, strange = self.scope, self._claims.foreign(numbers, values)
+        for number in numbers:
+            if number in strange:
+                yield number, Judged(foreign(scope.subject, scope.judged[-1], strange[number]))
+            else:
+                yield number, scope.judge(values[number])
 
     def welcomes(self, values: Values) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
