@@ -141,7 +141,8 @@ def _expand(paths: Sequence[Path]) -> Iterator[Path]:
         elif path.exists():
             yield path
         else:
-            raise UnavailableError("there is no such file", where=str(path), mend="check the path")
+            mend = "standard input goes alone: give - and no files" if str(path) == STDIN else "check the path"
+            raise UnavailableError("there is no such file", where=str(path), mend=mend)
 
 
 def _plan_lines(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:

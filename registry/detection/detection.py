@@ -325,15 +325,19 @@ class _Deliberation:
 
     def _settle(self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative]) -> str | None:
         """Return what would settle an open question."""
-        if verdict == CERTAIN or (len(versions) == 1 and not relatives):
+        if verdict == CERTAIN:
             return None
+        if len(versions) == 1 and not relatives:
+            if 2 * self.explained > self.hearing.messages:
+                return "Only weak evidence tells it from the others; --contract declares it."
+            return f"Only {self.explained:,} of {self.hearing.messages:,} messages fit it; --contract declares it."
         sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
-        names = (" and " if verdict == LIKELY else " or ").join(sides)
+        names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
         if verdict == LIKELY:
             return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
         more = "more messages"
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
-            more = f"a DELETE, or {ENOUGH[KEY_CHAIN]} rows and more that are changed twice,"
+            more = f"a DELETE, or at least {ENOUGH[KEY_CHAIN]} rows that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
 
 
