@@ -47,7 +47,7 @@ def detect(
 
     Ends with 0 where it is told, 1 where the messages are not in the catalogue, 4 where it cannot be told.
     """
-    from cdc_contracts.registry.detection.detection import detect as conclude
+    from cdc_contracts.registry.detection.deliberation import detect as conclude
     from cdc_contracts.registry.detection.hearing import Hearing
 
     hearing = Hearing(open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters))
