@@ -126,11 +126,6 @@ def read_input(data: bytes, *, whole: bool) -> Iterator[pa.RecordBatch]:
     yield from _batches_of_lines(data, STDIN, 0, 0, (0, sys.maxsize))
 
 
-def count_lines(data: bytes) -> int:
-    """Return how many lines a text has; the last may end without a line feed."""
-    return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-
-
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
