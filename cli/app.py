@@ -29,11 +29,9 @@ from cdc_contracts.cli import (
 )
 from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.exits import COULD_NOT_RUN, INTERRUPTED, TERMINATED
 
 PROGRAM = "cdc-contracts"
-_COULD_NOT_RUN = 3
-_INTERRUPTED = 130
-_TERMINATED = 143
 _PIPE_CLOSED = 141
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 """Click's own error, wherever this release of typer takes click from."""
@@ -96,9 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  whatever it is, a person reads one message
         return _tell(error, debug=debug)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     except Terminated:
-        return _TERMINATED
+        return TERMINATED
     except SystemExit as stop:
         # typer ends like this where a reader of stdout went away in mid-command
         if isinstance(stop.__context__, BrokenPipeError):
@@ -122,10 +120,10 @@ def _tell(error: Exception, *, debug: bool) -> int:
         error.show()  # type: ignore[attr-defined]
         return int(error.exit_code)  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
-        return _INTERRUPTED
+        return INTERRUPTED
     hint = "" if debug else "\n  run again with --debug for the traceback"
     console.say(f"error: {type(error).__name__}: {error} (this is a bug in {PROGRAM}){hint}")
-    return _COULD_NOT_RUN
+    return COULD_NOT_RUN
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def detect(
 
     Ends with 0 where it is told, 1 where the messages are not in the catalogue, 4 where it cannot be told.
     """
-    from cdc_contracts.registry.detection.detection import detect as conclude
+    from cdc_contracts.registry.detection.deliberation import detect as conclude
     from cdc_contracts.registry.detection.hearing import Hearing
 
     hearing = Hearing(open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters))
@@ -115,16 +115,19 @@ def _tell_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
 
 def _sentence(detection: Mapping[str, Any]) -> str:
     total = count_of(detection["messages"], "message")
+    fit = detection["candidates"][0]["records"] if detection["candidates"] else 0
+    those = total if fit == detection["messages"] else f"{fit:,} of {total}"
     speak, tell, are = ("speaks", "does", "is") if detection["messages"] == 1 else ("speak", "do", "are")
     subject = detection["subject"]
     named = subject if detection["version"] is None else f"{subject}@{detection['version']}"
     match detection["verdict"]:
         case "certain":
-            return f"{total} {speak} {named}"
+            return f"{those} {speak} {named}"
         case "likely":
-            same = ", ".join(detection["equivalent"])
+            same = " or ".join(detection["equivalent"])
+            reads = "reads" if len(detection["equivalent"]) == 1 else "read"
             undecided = "" if detection["version"] is not None else ", of which version is open"
-            return f"{total} {speak} {named}{undecided}" + (f", or {same}, which reads the same" if same else "")
+            return f"{those} {speak} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
         case "mixed":
             return f"{total} speak several contracts; without --contract each is judged by its own"
         case "ambiguous" if not detection["messages"]:

@@ -101,7 +101,8 @@ def _read_topic(topic: str, place: Place) -> Found:
     from cdc_contracts.spark_checks.consumer import open_reader, read_record
 
     if place.bootstrap is None or place.partition is None or place.offset is None:
-        raise UsageError("one record of a topic needs -b HOST:PORT, --partition and --offset", where=topic)
+        mend = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
+        raise UsageError("which record of which broker?", where=topic, mend=mend)
     properties = read_client_properties(place.kafka_config, place.kafka_options or ())
     with open_reader(place.bootstrap, properties) as reader:
         return found_in(read_record(reader, topic, place.partition, place.offset))

@@ -18,7 +18,7 @@ from cdc_contracts.registry.references import Reference, is_release_or_date, par
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.mappings import ValueMapping
-    from cdc_contracts.registry.model import CanonicalMeaning, Meaning
+    from cdc_contracts.registry.model import Meaning
 
 CANONICAL = "canonical/change"
 RESERVED = "types"
@@ -62,14 +62,6 @@ class Version:
         from cdc_contracts.registry.model import Meaning
 
         meaning: Meaning = _validated(Meaning, self.resolved, self.reference)
-        return meaning
-
-    @cached_property
-    def canonical_meaning(self) -> CanonicalMeaning:
-        """The document of the canonical change, which states identity and source only."""
-        from cdc_contracts.registry.model import CanonicalMeaning
-
-        meaning: CanonicalMeaning = _validated(CanonicalMeaning, self.resolved, self.reference)
         return meaning
 
     @cached_property

@@ -126,11 +126,6 @@ def read_input(data: bytes, *, whole: bool) -> Iterator[pa.RecordBatch]:
     yield from _batches_of_lines(data, STDIN, 0, 0, (0, sys.maxsize))
 
 
-def count_lines(data: bytes) -> int:
-    """Return how many lines a text has; the last may end without a line feed."""
-    return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-
-
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
@@ -141,7 +136,8 @@ def _expand(paths: Sequence[Path]) -> Iterator[Path]:
         elif path.exists():
             yield path
         else:
-            raise UnavailableError("there is no such file", where=str(path), mend="check the path")
+            mend = "standard input goes alone: give - and no files" if str(path) == STDIN else "check the path"
+            raise UnavailableError("there is no such file", where=str(path), mend=mend)
 
 
 def _plan_lines(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:

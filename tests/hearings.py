@@ -2,7 +2,7 @@
 
 from topics import CATALOGUE
 
-from cdc_contracts.registry.detection.detection import detect
+from cdc_contracts.registry.detection.deliberation import detect
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.sampling import sample_messages

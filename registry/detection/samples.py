@@ -8,7 +8,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.detection.detection import Detection, detect
+from cdc_contracts.registry.detection.deliberation import detect
+from cdc_contracts.registry.detection.detection import Detection
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.files import FilePlan, LineSlice, Slice, read_slice

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw, UnsetType
 
 from cdc_contracts.registry.forms import Form, Number
 from cdc_contracts.registry.messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
@@ -142,8 +142,3 @@ def _outline(value: Any) -> Any:
         case Number():
             return "integer" if is_integer(value) else "number"
     return type(value)
-
-
-def is_unset(value: Any) -> bool:
-    """Say whether the parser found no such member."""
-    return value is UNSET

@@ -18,7 +18,6 @@ from cdc_contracts.registry.errors import ContractError
 Reader = Callable[[bytes, int], tuple[str, int]]
 _LONGEST_VARINT: Final = 63
 _read_double = struct.Struct("<d").unpack_from
-_read_float = struct.Struct("<f").unpack_from
 
 
 class Refused(Exception):
