@@ -198,7 +198,7 @@ class FastJudge:
             for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
                 for claimed, claimed_by in self._split_by_claim(part, values):
                     bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
-        bench.alone = [(number, self.scope.judge(values[number])) for number in sorted(alone)]
+        bench.alone = [(number, self.scope.judge_by_subject(values[number])) for number in sorted(alone)]
         return bench
 
     def welcomes(self, values: Values) -> NDArray[np.bool_]:
