@@ -210,7 +210,7 @@ class FastJudge:
             if number in strange:
                 yield number, Judged(foreign(scope.subject, scope.judged[-1], strange[number]))
             else:
-                yield number, scope.judge(values[number])
+                yield number, scope.judge_by_subject(values[number])
 
     def welcomes(self, values: Values) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
