@@ -92,6 +92,7 @@ class Kernel:
             total.merge(count(bench, part, show_values=self.scope.terms.show_values))
         if self._beside:
             total.runs = runs_of(parts, self.scope)
+            total.forget_trails()
         return total
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:

@@ -7,7 +7,7 @@ import pytest
 from hearings import detect_messages, sampled
 from topics import CATALOGUE
 
-from cdc_contracts.registry.detection.detection import detect
+from cdc_contracts.registry.detection.deliberation import detect
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.terms import Terms
