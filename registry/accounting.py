@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cdc_contracts.registry.facts import count_facts, facts_of_one, whole_number
+from cdc_contracts.registry.facts import count_exercise, count_facts, facts_of_one, whole_number
 from cdc_contracts.registry.findings import Finding
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.scope import Judged, Scope
@@ -42,8 +42,9 @@ def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
     facts = facts_of_one(judged)
     if facts is not None and version is not None and judged.reading is not None:
         point, contract = Point(offset, None), version.reference
-        ops = Counter({show_code(facts.code): 1} if facts.code is not None else {})
-        count_facts(tally, facts, source, Stretch(1, point, point, Counter({contract: 1}), ops))
+        ops = {show_code(facts.code): 1} if facts.code is not None else {}
+        count_facts(tally, facts, source, Stretch(1, point, point, {contract: 1}, ops))
+        count_exercise(tally, facts, 1)
         if facts.track is not None:
             told = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if told is None else Step(point, told, facts.half, contract)

@@ -39,7 +39,7 @@ class Course:
         if kind in self.controls:
             self.controls[kind].add(stretch)
         else:
-            self.controls[kind] = stretch.copy()
+            self.controls[kind] = stretch
 
     def merge(self, other: Course) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""

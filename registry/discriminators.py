@@ -25,6 +25,8 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
         return found is not ABSENT and found is not None
     if test.absent is not None:
         return _at(message, test.absent) is ABSENT
+    if test.unset is not None:
+        return _at(message, test.unset) in (ABSENT, None)
     if test.equals is not None:
         found = _at(message, test.equals)
         return type(found) is type(test.value) and found == test.value
@@ -39,12 +41,18 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     return test.avro_decodes is not None and isinstance(message, Record)
 
 
+def needed_names(tests: Iterable[Test]) -> set[str]:
+    """Return the names of members without which not all of the tests can hold."""
+    needed = (test.present or test.equals or test.within or test.prefix_of for test in tests)
+    return {name for pointer in needed if pointer for name in split_pointer(pointer)}
+
+
 def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:
     """Return every place that some test looks at, in order of first mention."""
     places: dict[str, None] = {}
     for test in tests:
-        for at in (test.present, test.absent, test.equals, test.within, test.outside, test.prefix_of,
-                   test.not_prefix_of, test.at):  # fmt: skip
+        for at in (test.present, test.absent, test.unset, test.equals, test.within, test.outside,
+                   test.prefix_of, test.not_prefix_of, test.at):  # fmt: skip
             if at is not None:
                 places[at] = None
         places |= dict.fromkeys(pointers_of(test.any or ()))

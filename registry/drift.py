@@ -26,6 +26,7 @@ from cdc_contracts.registry.wire.transport import open_wire
 _MOST_OBSERVED: Final = 10
 _ONE_OF: Final = "one of "
 _A_TYPE_OF: Final = "a type of "
+_NEAREST: Final = ", nearest "
 _OF_TABLES: Final = ("unknown-table", "table-schema")
 
 
@@ -113,7 +114,7 @@ def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
         if start is not None:
             since.append(Moment(*source, start.offset, start.timestamp))
             records += start.records
-    if len(since) == len(firsts) and 2 * records >= finding.count:
+    if since and len(since) == len(firsts) and 2 * records >= finding.count:
         return _Onset("every", tuple(since), tuple(since))
     return _Onset("sporadic", (), tuple(firsts))
 
@@ -141,6 +142,8 @@ def _similar(
         return similar_names(name, own)
     if key.name == "missing-field" and isinstance(beside, dict):
         return similar_names(name, set(beside) - own)
+    if key.name == "unknown-table":
+        return sorted({expected.partition(_NEAREST)[2] for expected in finding.expected} - {""})
     if key.name == "unknown-enum":
         codes = sorted(finding.observed.items(), key=_by_count)
         return similar_names(codes[0][0], _known_codes(finding, version))

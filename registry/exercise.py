@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
@@ -50,7 +51,13 @@ def exercised_by(reading: Reading, contract: str, forms: Iterator[str] | Sequenc
         found.append(Exercised(contract, OP, reading.op))
         rules = reading.meaning.rules
         found += [Exercised(contract, RULE, rule) for rule in rules if rule not in _NEEDS or _NEEDS[rule](reading)]
-    return tuple(found)
+    return _the_one(tuple(found))
+
+
+@lru_cache(maxsize=10_000)
+def _the_one(found: tuple[Exercised, ...]) -> tuple[Exercised, ...]:
+    """Return what is equal for many kinds of records as one object, so that it is counted once for all."""
+    return found
 
 
 def unexercised(exercise: Exercise, catalogue: Catalogue) -> Iterator[Unexercised]:

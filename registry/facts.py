@@ -106,14 +106,11 @@ def facts_of_one(judged: Judged) -> Facts | None:
 def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) -> None:
     """Count records of one kind in a partition."""
     course = tally.course
-    course.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
     if facts.rows is not None:
         group = Group(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at)
         course.shapes.add(group, facts.rows.shape, facts.rows.listed, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)
-    for one in facts.exercised:
-        course.exercise[one] += stretch.count
     if facts.unlisted is not None:
         finding = facts.unlisted
         first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
@@ -121,9 +118,16 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
         extent = Extent(stretch.count, first, last, {facts.op: trail})
         found = FindingTally(
             finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
-            stretch.ops.copy(), stretch.contracts.copy(), {source: extent},
+            Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
         )  # fmt: skip
         tally.add_finding(finding, facts.table, found)
+
+
+def count_exercise(tally: Tally, facts: Facts, total: int) -> None:
+    """Count what so many records of one kind put to the test, and note how much findings of a course weigh."""
+    tally.course.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
+    for one in facts.exercised:
+        tally.course.exercise[one] += total
 
 
 def whole_number(value: Any, track: Track) -> int | None:

@@ -292,6 +292,7 @@ class Test(Document):
 
     present: At | None = None
     absent: At | None = None
+    unset: At | None = None
     equals: At | None = None
     value: str | bool | int | None = None
     within: At | None = Field(default=None, alias="in")
@@ -307,12 +308,12 @@ class Test(Document):
 
     @model_validator(mode="after")
     def _is_one_test(self) -> Test:
-        heads = (self.present, self.absent, self.equals, self.within, self.outside,
+        heads = (self.present, self.absent, self.unset, self.equals, self.within, self.outside,
                  self.prefix_of, self.not_prefix_of, self.avro_decodes, self.any)  # fmt: skip
         if sum(head is not None for head in heads) != 1:
             raise ValueError(
-                "a test has exactly one of present, absent, equals, in, not-in, prefix-of, not-prefix-of, "
-                "avro-decodes, any"
+                "a test has exactly one of present, absent, unset, equals, in, not-in, prefix-of, "
+                "not-prefix-of, avro-decodes, any"
             )
         if self.any and any(test.any for test in self.any):
             raise ValueError("`any` holds plain tests only")

@@ -95,15 +95,16 @@ def tell_mapping(values: Mapping[str, Any]) -> str:
     return str(choice)
 
 
+_PRESENCE: Final = {"present": "is there", "absent": "is not there", "unset": "is not there, or null"}
+
+
 def tell_test(test: Mapping[str, Any]) -> str:
     """Return one discriminator in words."""
     match test:
         case {"any": tests}:
             return " or ".join(tell_test(one) for one in tests)
-        case {"present": at}:
-            return f"{_place(at)} is there"
-        case {"absent": at}:
-            return f"{_place(at)} is not there"
+        case {"present": at} | {"absent": at} | {"unset": at}:
+            return f"{_place(at)} {next(said for word, said in _PRESENCE.items() if word in test)}"
         case {"equals": at, "value": value}:
             return f"{_place(at)} is {value}"
         case {"in": at, "values": values}:

@@ -25,8 +25,14 @@ _TOKEN: Final = re.compile(
     r"""[ \t\r\n]*(?:("(?:[^"\\]|\\.)*+")|(-?[0-9][0-9.eE+-]*+)|(true|false)|(null)|([{}\[\]:,]))""", re.DOTALL
 )
 _COLON: Final = re.compile(r"[ \t\r\n]*:")
-_QUOTED: Final = re.compile(
-    r"""'(?:[^'\\]|\\.|'')*+'?|(?<=DEFAULT )"(?:[^"\\]|\\.)*+"|(?<=COMMENT )"(?:[^"\\]|\\.)*+\"""",
+_IN_STATEMENT: Final = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"""
+    r"""|'(?P<text>(?:[^'\\]|\\.|'')*+)'?"""
+    r"""|(?P<name>`[^`]*`|\.\s*"[^"]*"|"[^"]*"(?=\s*\.)"""
+    r"""|\b(?:TABLE|COLUMN|ADD|MODIFY|CHANGE|DROP|RENAME|TO|INDEX|ON|KEY|EXISTS|AFTER|INTO|FROM)\s*\(?\s*"[^"]*")"""
+    r"""|"(?P<quoted>(?:[^"\\]|\\.)*+)"?"""
+    r"""|(?P<type>\b(?!VALUES\b|IN\b|THAN\b|CHECK\b)[A-Za-z_]\w*+(?:\([0-9]+(?:\s*,\s*[0-9]+)?\))?)"""
+    r"""|(?P<number>[0-9]+)""",
     re.DOTALL | re.IGNORECASE,
 )
 _STRING, _NUMBER, _BOOLEAN, _NULL, _MARK = range(1, 6)
@@ -67,8 +73,21 @@ def shape_of(text: str) -> str:
 
 
 def redact_statement(text: str) -> str:
-    """Return a DDL statement with shapes for the texts it quotes: defaults, comments, codes of an enumeration."""
-    return _QUOTED.sub(lambda found: found[0][0] + shape_of(found[0][1:-1]) + found[0][0], text)
+    """Return a DDL statement with shapes for its literals and comments; names, types and their lengths stay.
+
+    What stands in double quotes is a name only where a statement has one: to some databases it is a text.
+    """
+    return _IN_STATEMENT.sub(_redact_part, text)
+
+
+def _redact_part(found: re.Match[str]) -> str:
+    part: str = found[0]
+    match found.lastgroup:
+        case "text" | "quoted" as kind:
+            return part[0] + shape_of(found[kind]) + part[0]
+        case "comment" | "number":
+            return shape_of(part)
+    return part
 
 
 @dataclass(frozen=True)

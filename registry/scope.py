@@ -18,7 +18,10 @@ from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import (
     CONFORMING,
     CONTROL,
+    DRIFTED,
+    OTHER_DIALECT,
     TOMBSTONE,
+    UNREADABLE,
     Case,
     Opinion,
     Same,
@@ -31,6 +34,9 @@ from cdc_contracts.registry.wire.transport import Wire
 
 AUTO: Final = "auto"
 """What is declared where the contract is to be found out."""
+
+NOT_OF_SUBJECT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
+"""Outcomes of a record that another subject of the same topic may take."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,15 @@ class Scope:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def judge(self, value: bytes | None) -> Judged:
-        """Return the outcome of one record by the reference, with what it decodes to."""
+        """Return the outcome of one record by the reference, with what it decodes to, whoever of the topic takes it."""
+        judged = self.judge_by_subject(value)
+        if judged.verdict.outcome in NOT_OF_SUBJECT:
+            taken_by = next((companion for companion in self.companions if companion.welcomes(value)), None)
+            return judged if taken_by is None else taken_by.judge_by_subject(value)
+        return judged
+
+    def judge_by_subject(self, value: bytes | None) -> Judged:
+        """Return the same by the first subject alone."""
         if value is None:
             return Judged(Verdict(TOMBSTONE, None, ()))
         try:

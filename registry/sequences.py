@@ -7,7 +7,6 @@ position that fell between them fell: a gap or a sample may hide a breach, and n
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -37,18 +36,21 @@ class Stretch:
     count: int
     first: Point
     last: Point
-    contracts: Counter[str] = field(default_factory=Counter)
-    ops: Counter[str] = field(default_factory=Counter)
+    contracts: dict[str, int] = field(default_factory=dict)
+    ops: dict[str, int] = field(default_factory=dict)
 
     def add(self, other: Stretch) -> None:
         self.count += other.count
-        self.first = min(self.first, other.first, key=_offset)
-        self.last = max(self.last, other.last, key=_offset)
-        self.contracts.update(other.contracts)
-        self.ops.update(other.ops)
+        if other.first.offset < self.first.offset:
+            self.first = other.first
+        if other.last.offset > self.last.offset:
+            self.last = other.last
+        for mine, theirs in ((self.contracts, other.contracts), (self.ops, other.ops)):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
 
     def copy(self) -> Stretch:
-        return Stretch(self.count, self.first, self.last, self.contracts.copy(), self.ops.copy())
+        return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
 
 
 class Line(NamedTuple):
@@ -136,7 +138,7 @@ def breach_between(promise: str, before: Step, after: Step) -> str | None:
     """Return how a record breaks what is promised of its position, given the record before it."""
     if after.position < before.position:
         return None if promise == ONCE_EACH else GOES_BACK
-    halves = (before.half, after.half) == (FIRST_HALF, SECOND_HALF)
+    halves = before.half != WHOLE and after.half == SECOND_HALF  # which may come joined as well as in two
     if after.position == before.position and promise != NOT_FALLING and not halves:
         return REPEATS
     return None
@@ -147,7 +149,7 @@ def _compare(breaches: Breaches, line: Line, before: Step | None, after: Step | 
         return
     cause = breach_between(line.promise, before, after)
     if cause is not None:
-        stretch = Stretch(1, after.point, after.point, Counter({after.contract: 1}))
+        stretch = Stretch(1, after.point, after.point, {after.contract: 1})
         _count(breaches, line, cause, stretch)
 
 
@@ -155,11 +157,7 @@ def _count(breaches: Breaches, line: Line, cause: str, stretch: Stretch) -> None
     if (line, cause) in breaches:
         breaches[line, cause].add(stretch)
     else:
-        breaches[line, cause] = stretch.copy()
-
-
-def _offset(point: Point) -> int:
-    return point.offset
+        breaches[line, cause] = stretch
 
 
 def _start(segment: Segment) -> tuple[int, int]:

@@ -96,7 +96,7 @@ def _as_tally(course: Course, one: _Found) -> FindingTally:
     first, last = Moment(*one.source, *stretch.first), Moment(*one.source, *stretch.last)
     found = _empty(course, one.key)
     found.expected[one.expected] = found.observed[one.observed] = total
-    found.ops, found.contracts = stretch.ops.copy(), stretch.contracts.copy()
+    found.ops, found.contracts = Counter(stretch.ops), Counter(stretch.contracts)
     found.extents = {one.source: Extent(total, first, last, one.trails)}
     return found
 

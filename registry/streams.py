@@ -123,9 +123,9 @@ class _Values:
         return row
 
     def changed(self, row: Image) -> Image:
-        """Return the row with one to three columns drawn again."""
+        """Return the row with one to three columns drawn again; a row of nothing but its key stays."""
         changed = dict(row)
-        for _ in range(1 + self._pick(3)):
+        for _ in range(1 + self._pick(3)) if self._pools else ():
             name, pool = self._pools[self._pick(len(self._pools))]
             changed[name] = pool[self._pick(_POOL)]
         return changed

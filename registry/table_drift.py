@@ -105,7 +105,7 @@ class TableShapes:
         if shape in shapes:
             shapes[shape].add(stretch)
         else:
-            shapes[shape] = stretch.copy()
+            shapes[shape] = stretch
 
     def _bound(self, group: Group) -> None:
         shapes = self.seen[group]

@@ -63,16 +63,14 @@ def unbroken_series(trails: Mapping[str, Trail], lasts: Mapping[str, int]) -> St
     Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
     `lasts` has the offset of the last message of each op.
     """
-    shown = [op for op in trails if op != ANY_OP]
-    over_all_ops = [op for op in trails if op == ANY_OP]
-    if sum(trails[op].count for op in shown) < sum(trails[op].count for op in over_all_ops):
-        shown = over_all_ops
-    clean = max(trails[op].clean_up_to(lasts.get(op, -1)) for op in shown)
-    by_op, over_all = (
-        sorted(start for op in ops for start in trails[op].starts if start.offset > clean)
-        for ops in (shown, over_all_ops)
-    )
-    if not (by_op or over_all):
+    over_all = trails.get(ANY_OP)
+    shown = [trail for op, trail in trails.items() if op != ANY_OP]
+    clean = max((trail.clean_up_to(lasts.get(op, -1)) for op, trail in trails.items() if op != ANY_OP), default=-1)
+    if over_all is not None and sum(trail.count for trail in shown) < over_all.count:
+        shown, clean = [], over_all.clean_up_to(lasts.get(ANY_OP, -1))
+    by_op = sorted(start for trail in shown for start in trail.starts if start.offset > clean)
+    by_none = [start for start in over_all.starts if start.offset > clean] if over_all is not None else []
+    if not (by_op or by_none):
         return None
-    records = max(sum(start.records for start in starts) for starts in (by_op, over_all))
-    return min([*by_op[:1], *over_all[:1]])._replace(records=records)
+    records = max(sum(start.records for start in starts) for starts in (by_op, by_none))
+    return min([*by_op[:1], *by_none[:1]])._replace(records=records)

@@ -90,13 +90,13 @@ def decide(case: Case) -> Verdict:
     versions = tuple(opinion.version for opinion in fits)
     declared = [opinion for opinion in fits if opinion.version in case.judged]
     if declared:
-        best = declared[-1]
+        chosen = next((opinion for opinion in declared if opinion.version is case.preferred), None)
+        best = chosen or declared[-1]
         if not best.holds_rows:
             return Verdict(CONTROL, best.version, best.findings, versions)
         if len(declared) == 1 or case.same([opinion.version for opinion in declared]):
             differs = len(versions) > 1 and not case.same(versions)
             return Verdict(CONFORMING, best.version, best.findings, versions, differs)
-        chosen = next((opinion for opinion in declared if opinion.version is case.preferred), None)
         if chosen is not None:
             return Verdict(CONFORMING, chosen.version, chosen.findings, versions, differs=True)
         named = ", ".join(opinion.version.reference for opinion in declared)

@@ -31,6 +31,7 @@ _SIDES: Final = (
 _TESTS: Final = (
     {"present": "/id"},
     {"absent": "/id"},
+    {"unset": "/rowid"},
     {"equals": "/version", "value": "2.0"},
     {"in": "/type", "values": ["INSERT", "UPDATE"]},
     {"not-in": "/type", "values": ["ROW"]},

@@ -6,7 +6,7 @@ that contradicts it, leaves fewer. Of several that read every message alike the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cdc_contracts.registry.candidates import find_nearest, open_scopes, weigh
@@ -175,16 +175,30 @@ class _Deliberation:
         )
 
     def _cover(self) -> list[Side]:
-        """Return as few sides as take all messages: each time the one that takes most of what is left."""
+        """Return as few sides as take all messages: each time the one that takes most of what is left.
+
+        One that evidence speaks against gives way to the one it speaks for, where that takes all but strays of its
+        messages; and one whose messages may all be those of a relative that reads them otherwise is not spoken.
+        """
         left = dict(self.taken)
         spoken: list[Side] = []
         while left and len(spoken) < _MOST_SIDES:
-            counts = {name_of(side): sum(n for sides, n in left.items() if side in sides) for side in self._sides()}
-            most = max(counts.values())
-            best = self._unbeaten([side for side in self._sides() if counts[name_of(side)] == most])[0]
+            best = self._best(left)
             spoken.append(best)
             left = {sides: n for sides, n in left.items() if best not in sides}
         return spoken
+
+    def _best(self, left: Mapping[tuple[Side, ...], int]) -> Side:
+        """Return the side that takes most of the messages that are left, as far as evidence has it."""
+        sides = self._sides()
+        counts = {name_of(side): sum(n for taken, n in left.items() if side in taken) for side in sides}
+        most = max(sides, key=lambda side: counts[name_of(side)])
+        shares = {name_of(side): sum(n for taken, n in left.items() if {side, most} <= {*taken}) for side in sides}
+        enough = {True: counts[name_of(most)], False: (1 - _STRAY) * counts[name_of(most)]}
+        rivals = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
+        unbeaten = self._unbeaten(rivals)
+        others = [side for side in unbeaten if isinstance(side, Relative) and side.reads == "other"]
+        return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
 
     # --- what it rests on
 

@@ -19,6 +19,7 @@ from cdc_contracts.registry.detection.votes import (
     CODE_SEEN,
     COLUMN_FORM,
     DDL_SEEN,
+    DOUBTED_CHAIN,
     KEY_CHAIN,
     MARK,
     PLAINER,
@@ -33,6 +34,7 @@ from cdc_contracts.registry.model import Evidence
 from cdc_contracts.registry.pointers import follow, split_pointer
 from cdc_contracts.registry.terms import Terms
 
+_WHOLE: Final = "the after image of one change of a row is the before image of the next"
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -85,7 +87,8 @@ class Hearing:
                     if version.subject in relative.near:
                         self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
         self._compare(testimony)
-        self._follow_keys(testimony)
+        for chains in self._chains.values():
+            chains.follow(testimony)
         if any(entry.column_form for version in testimony.fits for entry in version.meaning.version_evidence):
             self._columns.take(testimony)
 
@@ -100,8 +103,18 @@ class Hearing:
                     yield relative
                 self._before[key] = told
 
+    def pass_over(self, place: Place) -> None:
+        """Note a record that holds no message."""
+        for chains in self._chains.values():
+            chains.pass_over(place)
+
     def settle(self) -> None:
         """Cast the votes that need all messages; once, at the end."""
+        for chains in self._chains.values():
+            doubt = chains.doubt
+            kind, says = (KEY_CHAIN, _WHOLE) if doubt is None else (DOUBTED_CHAIN, f"{_WHOLE}, {doubt}")
+            for link in chains.links:
+                self.votes.cast(link.whole, link.broken, kind, says, link.place)
         for version, other, name in self._columns.votes():
             form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
             self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
@@ -122,12 +135,6 @@ class Hearing:
                 self.votes.cast(one, other, PLAINER, f"{other.reference} would warn of {_tell(finding)}", place)
             for kind, says in _tells(testimony, one, other):
                 self.votes.cast(one, other, kind, says, place)
-
-    def _follow_keys(self, testimony: Testimony) -> None:
-        for chains in self._chains.values():
-            for whole, broken in chains.follow(testimony):
-                says = "the after image of one change of a row is the before image of the next"
-                self.votes.cast(whole, broken, KEY_CHAIN, says, testimony.place)
 
     @cached_property
     def _chains(self) -> Mapping[str, KeyChains]:

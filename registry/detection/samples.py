@@ -96,5 +96,8 @@ def hear_batches(hearing: Hearing, batches: Iterable[pa.RecordBatch], most: int)
         for topic, partition, offset, value in zip(*columns, strict=True):
             if hearing.messages == most:
                 return
-            if value is not None:
-                hearing.hear(Place(topic, partition, offset), value)
+            place = Place(topic, partition, offset)
+            if value is None:
+                hearing.pass_over(place)
+            else:
+                hearing.hear(place, value)

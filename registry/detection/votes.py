@@ -19,6 +19,7 @@ CODE_SEEN: Final = "code-seen"
 DDL_SEEN: Final = "ddl-seen"
 PROCESS_TIME: Final = "process-time-before"
 KEY_CHAIN: Final = "key-chain"
+DOUBTED_CHAIN: Final = "doubted-key-chain"
 COLUMN_FORM: Final = "column-form"
 MARK: Final = "mark-of-a-relative"
 
@@ -26,8 +27,9 @@ ENOUGH: Final = {KEY_CHAIN: 5}
 """So many votes of a kind decide, where none contradicts; one of every other kind."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
-HINTS: Final = frozenset({DDL_SEEN})
-"""Kinds that are told and decide nothing: what one document leaves out another product may send all the same."""
+HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN})
+"""Kinds that are told and decide nothing: another product may send what one document leaves out, and chains of keys
+that do not hold everywhere come from a stream with something missing, or from two versions."""
 
 
 @dataclass

@@ -8,7 +8,7 @@ holds arrays or objects for values is judged by the reference, one by one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel import lanes
+from cdc_contracts.registry.kernel.claims import Claims, may_be_of
 from cdc_contracts.registry.kernel.frames import (
     Group,
     Mark,
@@ -49,16 +50,14 @@ from cdc_contracts.registry.model import Meaning
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
-from cdc_contracts.registry.scope import Judged, Scope, join_claimants
+from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tables import TableContract
-from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide
+from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide, foreign
 from cdc_contracts.registry.wire.transport import Wire
 
 Differences = frozenset[tuple[Version, Version]]
 
 _MOST_PRECEDENTS: Final = 20_000
-_FEW: Final = 8
-"""So few records are asked for one by one whether another subject claims them: most say no by their first member."""
 _NOT_OF_FRAMES: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
 _KIND_LANES: Final = {"text": lanes.TEXT, "number": lanes.RAW, "boolean": lanes.BOOL}
 
@@ -179,6 +178,7 @@ class FastJudge:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._judges = scope.judges
+        self._claims = Claims(scope, FastJudge)
         meanings = [judge.meaning for judge in self._judges]
         self._plan: Plan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
         self._precedents: OrderedDict[Any, Precedent | None] = OrderedDict()
@@ -194,22 +194,37 @@ class FastJudge:
         values = given if isinstance(given, Values) else Values(given)
         alike, alone, tombstones, found = self._examine(self._as_json(values), texts=texts)
         bench = Bench(found, tombstones=tombstones)
+        strangers = [one.numbers for one in alike if not one.precedent.ours]
+        claimants = self._claims.claimants(np.concatenate(strangers), values) if strangers else {}
         for one in alike:
             for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
-                for claimed, claimed_by in self._split_by_claim(part, values):
+                for claimed, claimed_by in _split_by_claim(part, claimants):
                     bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
-        bench.alone = [(number, self.scope.judge(values[number])) for number in sorted(alone)]
+        bench.alone = list(self._judge_alone(sorted(alone), values))
         return bench
+
+    def _judge_alone(self, numbers: Sequence[int], values: Values) -> Iterator[tuple[int, Judged]]:
+        """Judge records without a precedent by the reference; those of another transport are known by their claims."""
+        scope, strange = self.scope, self._claims.foreign(numbers, values)
+        for number in numbers:
+            if number in strange:
+                yield number, Judged(foreign(scope.subject, scope.judged[-1], strange[number]))
+            else:
+                yield number, scope.judge_by_subject(values[number])
 
     def welcomes(self, values: Values) -> NDArray[np.bool_]:
         """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
-        alike, alone, _, _ = self._examine(self._as_json(values), texts=False)
         fits = np.zeros(len(values), np.bool_)
+        numbers = np.flatnonzero(may_be_of(self.scope, values))
+        if not len(numbers):
+            return fits
+        chosen = values if len(numbers) == len(values) else values.take(numbers)
+        alike, alone, _, _ = self._examine(self._as_json(chosen), texts=False)
         for one in alike:
             if one.precedent.welcome:
-                fits[one.numbers] = True
+                fits[numbers[one.numbers]] = True
         for number in alone:
-            fits[number] = self.scope.welcomes(values[number])
+            fits[numbers[number]] = self.scope.welcomes(chosen[number])
         return fits
 
     def _as_json(self, values: Values) -> Values:
@@ -414,29 +429,16 @@ class FastJudge:
             split.append((replace(alike, positions=positions[chosen]), differs))
         return split
 
-    def _split_by_claim(self, alike: Alike, values: Values) -> list[tuple[Alike, str | None]]:
-        """Part the records by the other subjects that claim them; none can where our own marks are there."""
-        if alike.precedent.ours or not self._rivals:
-            return [(alike, None)]
-        mine = values.take(alike.numbers)
-        if len(mine) <= _FEW:
-            told = [self.scope.claimants(value or b"") for value in mine]
-            welcomed = np.array([[rival.scope.subject in one for rival in self._rivals] for one in told])
-        else:
-            welcomed = np.stack([rival.welcomes(mine) for rival in self._rivals], axis=1)
-        kinds, kind_of = np.unique(welcomed, axis=0, return_inverse=True)
-        parts = kind_of.reshape(-1)
-        return [
-            (
-                replace(alike, positions=alike.positions[parts == part]),
-                join_claimants(rival.scope.subject for rival, takes in zip(self._rivals, kind, strict=True) if takes),
-            )
-            for part, kind in enumerate(kinds)
-        ]
 
-    @cached_property
-    def _rivals(self) -> list[FastJudge]:
-        return [FastJudge(scope) for scope in self.scope.others]
+def _split_by_claim(alike: Alike, claimants: Mapping[int, str]) -> list[tuple[Alike, str | None]]:
+    """Part the records by the other subjects that claim them; none can where our own marks are there."""
+    if alike.precedent.ours or not claimants:
+        return [(alike, None)]
+    names = [claimants.get(number) for number in alike.numbers.tolist()]
+    return [
+        (replace(alike, positions=alike.positions[[one == name for one in names]]), name)
+        for name in dict.fromkeys(names)
+    ]
 
 
 def _facts(judgement: Judgement) -> Any:

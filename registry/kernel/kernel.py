@@ -19,12 +19,11 @@ from cdc_contracts.registry.kernel.judging import Bench, FastJudge
 from cdc_contracts.registry.kernel.opening import open_wrapped
 from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
-from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.scope import NOT_OF_SUBJECT, Judged, Scope
 from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.verdicts import DRIFTED, OTHER_DIALECT, UNREADABLE, unreadable
+from cdc_contracts.registry.verdicts import unreadable
 
 _COLLECT_EVERY: Final = 64
-_NOT_OF_IT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class Kernel:
             total.merge(count(bench, part, show_values=self.scope.terms.show_values))
         if self._beside:
             total.runs = runs_of(parts, self.scope)
+            total.forget_trails()
         return total
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
@@ -118,7 +118,7 @@ class Kernel:
 
     def _strangers(self, bench: Bench, batch: Batch) -> dict[Kernel, list[int]]:
         """Return the records that are not of the subject, by who else in the topic takes them."""
-        numbers = sorted(bench.having(_NOT_OF_IT))
+        numbers = sorted(bench.having(NOT_OF_SUBJECT))
         found: dict[Kernel, list[int]] = {}
         for other in self._beside:
             welcome = other._judge.welcomes(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001

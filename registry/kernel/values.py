@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 _OPEN, _CLOSE = b"{}"
@@ -30,6 +31,11 @@ class Values(Sequence[bytes | None]):
     def tombstones(self) -> list[int]:
         """Return the numbers of the values that are null."""
         return np.flatnonzero(self._nulls()).tolist() if self.array.null_count else []
+
+    def hold(self, part: bytes) -> NDArray[np.bool_]:
+        """Say of each value whether some bytes stand in it; a null holds none."""
+        found = pc.match_substring(self.array, part)
+        return pc.fill_null(found, fill_value=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     def tidy(self, limit: int) -> NDArray[np.bool_]:
         """Say of each value whether it begins with `{`, ends with `}` and has at most `limit` bytes."""

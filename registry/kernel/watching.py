@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.course import Course
-from cdc_contracts.registry.facts import Facts, Track, count_facts, facts_of, facts_of_one, whole_number
+from cdc_contracts.registry.facts import Facts, Track, count_exercise, count_facts, facts_of, facts_of_one, whole_number
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.sequences import (
-    FIRST_HALF,
     GOES_BACK,
     NOT_FALLING,
     ONCE_EACH,
     REPEATS,
     SECOND_HALF,
+    WHOLE,
     Line,
     Point,
     Segment,
@@ -94,6 +94,12 @@ class _Watched:
         """Count the records by kind and partition, each with the first and the last of them."""
         for facts, source, stretch in self._stretches():
             count_facts(tally, facts, source, stretch)
+        totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
+        alike: dict[int, int] = {}
+        for facts, total in zip(self.facts, totals, strict=True):
+            alike[id(facts.exercised)] = alike.get(id(facts.exercised), 0) + total
+        for facts in {id(facts.exercised): facts for facts in self.facts}.values():
+            count_exercise(tally, facts, alike[id(facts.exercised)])
 
     def follow(self, course: Course) -> None:
         """Add the positions of each partition, in order of their offsets."""
@@ -120,12 +126,12 @@ class _Watched:
             self._count_breach(course, line, GOES_BACK, numbers[1:][after < before])
         if line.promise != NOT_FALLING and (same := after == before).any():
             halves = np.array([facts.half for facts in self.facts])[self._codes[numbers]]
-            pairs = (halves[:-1] == FIRST_HALF) & (halves[1:] == SECOND_HALF)
+            pairs = (halves[:-1] != WHOLE) & (halves[1:] == SECOND_HALF)
             self._count_breach(course, line, REPEATS, numbers[1:][same & ~pairs])
 
     def _count_breach(self, course: Course, line: Line, cause: str, numbers: Numbers) -> None:
         if len(numbers):
-            contracts = Counter(self.facts[code].contract for code in self._codes[numbers].tolist())
+            contracts = Counter[str](self.facts[code].contract for code in self._codes[numbers].tolist())
             stretch = Stretch(len(numbers), self._point(numbers[0]), self._point(numbers[-1]), contracts)
             course.sequences.add_breach(line, cause, stretch)
 
@@ -149,11 +155,11 @@ class _Watched:
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             code, place = divmod(int(keys[start]), len(self.batch.sources))
             facts, total = self.facts[code], end - start
-            ops = Counter({show_code(facts.code): total} if facts.code is not None else {})
+            ops = {show_code(facts.code): total} if facts.code is not None else {}
             points = self._point(order[start]), self._point(order[end - 1])
             yield (
                 facts, Source(*self.batch.sources[place]),
-                Stretch(total, *points, Counter({facts.contract: total}), ops),
+                Stretch(total, *points, {facts.contract: total}, ops),
             )  # fmt: skip
 
     def _point(self, number: Any) -> Point:

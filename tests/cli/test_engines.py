@@ -196,6 +196,5 @@ def test_messages_that_another_tool_wrapped(spark, here, capsys):
     call = ["file", "a.jsonl", "--contract", "dts/canal@2", "--unwrap", "connect-json"]
     code, report = both(capsys, here, *call)
     assert (code, report["ledger"]["conforming"]) == (1, 50)
-    assert [(one["rule"], one["observed"]) for one in report["findings"] if one["severity"] == "error"] == [
-        ("D01.connect-json", ["no member `payload`"])
-    ]
+    heavy = [(one["rule"], one["observed"]) for one in report["findings"] if one["severity"] != "info"]
+    assert heavy == [("D01.connect-json", ["no member `payload`"])]

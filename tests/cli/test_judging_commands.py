@@ -64,6 +64,18 @@ def test_check_reads_standard_input_without_a_jvm(here):
     assert (report["verdict"], report["ledger"]["read"], report["source"]["paths"]) == ("pass", 1, ["-"])
 
 
+def test_values_of_rows_are_in_a_report_only_where_asked_for(here, capsys):
+    path = write_lines(
+        here / "a.jsonl", [rendered("oms-community/canal@1", 1)[0].replace(b'"note":""', b'"note":"Zoe"')]
+    )
+    shown = []
+    for options in ([], ["--show-values"]):
+        assert main(["check", path, "--contract", "oms-community/canal@2", "--json", *options]) == 1
+        shown.append(json.loads(capsys.readouterr().out)["findings"][0]["example"]["message"])
+    assert '"note": "aaa"' in shown[0]
+    assert '"note":"Zoe"' in shown[1]
+
+
 def test_check_and_audit_report_the_same(spark, here, capsys):
     path = write_lines(here / "a.jsonl", [*rendered("oms-community/canal@1", 300), b"x", b""])
     assert main(["check", path, "--contract", "oms-community/canal@2", "--json"]) == 1

@@ -195,8 +195,7 @@ def test_values_are_shown_only_where_asked_for():
 
 
 def test_the_first_record_is_shown_redacted_with_the_length_and_hash_of_the_whole():
-    found = findings_in(records_of(*CLEAN[:2], b'{"database":"shop","more', *CLEAN[2:4]))
-    (finding,) = [one for one in found if one["class"] == "malformed"]
+    finding = the_finding(records_of(*CLEAN[:2], b'{"database":"shop","more', *CLEAN[2:4]), "D01.json")
     assert finding["example"] == {
         "topic": "orders", "partition": 0, "offset": 2, "message": '{"database": "aaaa", "aaaa', "bytes": 24,
         "sha256": "c54f2314f2096541c28f74f7bd0fa1b9fd288877862b25202d94a948293c48ce",  # of sha256sum

@@ -68,6 +68,24 @@ def test_texts_in_ddl_are_redacted_and_names_in_it_are_not():
     assert shown == '{"type": "ALTER", "sql": "ALTER TABLE a ADD b int DEFAULT \'a9\'"}'
 
 
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("INSERT INTO t VALUES ('Bob', 417)", "INSERT INTO t VALUES ('aaa', 999)"),
+        ("INSERT INTO t VALUES(417)", "INSERT INTO t VALUES(999)"),
+        ('ALTER TABLE t COMMENT="Bob" /* Bob */', 'ALTER TABLE t COMMENT="aaa" /* aaa */'),
+        ('PARTITION p VALUES IN ("Bob", 417) -- Bob', 'PARTITION p VALUES IN ("aaa", 999) -- aaa'),
+        ("UPDATE t SET a='Bob", "UPDATE t SET a='aaa'"),
+        (
+            'ALTER TABLE "SHOP"."T1" ADD ("NOTE" varchar2(40) DEFAULT 417, c9 decimal(20, 2))',
+            'ALTER TABLE "SHOP"."T1" ADD ("NOTE" varchar2(40) DEFAULT 999, c9 decimal(20, 2))',
+        ),
+    ],
+)
+def test_no_literal_of_a_statement_is_shown_however_it_is_quoted(statement, shown):
+    assert redact_statement(statement) == shown
+
+
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_no_dialect_shows_a_value_of_its_rows(version):
     for value in rendered(version.reference, 30, controls=5):

@@ -6,11 +6,13 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from topics import WITH_TABLES, rendered, scope_of
+from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.scope import Undetected
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import decode_input, run_id
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files, read_topics
@@ -240,3 +242,50 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
     first, second = read_table(tmp_path, "quarantine")
     assert [(header["key"], header["value"]) for header in first["headers"]] == headers
     assert (first["key"], second["headers"]) == (b"k", None)
+
+
+# --- contracts that nobody declared
+
+
+def decode_undeclared(spark, path, out):
+    source = read_files([path], parse_range(), tasks=2)
+    return decode_input(spark, source, Undetected(CATALOGUE, Terms()), str(out), fail_on="error")
+
+
+@pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])
+def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_tell(spark, tmp_path, reference):
+    updates = [value for value in rendered(reference, 4_000) if b'"type":"UPDATE"' in value]
+    path = write_lines(tmp_path / "updates.jsonl", updates)
+    decoded = decode_undeclared(spark, path, tmp_path / "out")
+    declared = decode_lines(spark, path, tmp_path / "declared", reference)
+    assert (decoded.withheld, decoded.report["detection"]["version"]) == (None, int(reference[-1]))
+    assert decoded.report["ledger"]["quarantined"] == 0
+    assert read_table(tmp_path / "out", "changes") == read_table(tmp_path / "declared", "changes")
+    assert declared.report["ledger"]["conforming"] == len(updates)
+
+
+def test_nothing_is_published_where_a_record_proves_the_sample_wrong(spark, tmp_path):
+    other = [value for value in rendered("dts/canal@1", 300, seed=3) if b'"type":"DELETE"' in value]
+    lines = [*rendered("dts/canal@2", 3_000), *other, *rendered("dts/canal@2", 6_000, seed=2)]
+    decoded = decode_undeclared(spark, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out")
+    assert decoded.report["verdict"] == "inconclusive"
+    assert "the sample speaks for dts/canal@2, offset 3000 is proven to be dts/canal@1" in decoded.withheld
+    assert not (tmp_path / "out" / "_runs").exists()
+
+
+def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their_offsets(spark, tmp_path):
+    pairs = zip(rendered("dts/canal@2", 900), rendered("oms/default@1", 900), strict=True)
+    path = write_lines(tmp_path / "a.jsonl", [value for pair in pairs for value in pair])
+    decoded = decode_undeclared(spark, path, tmp_path / "out")
+    rows = read_table(tmp_path / "out", "changes")
+    assert decoded.withheld is None
+    assert [(row["offset"], row["contract"].partition("@")[0]) for row in rows] == [
+        (offset, ("dts/canal", "oms/default")[offset % 2]) for offset in range(1_800)
+    ]
+
+
+def test_messages_of_no_contract_are_not_decoded(spark, tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", [b'{"op_type":"I","pos":"0001","after":{"ID":1}}'] * 5)
+    with pytest.raises(UndetectedError, match="cannot be told, so nothing is decoded"):
+        decode_undeclared(spark, path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -5,6 +5,12 @@ import random
 
 import pytest
 from hearings import detect_messages, sampled
+from topics import CATALOGUE
+
+from cdc_contracts.registry.detection.deliberation import detect
+from cdc_contracts.registry.detection.hearing import Hearing
+from cdc_contracts.registry.detection.testimony import Place
+from cdc_contracts.registry.terms import Terms
 
 
 def canal(op, identifier, *, data=None, old=None, time=1_760_000_000_000, **more):
@@ -68,6 +74,78 @@ def test_a_column_that_goes_to_and_fro_is_no_chain():
     found = detect_messages(messages)
 
     assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def hear_at(places):
+    """What messages at their partitions and offsets speak."""
+    hearing = Hearing(CATALOGUE, Terms())
+    for partition, offset, value in places:
+        hearing.hear(Place("orders", partition, offset), value)
+    return detect(hearing)
+
+
+def going_round(number, key="1", *, of=3):
+    """An update of a row whose state goes round in a circle."""
+    was, new = ({"id": key, "name": f"s{step % of}"} for step in (number, number + 1))
+    return canal("UPDATE", number + 1, data=[new], old=[was], gtid="g:1")
+
+
+def test_a_topic_told_backwards_decides_nothing():
+    found = detect_messages(updates(range(10), 3, swapped=False)[::-1])
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_a_slice_that_is_told_again_decides_nothing():
+    once = updates(range(20), 1, swapped=False)
+    again = [going_round(number, str(number % 20)) for number in range(20)]
+
+    found = detect_messages([*again, *once, *again])
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_rows_that_go_round_in_circles_between_the_records_that_were_read_decide_nothing():
+    found = hear_at((0, number, going_round(number)) for number in range(0, 60, 2))
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_rows_whose_changes_are_spread_over_partitions_decide_nothing():
+    found = hear_at((number % 2, number // 2, going_round(number)) for number in range(60))
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_rows_that_two_readings_leave_torn_decide_nothing():
+    old = updates(range(10), 1, swapped=True)
+    new = updates(range(10), 4, swapped=False)[10:]
+
+    found = detect_messages([*old, *new])
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+    assert {exhibit.kind for exhibit in found.evidence if exhibit.winner == "dts/canal@2"} == {"doubted-key-chain"}
+
+
+def test_chains_in_one_part_of_the_messages_do_not_speak_for_the_others():
+    old = updates(range(100, 160), 1, swapped=True)
+    new = updates(range(10), 4, swapped=False)
+
+    found = detect_messages([*old, *new])
+
+    assert (found.verdict, found.version) == ("ambiguous", None)
+
+
+def test_a_column_that_is_added_does_not_tear_a_chain():
+    wider = [
+        canal("UPDATE", 100 + key, data=[{"id": str(key), "name": "z", "more": "1"}],
+              old=[{"id": str(key), "name": "n2", "more": None}], gtid="g:2")
+        for key in range(10)
+    ]  # fmt: skip
+
+    found = detect_messages([*updates(range(10), 2, swapped=False), *wider])
+
+    assert (found.verdict, found.version.reference) == ("certain", "dts/canal@2")
 
 
 def test_a_time_of_writing_before_the_change_proves_the_old_version():

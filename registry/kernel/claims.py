@@ -1,0 +1,93 @@
+"""Claims: which other subjects would take a message that does not have our marks, told of many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.discriminators import needed_names
+from cdc_contracts.registry.kernel.values import Values
+from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.scope import Scope, join_claimants
+
+_FEW: Final = 8
+"""So few records are asked for one by one whether another subject claims them: most say no by their first member."""
+
+
+class Rival(Protocol):
+    """The judge of another subject."""
+
+    scope: Scope
+
+    def welcomes(self, values: Values) -> NDArray[np.bool_]:
+        """Say for each value whether the subject's discriminators hold and one of its versions finds no error."""
+        ...
+
+
+class Claims:
+    """The claims of all other subjects on messages that a scope does not know for its own."""
+
+    def __init__(self, scope: Scope, judge_of: Callable[[Scope], Rival]) -> None:
+        self._scope = scope
+        self._judge_of = judge_of
+
+    @cached_property
+    def _rivals(self) -> list[Rival]:
+        return [self._judge_of(scope) for scope in self._scope.others]
+
+    def claimants(self, numbers: NDArray[np.int64], values: Values) -> Mapping[int, str]:
+        """Return for each of some values that other subjects claim which they are, in catalogue order."""
+        if len(numbers) <= _FEW:
+            told = ((number, self._scope.claimants(values[number] or b"")) for number in numbers.tolist())
+            return {number: claimed_by for number, found in told if (claimed_by := join_claimants(found))}
+        return _welcoming(self._rivals, numbers, values)
+
+    def foreign(self, numbers: Sequence[int], values: Values) -> Mapping[int, str]:
+        """Return for each of some values that are no message to us which subjects written in another way claim it."""
+        others = [rival for rival in self._rivals if rival.scope.wire.transport != self._scope.wire.transport]
+        closed = [number for number in numbers if not _opens(self._scope, values[number])] if others else []
+        if len(closed) <= _FEW:
+            return {}
+        return _welcoming(others, np.array(closed), values)
+
+
+def may_be_of(scope: Scope, values: Values) -> NDArray[np.bool_]:
+    """Say which values hold the names of all members that some version of a subject cannot do without, cheaply.
+
+    A name may be written with escapes; then the value has to be looked at.
+    """
+    if scope.wire.transport != "json":
+        return np.ones(len(values), np.bool_)
+    may_be = np.zeros(len(values), np.bool_)
+    for names in {frozenset(needed_names(judge.meaning.discriminators)) for judge in scope.judges}:
+        held = np.ones(len(values), np.bool_)
+        for name in names:
+            held &= values.hold(f'"{name}"'.encode())
+        may_be |= held
+    return may_be | values.hold(b"\\u")
+
+
+def _welcoming(rivals: Sequence[Rival], numbers: NDArray[np.int64], values: Values) -> dict[int, str]:
+    if not rivals:
+        return {}
+    mine = values.take(numbers)
+    welcomed = np.stack([rival.welcomes(mine) for rival in rivals], axis=1)
+    kinds, kind_of = np.unique(welcomed, axis=0, return_inverse=True)
+    names = [
+        join_claimants(rival.scope.subject for rival, takes in zip(rivals, kind, strict=True) if takes)
+        for kind in kinds
+    ]
+    told = zip(numbers.tolist(), kind_of.reshape(-1).tolist(), strict=True)
+    return {number: name for number, kind in told if (name := names[kind]) is not None}
+
+
+def _opens(scope: Scope, value: bytes | None) -> bool:
+    try:
+        scope.wire.open(value or b"")
+    except Unreadable:
+        return False
+    return True

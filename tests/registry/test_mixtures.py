@@ -1,0 +1,137 @@
+"""Topics in which several contracts are spoken: every record is counted once, by its own, however the run is cut."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+from random import Random
+
+import pyarrow as pa
+import pytest
+from hearings import sampled
+from topics import CATALOGUE
+
+from cdc_contracts.registry.detection.samples import find_scope
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.scope import Undetected
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.terms import Terms
+
+GARBAGE = (b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"type":"INSERT"}', b'{"payload":{"op":"c"}}', None)
+MIXTURES = {
+    "two dialects": ["oms/default@1", "oms-community/debezium@1"],
+    "a switch of versions": ["dts/canal@1", "dts/canal@2"],
+    "one envelope": ["drs/json@1", "oms/canal@1", "dts/canal@2"],
+    "one envelope and another": ["drs/json@1", "oms/default-extend-column-type@1"],
+    "json and records": ["dts/avro@1", "oms-community/shareplex@1", "oms/avro@1"],
+}
+
+
+def records_of(mixture, seed):
+    """Messages of some contracts in turn or mixed, and garbage among them, as (partition, offset, contract, value)."""
+    draw = Random(seed)
+    told = [(reference, value) for reference in MIXTURES[mixture] for value in sampled(reference, 25, seed=11)]
+    if seed % 2:
+        draw.shuffle(told)
+    for _ in range(12):
+        told.insert(draw.randrange(len(told)), (None, draw.choice(GARBAGE)))
+    offsets = Counter()
+    records = []
+    for reference, value in told:
+        partition = draw.randrange(2)
+        records.append((partition, offsets[partition], reference, value))
+        offsets[partition] += 1
+    return sorted(records, key=lambda record: record[:2])
+
+
+def batch_of(records):
+    partitions, offsets, _, values = zip(*records, strict=True)
+    columns = {
+        "value": pa.array(values, pa.binary()), "topic": pa.array(["t"] * len(records)),
+        "partition": pa.array(partitions, pa.int32()), "offset": pa.array(offsets, pa.int64()),
+    }  # fmt: skip
+    return pa.record_batch(list(columns.values()), names=list(columns))
+
+
+def scope_of(records):
+    return find_scope(Undetected(CATALOGUE, Terms()), lambda: [batch_of(records)])
+
+
+def report_of(tally, detection):
+    report = build_report(
+        tally, catalogue=CATALOGUE, contract="auto", source={"kind": "file", "paths": []}, spans={},
+        fail_on="error", detection=detection,
+    )  # fmt: skip
+    return json.dumps(report, sort_keys=True)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_the_report_does_not_depend_on_how_the_records_are_cut_and_merged(mixture, seed):
+    records, draw = records_of(mixture, seed), Random(seed)
+    scope, detection = scope_of(records)
+    whole = Kernel(scope).audit(batch_of(records))
+    cuts = [0, *sorted(draw.sample(range(1, len(records)), 9)), len(records)]
+    parts = [Kernel(scope).audit(batch_of(records[start:end])) for start, end in pairwise(cuts)]
+    draw.shuffle(parts)
+    merged = Tally()
+    for part in parts:
+        merged.merge(part)
+
+    report = report_of(whole, detection)
+    assert report == report_of(merged, detection)
+    assert json.loads(report)["ledger"]["read"] == len(records)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture, seed):
+    records = records_of(mixture, seed)
+    scope, _ = scope_of(records)
+    rows, told = [], []
+    for written in Kernel(scope).decode(batch_of(records)):
+        rows += written.changes.to_pylist()
+        told += [(row["partition"], row["offset"]) for row in written.quarantine.to_pylist()]
+
+    expected, quarantined = [], []
+    for partition, offset, _, value in records:
+        judged = scope.judge(value)
+        if judged.verdict.outcome == "conforming":
+            reference = judged.verdict.version.reference
+            expected += [
+                (partition, offset, index, reference, one.op, one.before, one.after)
+                for index, one in enumerate(judged.changes)
+            ]
+        elif judged.verdict.outcome not in ("control", "tombstone"):
+            quarantined.append((partition, offset))
+    assert [
+        (row["partition"], row["offset"], row["row_index"], row["contract"], row["op"], image(row["before"]),
+         image(row["after"]))
+        for row in rows
+    ] == expected  # fmt: skip
+    assert told == quarantined
+
+
+def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):
+    records = records_of("two dialects", 1)
+    scope, _ = scope_of(records)
+    kernel = Kernel(scope)
+    (companion,) = kernel._beside
+    broken = next(record for record in records if record[2] and record[2] != scope.judged[0].reference)
+    judge = companion._judge.judge
+
+    def failing(values, *, texts):
+        if broken[3] in list(values):
+            raise RuntimeError("a bug")
+        return judge(values, texts=texts)
+
+    before = Kernel(scope).audit(batch_of(records))
+    monkeypatch.setattr(companion._judge, "judge", failing)
+    after = kernel.audit(batch_of(records))
+
+    assert sum(part.read for part in after.partitions.values()) == len(records)
+    assert after.outcomes["unreadable"] == before.outcomes["unreadable"] + 1
+
+
+def image(columns):
+    return None if columns is None else dict(columns)
