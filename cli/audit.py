@@ -38,7 +38,7 @@ def audit_topic(
     show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of a range of one or more topics, read once."""
-    reports.check_targets(report, new_baseline=new_baseline)
+    reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     known = reports.open_baseline(baseline)
     judge = partial(
         judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
@@ -79,7 +79,7 @@ def audit_file(
     show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
-    reports.check_targets(report, new_baseline=new_baseline)
+    reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
     known = reports.open_baseline(baseline)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,

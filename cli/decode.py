@@ -86,7 +86,7 @@ def decode_file(
     cores: running.Cores = None,
 ) -> None:
     """Decode the messages of files into DIR/changes, control, quarantine and ledger."""
-    reports.check_targets(report)
+    reports.check_targets(report, kept=paths)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,

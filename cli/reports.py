@@ -25,16 +25,25 @@ NewBaseline = Annotated[
 ]
 
 
-def check_targets(targets: Sequence[Path] | None, *, new_baseline: Path | None = None) -> None:
-    """Make sure, before any work is done, that the files of a run can be written.
+def check_targets(
+    targets: Sequence[Path] | None,
+    *,
+    new_baseline: Path | None = None,
+    known: Path | None = None,
+    kept: Sequence[Path | None] = (),
+) -> None:
+    """Make sure, before any work is done, that the files of a run can be written, and none of what it reads is.
 
+    Only a baseline may be written over the one that is `known`.
     Raises UsageError or UnavailableError where one cannot.
     """
     from cdc_contracts.registry.reports import kinds
 
-    kinds.check_targets(targets or ())
+    others = [path for path in kept if path is not None]
+    baselines = [path for path in (new_baseline, known) if path is not None]
+    kinds.check_targets(targets or (), kept=[*others, *baselines])
     if new_baseline is not None:
-        kinds.check_place(new_baseline.resolve(), new_baseline)
+        kinds.check_place(new_baseline, kept=others)
 
 
 def open_baseline(path: Path | None) -> Baseline | None:

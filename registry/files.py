@@ -133,8 +133,11 @@ def _expand(paths: Sequence[Path]) -> Iterator[Path]:
             if not found:
                 raise UnavailableError("no .jsonl, .parquet, .json or .avro file below it", where=str(path))
             yield from found
-        elif path.exists():
+        elif path.is_file():
             yield path
+        elif path.exists():
+            mend = "`check -` reads standard input; or write it to a file first"
+            raise UnavailableError("this is a pipe or a device, which cannot be read twice", where=str(path), mend=mend)
         else:
             mend = "standard input goes alone: give - and no files" if str(path) == STDIN else "check the path"
             raise UnavailableError("there is no such file", where=str(path), mend=mend)

@@ -89,6 +89,7 @@ class _Part:
     source: Source
     numbers: Numbers
     offsets: Numbers
+    times: Numbers
 
     @cached_property
     def first(self) -> int:
@@ -101,6 +102,22 @@ class _Part:
 
 def count(bench: Bench, batch: Batch, *, show_values: bool = False) -> Tally:
     """Return what a judged batch came to; what was observed of values is their shapes unless `show_values`."""
+    return count_parts([(batch, bench)], show_values=show_values)
+
+
+def count_parts(judged: Iterable[tuple[Batch, Bench]], *, show_values: bool = False) -> Tally:
+    """Return what the parts of a batch came to, whose records may lie between each other."""
+    total, parts = Tally(), []
+    for batch, bench in judged:
+        tally, mine = _count_part(bench, batch, show_values=show_values)
+        total.merge(tally)
+        parts += mine
+    _find_trails(total, parts)
+    return total
+
+
+def _count_part(bench: Bench, batch: Batch, *, show_values: bool) -> tuple[Tally, list[_Part]]:
+    """Return what one part came to but for its trails, and its records."""
     told = [_told(ruling, batch, values=show_values) for ruling in bench.rulings]
     told += [_told_alone(number, judged, batch) for number, judged in bench.alone]
     if bench.tombstones:
@@ -131,10 +148,9 @@ def count(bench: Bench, batch: Batch, *, show_values: bool = False) -> Tally:
             _add_findings(tally, one, mine, batch, examples)
         tally.statements += one.statements
     tally.statements = keep_first(tally.statements)
-    _find_trails(tally, parts, batch)
     _find_runs(tally, proven, versions, batch)
     watch(bench, batch, tally)
-    return tally
+    return tally, parts
 
 
 def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
@@ -196,7 +212,7 @@ def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> list[_Part]:
             partition.changes += one.changes * total
         else:
             partition.changes += int(one.changes[sources == place].sum())
-        part = _Part(one, source, mine, batch.offsets[mine])
+        part = _Part(one, source, mine, batch.offsets[mine], batch.timestamps[mine])
         partition.merge(PartitionTally(first_offset=part.first, last_offset=part.last))
         times = batch.timestamps[mine]
         times = times[times != NO_TIMESTAMP]
@@ -245,7 +261,7 @@ def _example(one: _Told, batch: Batch, number: int) -> Example:
     return Example(*source, int(batch.offsets[number]), value[:MOST_BYTES], len(value), digest, known)
 
 
-def _find_trails(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
+def _find_trails(tally: Tally, parts: Sequence[_Part]) -> None:
     """Note the last message of each table and op, and which records of a finding come behind one without it."""
     lanes: dict[Source, dict[Lane, list[_Part]]] = {}
     found: dict[tuple[Source, FindingKey], list[_Part]] = {}
@@ -256,7 +272,7 @@ def _find_trails(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
         for table in {part.told.table, None} if part.told.readable else (None,):
             for op in {part.told.does, ANY_OP}:
                 mine.setdefault((table, op), []).append(part)
-        for key in dict.fromkeys(part.told.keys):
+        for key in tally.findings.keys() & part.told.keys:  # of very many not all are kept
             found.setdefault((part.source, key), []).append(part)
     for source, by_lane in lanes.items():
         for held in by_lane.values():
@@ -268,17 +284,17 @@ def _find_trails(tally: Tally, parts: Sequence[_Part], batch: Batch) -> None:
             mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
             others = lanes[source].get((key.table, op), ())
             clean = next((part.last for part in others if key not in part.told.keys), -1)
-            trails[op] = _trail(mine_of_op, clean, batch)
+            trails[op] = _trail(mine_of_op, clean)
 
 
-def _trail(parts: Sequence[_Part], clean: int, batch: Batch) -> Trail:
+def _trail(parts: Sequence[_Part], clean: int) -> Trail:
     """Return the trail of a finding in a batch: what of it comes behind the last message without."""
     trail = Trail(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
-    behind = [part.numbers[part.offsets > clean] for part in parts if part.last > clean]
-    if behind:
-        numbers = np.concatenate(behind)
-        first = numbers[int(batch.offsets[numbers].argmin())]
-        trail.starts = [Start(int(batch.offsets[first]), _time(batch.timestamps[first]), len(numbers))]
+    behind = [(part.offsets[part.offsets > clean], part.times[part.offsets > clean]) for part in parts]
+    offsets, times = (np.concatenate(one) for one in zip(*behind, strict=True))
+    if len(offsets):
+        first = int(offsets.argmin())
+        trail.starts = [Start(int(offsets[first]), _time(times[first]), len(offsets))]
     return trail
 
 

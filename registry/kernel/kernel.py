@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
-from cdc_contracts.registry.kernel.counting import count
+from cdc_contracts.registry.kernel.counting import count, count_parts
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
 from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
@@ -87,9 +87,7 @@ class Kernel:
 
     def _count(self, parts: Sequence[tuple[Batch, Bench]]) -> Tally:
         """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
-        total = Tally()
-        for part, bench in parts:
-            total.merge(count(bench, part, show_values=self.scope.terms.show_values))
+        total = count_parts(parts, show_values=self.scope.terms.show_values)
         if self._beside:
             total.runs = runs_of(parts, self.scope)
             total.forget_trails()

@@ -32,8 +32,8 @@ KINDS: Final[Mapping[str, Callable[[Document], str]]] = MappingProxyType(
 )
 
 
-def check_targets(targets: Sequence[Path]) -> None:
-    """Make sure, before any work is done, that reports can be written.
+def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
+    """Make sure, before any work is done, that reports can be written, and none over a file that is kept.
 
     Raises UsageError where a file is of no known kind, stands twice or is a folder, UnavailableError where it cannot
     be written.
@@ -46,17 +46,25 @@ def check_targets(targets: Sequence[Path]) -> None:
                 where=str(target),
                 mend="the file ends in .json, .html, .md or .xml (JUnit)",
             )
-        place = target.resolve()
+        place = _place_of(target)
         if place in seen:
             raise UsageError("two reports would go to one file", where=str(target))
         seen.add(place)
-        check_place(place, target)
+        check_place(target, kept=kept)
 
 
-def check_place(place: Path, given: Path) -> None:
-    """Make sure that a file can be put there. Raises UsageError or UnavailableError where it cannot."""
+def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
+    """Make sure that a file can be put there, and that it is none that is kept.
+
+    Raises UsageError or UnavailableError where it cannot.
+    """
+    place = _place_of(given)
+    if place in map(_place_of, kept):
+        raise UsageError("this file has another part in the run", where=str(given), mend="name another to write to")
     if place.is_dir():
         raise UsageError("this is a folder, not a file", where=str(given))
+    if place.exists() and not place.is_file():
+        raise UsageError("this is a pipe or a device, not a file", where=str(given))
     if not place.parent.is_dir():
         raise UsageError("there is no such folder", where=str(given.parent), mend="make it first")
     try:
@@ -92,6 +100,14 @@ def write_whole(target: Path, text: str) -> None:
         with suppress(OSError):  # what went wrong first is what a person has to see
             aside.unlink(missing_ok=True)
         raise _cannot_write(target, error) from error
+
+
+def _place_of(given: Path) -> Path:
+    """Return where a file stands, links followed. Raises UnavailableError where they lead nowhere."""
+    try:
+        return given.resolve()
+    except (OSError, RuntimeError) as error:  # a link to itself is the second to some Pythons
+        raise UnavailableError(f"where it leads cannot be told: {error}", where=str(given)) from error
 
 
 def _aside(place: Path) -> Path:

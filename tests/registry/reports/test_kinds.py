@@ -83,3 +83,25 @@ def test_a_stored_report_that_is_none_is_told(tmp_path, text, what):
     path.write_text(text)
     with pytest.raises(UsageError, match=what):
         read_report(path)
+
+
+def test_no_report_is_written_over_what_is_read_even_by_another_name(tmp_path):
+    messages, link = tmp_path / "messages.json", tmp_path / "link.json"
+    messages.write_text("{}")
+    link.symlink_to(messages)
+
+    for target in (messages, link):
+        with pytest.raises(UsageError, match="another part in the run"):
+            check_targets([target], kept=[messages])
+    assert messages.read_text() == "{}"
+
+
+def test_a_link_to_itself_and_a_pipe_are_no_places_for_a_report(tmp_path):
+    loop, pipe = tmp_path / "loop.json", tmp_path / "pipe.json"
+    loop.symlink_to(loop)
+    os.mkfifo(pipe)
+
+    with pytest.raises((UnavailableError, UsageError)):
+        check_targets([loop])
+    with pytest.raises(UsageError, match="a pipe or a device"):
+        check_targets([pipe])
