@@ -244,12 +244,6 @@ class Tally:
             self.findings = {key: self.findings[key] for key in kept}
             self.dropped = True
 
-    def forget_trails(self) -> None:
-        """Forget since when every message has a finding, where messages of other subjects lie between them."""
-        for finding in self.findings.values():
-            for extent in finding.extents.values():
-                extent.trails.clear()
-
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
         """Return the record of a partition from which on every message has a finding; None where the last has not."""
         trails = self.findings[key].extents[source].trails

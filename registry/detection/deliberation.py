@@ -6,6 +6,7 @@ that contradicts it, leaves fewer. Of several that read every message alike the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -133,11 +134,20 @@ class _Deliberation:
             version=None,
             candidates=self._candidates(versions),
             equivalent=(),
-            spoken=tuple(versions),
+            spoken=tuple(version for version in versions if not self._may_be_taken_for(version, spoken)),
             nearest=None,
             evidence=(*self._alone(spoken), *self._exhibits(spoken)),
             messages=self.hearing.messages,
             preferences=tuple(self._preferences(dict.fromkeys(version.subject for version in versions))),
+        )
+
+    def _may_be_taken_for(self, version: Version, spoken: Sequence[Side]) -> bool:
+        """Say whether a relative is spoken as well whose messages the version would take and read otherwise."""
+        near = [side for side in spoken if isinstance(side, Relative) and version.subject in side.near]
+        return any(
+            sum(n for sides, n in self.taken.items() if side in sides) > _STRAY * self.explained
+            for side in near
+            if side.reads == "other"
         )
 
     def _preferences(self, subjects: Iterable[str]) -> Iterator[Version]:
@@ -180,13 +190,22 @@ class _Deliberation:
         One that evidence speaks against gives way to the one it speaks for, where that takes all but strays of its
         messages; and one whose messages may all be those of a relative that reads them otherwise is not spoken.
         """
-        left = dict(self.taken)
+        left = self._weighed()
         spoken: list[Side] = []
         while left and len(spoken) < _MOST_SIDES:
             best = self._best(left)
             spoken.append(best)
             left = {sides: n for sides, n in left.items() if best not in sides}
-        return spoken
+        return sorted(spoken, key=lambda side: sum(bool(self.hearing.votes.beats(one, side)) for one in spoken))
+
+    def _weighed(self) -> dict[tuple[Side, ...], int]:
+        """Return how many messages have which sides left, where evidence decides between those that take them."""
+        weighed: Counter[tuple[Side, ...]] = Counter()
+        for sides, count in self.taken.items():
+            versions = [side for side in sides if isinstance(side, Version)]
+            relatives = [side for side in sides if isinstance(side, Relative)]
+            weighed[*self._unbeaten(versions), *relatives] += count
+        return weighed
 
     def _best(self, left: Mapping[tuple[Side, ...], int]) -> Side:
         """Return the side that takes most of the messages that are left, as far as evidence has it."""

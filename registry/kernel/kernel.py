@@ -90,7 +90,6 @@ class Kernel:
         total = count_parts(parts, show_values=self.scope.terms.show_values)
         if self._beside:
             total.runs = runs_of(parts, self.scope)
-            total.forget_trails()
         return total
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:

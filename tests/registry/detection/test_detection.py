@@ -193,3 +193,24 @@ def test_what_is_no_message_of_anyone_is_not_in_the_catalogue(value):
     found = detect_messages([value] * 3)
 
     assert (found.verdict, found.subject, found.version, found.spoken) == ("not-in-catalogue", None, None, ())
+
+
+def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixture():
+    messages = sampled("drs/json@2", 60) + sampled("dts/canal@2", 140)
+
+    found = detect_messages(messages)
+
+    assert found.verdict == "mixed"
+    assert [version.subject for version in found.spoken] == ["drs/json", "dts/canal"]
+
+
+def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
+    relative = [
+        message.replace(b'"varchar"', b'"varchar(32)"')
+        for message in (canal("INSERT", 7, data=[{"id": "1", "name": "a"}]), canal("ALTER", 8))
+    ]
+
+    found = detect_messages(sampled("dts/canal@2", 60) + sampled("oms/default@2", 60) + relative * 20)
+
+    assert found.verdict == "mixed"
+    assert [version.subject for version in found.spoken] == ["oms/default"]
