@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 MOST_RUNS: Final = 1_000
@@ -32,6 +33,19 @@ def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
 def join_runs(runs: Iterable[Run]) -> list[Run]:
     """Return runs in order of their offsets, neighbours of one version joined, whatever lies between."""
     return _fold(sorted(runs, key=_place), lambda left, right: True)
+
+
+def leave_out_open(runs: Iterable[Run]) -> list[Run]:
+    """Return runs without those of an open version that stand beside proven ones of their subject.
+
+    The records of an open version are named by their subject alone. What lies beside a proof belongs to no run, as in a
+    topic of one subject; a stretch without any proof stays.
+    """
+    told: list[Run] = []
+    for _, stretch in groupby(join_runs(runs), key=lambda run: run.version.partition("@")[0]):
+        found = list(stretch)
+        told += [run for run in found if "@" in run.version] or found
+    return join_runs(told)
 
 
 def _fold(runs: Sequence[Run], belong: Callable[[Run, Run], bool]) -> list[Run]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs
+from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
 from cdc_contracts.registry.statements import Statement, keep_first
 from cdc_contracts.registry.trails import Start, Trail, unbroken_series
 
@@ -310,7 +310,7 @@ class Tally:
 
 def told_runs(tally: Tally, source: Source) -> list[Run]:
     """Return the runs of a partition, no more than are kept however its records were cut."""
-    return join_runs(tally.runs.get(source, ()))[:MOST_RUNS]
+    return leave_out_open(tally.runs.get(source, ()))[:MOST_RUNS]
 
 
 def _offset(moment: Moment) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench
-from cdc_contracts.registry.runs import Run, join_runs
+from cdc_contracts.registry.runs import Run, leave_out_open
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.verdicts import Verdict
@@ -27,7 +27,7 @@ def runs_of(parts: Sequence[tuple[Batch, Bench]], scope: Scope) -> dict[Source, 
                 offset, moment = int(batch.offsets[number]), int(batch.timestamps[number])
                 time = None if moment == NO_TIMESTAMP else moment
                 told.setdefault(source, []).append(Run(name, offset, offset, 1, time, time))
-    return {source: join_runs(runs) for source, runs in told.items()}
+    return {source: leave_out_open(runs) for source, runs in told.items()}
 
 
 def _verdicts(bench: Bench) -> Iterator[tuple[Verdict, Any]]:

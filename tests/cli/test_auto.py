@@ -148,3 +148,16 @@ def pq_of(here, messages):
 
     pq.write_table(pa.table({"value": pa.array(messages, pa.binary())}), here / "orders.parquet")
     return "orders.parquet"
+
+
+def test_beside_another_dialect_a_switch_of_version_is_told_once_between_its_proofs(here):
+    old, new = rendered("dts/canal@1", 200), rendered("dts/canal@2", 200, seed=2)
+
+    code, report = audit(here, [*old, *new, *sampled("oms/default@2", 80)])
+
+    (timeline,) = report["timeline"]
+    first, second = report["switches"]
+    assert code == 4
+    assert [run["contract"] for run in timeline["runs"]] == ["dts/canal@1", "dts/canal@2", "oms/default@2"]
+    assert first["after"] < 200 <= first["at"]
+    assert (second["from"], second["to"], second["at"]) == ("dts/canal@2", "oms/default@2", 400)
