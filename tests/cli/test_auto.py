@@ -1,6 +1,7 @@
 """`--contract auto`, which is what no `--contract` means: each message judged by what it speaks, or none at all."""
 
 import json
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -161,3 +162,13 @@ def test_beside_another_dialect_a_switch_of_version_is_told_once_between_its_pro
     assert [run["contract"] for run in timeline["runs"]] == ["dts/canal@1", "dts/canal@2", "oms/default@2"]
     assert first["after"] < 200 <= first["at"]
     assert (second["from"], second["to"], second["at"]) == ("dts/canal@2", "oms/default@2", 400)
+
+
+def test_the_example_of_detection_in_the_readme_is_what_is_printed(here, capsys):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    _, _, example = readme.partition("$ cdc-contracts sample dts/canal@2 -n 2000 > orders.jsonl\n$ ")
+    call, _, printed = example.partition("```\n")[0].partition("\n")
+    (here / "orders.jsonl").write_bytes(b"".join(value + b"\n" for value in sampled("dts/canal@2", 2_000, seed=1)))
+
+    assert main(call.split()[1:]) == 0
+    assert capsys.readouterr().out == printed
