@@ -15,6 +15,7 @@ import pyarrow as pa
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.windows import Window, share_windows
 from cdc_contracts.spark_checks.failures import hide, lost_records, tell_failure
 from cdc_contracts.spark_checks.offsets import PATIENCE_SECONDS, Limits, Range, milliseconds, parse_range, select
 from cdc_contracts.spark_checks.property_names import translate
@@ -23,7 +24,6 @@ GROUP: Final = "cdc-contracts"
 """The client asks for a name; brokers that check rights may want another: `group.id` in the properties."""
 BATCH_ROWS: Final = 8_192
 BATCH_BYTES: Final = 16 * 1024 * 1024
-SAMPLE_SLICES: Final = 3
 
 _CHUNK_BYTES: Final = 4 * 1024 * 1024
 _CHUNK_ROWS: Final = 1_000
@@ -269,9 +269,7 @@ def read_sample(reader: Reader, topic: str, limit: int, wanted: Range | None = N
     Raises UnavailableError as `resolve` and `read` do.
     """
     selected = reader.resolve(topic, wanted or parse_range())
-    slices = _slices(topic, selected, limit)
-    for number in range(SAMPLE_SLICES):
-        spans = [parts[number] for parts in slices if number < len(parts)]
+    for spans in _rounds(topic, selected, limit):
         yield from reader._read(spans, headers=True)  # noqa: SLF001  the same module
 
 
@@ -287,26 +285,22 @@ class _Span:
     count: int = 0
 
 
-def _slices(topic: str, selected: Limits, limit: int) -> list[list[_Span]]:
-    """Part a number of records among partitions, and those of each into slices, as far as they exist."""
-    found = []
-    left = limit
-    by_size = sorted(selected.items(), key=lambda entry: (entry[1][1] - entry[1][0], entry[0]))
-    for place, (partition, (start, end)) in enumerate(by_size):
-        share = min(end - start, -(-left // (len(by_size) - place)))
-        left -= share
-        found.append(_spread(topic, partition, start, end, share))
-    return found
+def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[_Span]]:
+    """Yield what is read one after the other: of every partition a slice that may reach on to the next, over gaps."""
+    limits = {Source(topic, partition): bounds for partition, bounds in selected.items()}
+    windows = share_windows(limits, limit)
+    for number, part in enumerate(windows):
+        yield [
+            _Span(
+                topic, place.partition, start, _next_start(windows[number + 1 :], place, limits[place][1]), end - start
+            )
+            for place, (start, end) in part.items()
+            if start < end
+        ]
 
 
-def _spread(topic: str, partition: int, start: int, end: int, share: int) -> list[_Span]:
-    size, (each, rest) = end - start, divmod(share, SAMPLE_SLICES)
-    if share == size:
-        return [_Span(topic, partition, start, end)]
-    counts = [each + (number < rest) for number in range(SAMPLE_SLICES)]
-    starts = [start, start + (size - counts[1]) // 2, end - counts[2]]
-    ends = [*starts[1:], end]
-    return [_Span(topic, partition, *one) for one in zip(starts, ends, counts, strict=True) if one[2]]
+def _next_start(windows: Sequence[Mapping[Source, Window]], place: Source, end: int) -> int:
+    return next((window[place][0] for window in windows if place in window), end)
 
 
 def _as_batch(messages: Sequence[Any], *, headers: bool) -> pa.RecordBatch:

@@ -13,11 +13,11 @@ import pyarrow as pa
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.windows import Window, place_windows
 
 MOST_SLICES: Final = 10
 LEAST_OFFSETS: Final = 100
 
-Window = tuple[int, int]
 Windows = Mapping[Source, Sequence[Window]]
 
 
@@ -73,14 +73,7 @@ def _spread(start: int, end: int, fraction: Fraction) -> list[Window]:
     if not total:
         return [(start, start)]
     count = max(1, min(MOST_SLICES, total // LEAST_OFFSETS))
-    each, rest = divmod(total, count)
-    found: list[Window] = []
-    for number in range(count):
-        size = each + (number < rest)
-        first = start + (end - start - size) * number // max(1, count - 1)
-        first = max(first, found[-1][1] if found else start)
-        found.append((first, min(end, first + size)))
-    return found
+    return place_windows(start, end, total, count)
 
 
 def _cut(start: int, end: int, step: int | None) -> list[Window]:

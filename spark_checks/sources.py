@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import pyarrow as pa
 
 from cdc_contracts.registry.detection.samples import sample_files
-from cdc_contracts.registry.detection.samples import spread as spread_evenly
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.windows import share_windows
 from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
@@ -138,7 +138,7 @@ class TopicInput:
             return self.frame(session).mapInArrow(work, schema).collect()
 
     def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
-        for windows in spread_evenly({source: (span.start, span.end) for source, span in self.spans.items()}, most):
+        for windows in share_windows({source: (span.start, span.end) for source, span in self.spans.items()}, most):
             selected: dict[str, dict[int, tuple[int, int]]] = {}
             for source, window in windows.items():
                 selected.setdefault(source.topic, {})[source.partition] = window

@@ -22,7 +22,7 @@ from cdc_contracts.registry.detection.detection import (
     Detection,
     Exhibit,
 )
-from cdc_contracts.registry.detection.hearing import Hearing, Refusal
+from cdc_contracts.registry.detection.hearing import Hearing, tell_breach
 from cdc_contracts.registry.detection.relatives import Relative
 from cdc_contracts.registry.detection.votes import ENOUGH, HINTS, KEY_CHAIN, MARK, WEAK, Side, name_of
 
@@ -251,8 +251,8 @@ class _Deliberation:
     def _exhibits(self, leaders: Sequence[Side]) -> tuple[Exhibit, ...]:
         named = {name_of(side) for side in leaders}
         told = [
-            Exhibit("refused", _refused(refused, refusal), taken.reference, refused.reference, refusal.count,
-                    self._refusals(refused, taken), refusal.first)
+            Exhibit("refused", f"{refused.reference} refuses {tell_breach(refusal.finding)}", taken.reference,
+                    refused.reference, refusal.count, self._refusals(refused, taken), refusal.first)
             for (taken, refused), refusal in self.hearing.refusals.items()
             if taken.reference in named
         ]  # fmt: skip
@@ -290,9 +290,3 @@ class _Deliberation:
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
             more = f"a DELETE, or at least {ENOUGH[KEY_CHAIN]} rows that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
-
-
-def _refused(refused: Version, refusal: Refusal) -> str:
-    finding = refusal.finding
-    place = finding.path or "the message"
-    return f"{refused.reference} refuses {place}: expected {finding.expected}, observed {finding.observed}"

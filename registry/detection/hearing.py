@@ -28,7 +28,7 @@ from cdc_contracts.registry.detection.votes import (
     Side,
     Votes,
 )
-from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.findings import INFO, Finding
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.model import Evidence
 from cdc_contracts.registry.pointers import follow, split_pointer
@@ -131,8 +131,8 @@ class Hearing:
                 self.differing[frozenset((one, other))] += 1
         for one, other in permutations(fits, 2):
             if testimony.is_plain(one) and not testimony.is_plain(other):
-                finding = next(found for found in fits[other].findings if found.severity != "info")
-                self.votes.cast(one, other, PLAINER, f"{other.reference} would warn of {_tell(finding)}", place)
+                finding = next(found for found in fits[other].findings if found.severity != INFO)
+                self.votes.cast(one, other, PLAINER, f"{other.reference} would warn of {tell_breach(finding)}", place)
             for kind, says in _tells(testimony, one, other):
                 self.votes.cast(one, other, kind, says, place)
 
@@ -208,7 +208,8 @@ _WITNESSES: Final[Mapping[str, Callable[[Evidence, Testimony, Version, Version],
 }
 
 
-def _tell(finding: Finding) -> str:
+def tell_breach(finding: Finding) -> str:
+    """Return in words what a finding says of a message."""
     return f"{finding.path or 'the message'}: expected {finding.expected}, observed {finding.observed}"
 
 

@@ -17,40 +17,16 @@ from cdc_contracts.registry.kernel.batches import Batch
 from cdc_contracts.registry.kernel.opening import open_wrapped
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.windows import Window, share_windows
 
 ENOUGH: Final = 2_000
 """So many messages are looked at where nobody says otherwise: a second or two."""
-
-_PARTS: Final = 3
-Window = tuple[int, int]
-
-
-def spread(limits: Mapping[Source, Window], most: int) -> list[dict[Source, Window]]:
-    """Return windows that together hold at most so many offsets: of each partition one at both ends and in the middle.
-
-    Partitions that hold less leave their share to the others.
-    """
-    windows: list[dict[Source, Window]] = [{} for _ in range(_PARTS)]
-    left = most
-    by_size = sorted(limits.items(), key=lambda entry: (entry[1][1] - entry[1][0], entry[0]))
-    for place, (source, (start, end)) in enumerate(by_size):
-        share = min(end - start, -(-left // (len(by_size) - place)))
-        left -= share
-        if share == end - start:
-            windows[0][source] = (start, end)
-            continue
-        each, rest = divmod(share, _PARTS)
-        counts = [each + (number < rest) for number in range(_PARTS)]
-        starts = [start, start + (end - start - counts[1]) // 2, end - counts[2]]
-        for number in range(_PARTS):
-            windows[number][source] = (starts[number], starts[number] + counts[number])
-    return windows
 
 
 def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch]:
     """Yield a sample of the messages in files. Raises UnavailableError where a file cannot be read."""
     following = dict(pairwise(plan.slices))
-    for windows in spread(plan.limits, most):
+    for windows in share_windows(plan.limits, most):
         for one in plan.slices:
             if _touches(one, following.get(one), windows):
                 yield from read_slice(one, windows)
