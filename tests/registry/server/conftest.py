@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
 import pytest
 from registry_servers import Postgres, postgres_programs
 
@@ -20,5 +25,9 @@ def postgres():
 def store_url(request, tmp_path):
     """The URL of an empty store of each kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/registry.db"
+        # In memory where that can be: how long a disk takes to sync is not what these tests ask.
+        memory = Path("/dev/shm")
+        folder = tempfile.mkdtemp(dir=memory) if os.access(memory, os.W_OK) else str(tmp_path)
+        request.addfinalizer(lambda: shutil.rmtree(folder))
+        return f"sqlite:///{folder}/registry.db"
     return request.getfixturevalue("postgres").new_database()
