@@ -208,4 +208,3 @@ LINT_RULES: Final = (
     ),
 )  # fmt: skip
 IGNORE_NEEDED: Final = LINT_RULES[-1]
-IGNORABLE: Final = frozenset(rule.id for rule in LINT_RULES if not rule.name.startswith("ignore-"))
