@@ -19,12 +19,13 @@ _COMPOSED: Final = (".yaml", ".json", ".avsc")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One place where a contract breaks a rule; `parts` lead to it inside the file."""
+    """One place where a contract breaks a rule; `parts` lead to it inside the file, or its line is known."""
 
     file: Traversable
     expected: str
     observed: str
     parts: tuple[str, ...] = ()
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def report_fault(rule: LintRule, fault: Fault) -> LintFinding:
         name=rule.name,
         severity=rule.severity,
         file=str(fault.file),
-        line=_line_of(fault.file, fault.parts),
+        line=fault.line or _line_of(fault.file, fault.parts),
         path=join_pointer(*fault.parts),
         expected=fault.expected,
         observed=fault.observed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cdc_contracts.registry.findings import ERROR, WARNING
-from cdc_contracts.registry.lint import documents, judgements, links, shapes
+from cdc_contracts.registry.lint import documents, judgements, links, locks, shapes
 from cdc_contracts.registry.lint.rule import LintRule
 
 LINT_RULES: Final = (
@@ -158,5 +158,29 @@ LINT_RULES: Final = (
         "Checks that a table contract names its table, types its columns, and takes its key from them.",
         "primary_key: [id] with a column id", "primary_key: [id] without a column id",
         documents.table_contracts_hold_together,
+    ),
+    LintRule(
+        "L40", "lock-readable", ERROR,
+        "Checks that every line of ids.lock is an entry, and that the lines are in order.",
+        "id 7 above id 8", "a mark of a conflict in git, or id 8 above id 7",
+        locks.lines_are_entries_in_order,
+    ),
+    LintRule(
+        "L41", "id-unique", ERROR,
+        "Checks that an id in ids.lock stands for one schema, and that a schema has one id.",
+        "7 dts/canal@2 JSON and 8 dts/canal@3 JSON", "7 dts/canal@2 JSON and 7 dts/canal@3 JSON",
+        locks.ids_stand_for_one_schema,
+    ),
+    LintRule(
+        "L42", "id-kept", ERROR,
+        "Checks that a schema with an id is still the schema that got it, and that a retired one is gone.",
+        "a new version of a contract for a new member", "a new member in a version that has an id",
+        locks.schemas_with_ids_stay,
+    ),
+    LintRule(
+        "L43", "lock-complete", ERROR,
+        "Checks that ids.lock, where there is one, has both schemas of every contract, and retires those gone.",
+        "a line for JSON and one for AVRO", "a new version without a line",
+        locks.every_schema_has_an_id,
     ),
 )  # fmt: skip
