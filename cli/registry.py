@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cdc_contracts.cli import enrolling
+from cdc_contracts.cli import enrolling, serving
 
 app = typer.Typer(help="Serve contracts and schemas to schema registry clients.", no_args_is_help=True)
 
@@ -14,4 +14,5 @@ def _group() -> None:
     """Serve contracts and schemas to schema registry clients."""
 
 
+app.command("serve", short_help="Serve schemas and contracts over the registry protocol.")(serving.serve)
 app.command("user", short_help="Make a line of the users file: a hash, never a password.")(enrolling.user)

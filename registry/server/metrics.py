@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PREFIX: Final = "cdc_contracts"
@@ -91,7 +92,7 @@ class Monitoring:
             await self._app(scope, receive, note)
         finally:
             method = scope["method"] if scope["method"] in METHODS else "OTHER"
-            route = getattr(scope.get("route"), "path", UNMATCHED)
+            route = scope.get("state", {}).get("route") or UNMATCHED
             self._metrics.requests.labels(method, route, str(status)).inc()
             self._metrics.seconds.labels(method, route).observe(time.perf_counter() - begun)
 
@@ -101,7 +102,11 @@ class _Contents:
         self._counts = counts
 
     def collect(self) -> Iterator[Metric]:
-        for name, count in self._counts().items():
+        try:
+            counts = self._counts()
+        except SQLAlchemyError:  # the other figures are wanted most where the store is gone
+            return
+        for name, count in counts.items():
             yield GaugeMetricFamily(f"{PREFIX}_{name}", _WORDS[name], value=count)
 
     def describe(self) -> Iterator[Metric]:

@@ -29,6 +29,11 @@ class ServedStore(Store):
         self._shelf = shelf
         self._metrics = metrics
 
+    @property
+    def name(self) -> str:
+        """What the database is called, without its password."""
+        return self._database.name
+
     @contextmanager
     def reading(self) -> Iterator[Records]:
         with self._metrics.store_time("read"), self._database.reading() as connection:

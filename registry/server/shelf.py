@@ -12,9 +12,10 @@ from cdc_contracts.registry.catalogue import Catalogue, Version, shipped_catalog
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.publishing.locks import FILE, Lock, read_lock
 from cdc_contracts.registry.publishing.numbering import changed_schema
-from cdc_contracts.registry.publishing.publications import Publication, open_own_versions, publish_version
+from cdc_contracts.registry.publishing.publications import CONTRACT, Publication, open_own_versions, publish_version
 from cdc_contracts.registry.server.content import make_content
 from cdc_contracts.registry.server.records import StoredSchema, StoredVersion
+from cdc_contracts.registry.server.rights import CALLER, Right
 from cdc_contracts.registry.server.subjects import Subject
 
 CONTEXT: Final = ".cdc-contracts"
@@ -31,6 +32,7 @@ class Shelf:
         self._extended: dict[tuple[str, int], StoredSchema] = {}
         self._versions: dict[Subject, list[StoredVersion]] = {}
         self._contexts: list[str] = []
+        self._subjects: dict[str, Subject] = {}
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -66,6 +68,11 @@ class Shelf:
         for subject in sorted(self._versions):
             yield from self._versions[subject]
 
+    def is_readable(self, version: Version) -> bool:
+        """Say whether the caller may read a contract: whoever may read its subject."""
+        subject = self._subjects.get(version.reference)
+        return subject is not None and CALLER.get().may(Right.READ, subject)
+
     def _put(self, context: str, publication: Publication, number: int, told: Mapping[str, str]) -> None:
         kind, text = publication.key.type, publication.text
         plain = make_content(kind, text, (), None, None, context=context, normalize=False)
@@ -74,6 +81,7 @@ class Shelf:
         self._plain[context, number] = StoredSchema(context, number, plain)
         extended = replace(plain, metadata={"properties": properties})
         self._extended[context, number] = StoredSchema(context, number, extended)
+        self._subjects.setdefault(publication.metadata["properties"][CONTRACT], subject)
         version = StoredVersion(subject, publication.key.version, number, deleted=False, registered_at=0)
         self._versions.setdefault(subject, []).append(version)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from cdc_contracts.registry.catalogue import Catalogue, Version, span
+from cdc_contracts.registry.catalogue import Version, span
 from cdc_contracts.registry.explanations import Explanation, explain
 from cdc_contracts.registry.phrases import tell_versions_apart
 from cdc_contracts.registry.reports.markup import Markup, element, fold, join, name_of
@@ -12,11 +12,14 @@ from cdc_contracts.registry.server.web.frame import link, listing, section
 from cdc_contracts.registry.server.web.texts import pretty, whole_text
 
 
-def contract_list(catalogue: Catalogue) -> Markup | None:
-    """Return the table of all contracts."""
+def contract_list(contracts: Sequence[Version]) -> Markup | None:
+    """Return the table of contracts."""
+    by_subject: dict[str, list[Version]] = {}
+    for version in contracts:
+        by_subject.setdefault(version.subject, []).append(version)
     rows = [
         (_name(versions[-1]), _versions(versions), versions[-1].meaning.transport, tell_versions_apart(versions))
-        for versions in map(catalogue.versions, catalogue.subjects())
+        for versions in by_subject.values()
     ]
     return listing(("contract", "versions", "sent as", "what tells versions apart"), rows)
 
