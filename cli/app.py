@@ -22,6 +22,7 @@ from cdc_contracts.cli import (
     explanation,
     linting,
     listing,
+    registry,
     reporting,
     rulebook,
     sampling,
@@ -78,6 +79,7 @@ app.add_typer(decode.app, name="decode", short_help="Decode conforming messages 
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
+app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
 app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
 
 

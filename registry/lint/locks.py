@@ -27,10 +27,10 @@ def lines_are_entries_in_order(draft: Draft) -> Iterator[Fault]:
         above: Entry | None = None
         for line in lines:
             if line.entry is None:
-                yield Fault(file, "ID NAME@VERSION TYPE SHA-256", line.text[:60], line=line.number)
+                yield Fault(file, "ID NAME@VERSION TYPE SHA-256", line.text[:60], spot=(line.number, 1))
                 continue
             if above is not None and lock_order(line.entry) < lock_order(above):
-                yield Fault(file, f"{line.entry.key} above {above.key}", "below it", line=line.number)
+                yield Fault(file, f"{line.entry.key} above {above.key}", "below it", spot=(line.number, 1))
             above = line.entry
 
 
@@ -43,10 +43,12 @@ def ids_stand_for_one_schema(draft: Draft) -> Iterator[Fault]:
             holder = holders.setdefault((entry.key.context, entry.id), entry)
             if holder.digest != entry.digest:
                 yield Fault(
-                    file, f"an id of its own for {entry.key}", f"{entry.id}, which is {holder.key}'s", line=number
+                    file, f"an id of its own for {entry.key}", f"{entry.id}, which is {holder.key}'s", spot=(number, 1)
                 )
             if entry.key in keys:
-                yield Fault(file, f"one line for {entry.key}", f"another with id {keys[entry.key].id}", line=number)
+                yield Fault(
+                    file, f"one line for {entry.key}", f"another with id {keys[entry.key].id}", spot=(number, 1)
+                )
             keys[entry.key] = entry
 
 
@@ -58,9 +60,9 @@ def schemas_with_ids_stay(draft: Draft) -> Iterator[Fault]:
             found = present.get(entry.key)
             if found is not None and found != entry.digest:
                 wanted = f"{entry.key} as it got id {entry.id} ({entry.digest[:_HEAD]}…), or a new version"
-                yield Fault(file, wanted, f"{found[:_HEAD]}…", line=number)
+                yield Fault(file, wanted, f"{found[:_HEAD]}…", spot=(number, 1))
             elif found is not None and entry.retired:
-                yield Fault(file, f"{entry.key} not retired, as it is there", "retired", line=number)
+                yield Fault(file, f"{entry.key} not retired, as it is there", "retired", spot=(number, 1))
 
 
 def every_schema_has_an_id(draft: Draft) -> Iterator[Fault]:
@@ -73,7 +75,7 @@ def every_schema_has_an_id(draft: Draft) -> Iterator[Fault]:
         named = {(version.subject, version.number) for version in draft.versions}
         for number, entry in _entries(lines):
             if entry.key.is_contract and not entry.retired and (entry.key.name, entry.key.version) not in named:
-                yield Fault(file, f"{entry.key}, or its line retired", "no such contract", line=number)
+                yield Fault(file, f"{entry.key}, or its line retired", "no such contract", spot=(number, 1))
 
 
 def _locked_targets(draft: Draft) -> Iterator[tuple[Target, Traversable, list[Line]]]:
