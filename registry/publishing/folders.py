@@ -34,6 +34,8 @@ _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
 _VERSION: Final = re.compile(r"v([1-9][0-9]{0,9})\Z")
 _LONGEST: Final = 180
 """How long the name of a folder may be before it is cut; most file systems take 255 bytes."""
+_UNCHECKED: Final = ScopeSettings({"compatibility": "NONE"})
+"""What a version of a product changes is not for a registry to refuse: `breaking` compares contracts."""
 _AS_THEY_ARE: Final = "* -text\n"
 """Git must not touch the ends of lines in the text of a schema."""
 
@@ -48,6 +50,7 @@ def read_folder(root: Path) -> tuple[Holdings, Lock]:
     lock = read_lock(root)
     holdings = Holdings(settings=read_settings(root))
     for publication in (one for version in open_own_versions(root) for one in publish_version(version)):
+        holdings.settings.setdefault(publication.subject, _UNCHECKED)
         holdings.add(
             HeldSchema(
                 publication.subject, publication.key.version, publication.key.type, publication.text,

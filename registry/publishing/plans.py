@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -78,41 +78,42 @@ def plan_changes(wanted: Holdings, held: Holdings, *, prune: bool, others: Seque
     elif extra or others:
         names = sorted({one.subject for one in extra} | set(others))
         plan.left.append(f"only on the server, left there without --prune: {', '.join(names)}")
-    for scope in sorted({*wanted.settings, *(held.settings if prune else ())}):
+    unfinished = [one for one in wanted.subjects() if is_unfinished(one, held)]
+    for scope in sorted({*wanted.settings, *unfinished, *(held.settings if prune else ())}):
         _plan_settings(scope, wanted.settings.get(scope, ScopeSettings()), held, plan, prune=prune)
     return plan
 
 
+def is_unfinished(subject: str, held: Holdings) -> bool:
+    """Say whether an earlier run began to import a subject and did not end: its mode shows it."""
+    return held.settings.get(subject, ScopeSettings()).mode == IMPORT
+
+
 def in_order_of_references(holdings: Holdings) -> list[HeldSchema]:
     """Return the schemas so that each comes behind what it refers to and behind earlier versions of its subject."""
-    ordered: list[HeldSchema] = []
-    done: set[Position] = set()
-    for start in sorted(holdings.schemas):
+    before: dict[Position, list[Position]] = {}
+    above: Position | None = None
+    for position in sorted(holdings.schemas):
+        found = [one for one in referred(holdings.schemas[position]) if one in holdings.schemas]
+        before[position] = [*found, *([above] if above is not None and above[0] == position[0] else [])]
+        above = position
+    ordered: dict[Position, HeldSchema] = {}
+    for start in before:
         waiting = [start]
         while waiting:
-            position = waiting[-1]
-            before = [one for one in _before(holdings, position) if one not in done and one not in waiting]
-            if before:
-                waiting.append(before[0])
-                continue
-            waiting.pop()
-            if position not in done:
-                done.add(position)
-                ordered.append(holdings.schemas[position])
-    return ordered
+            missing = [one for one in before[waiting[-1]] if one not in ordered and one not in waiting]
+            if missing:
+                waiting.append(missing[0])
+            else:
+                position = waiting.pop()
+                ordered.setdefault(position, holdings.schemas[position])
+    return list(ordered.values())
 
 
 def referred(schema: HeldSchema) -> list[Position]:
     """Return the versions that a schema refers to; a name without a context is in that of the schema."""
     context = context_of(schema.subject)
     return [(qualify(str(one.get("subject")), context), int(one.get("version", 0))) for one in schema.references]
-
-
-def _before(holdings: Holdings, position: Position) -> Iterable[Position]:
-    subject, version = position
-    found = [one for one in referred(holdings.schemas[position]) if one in holdings.schemas]
-    earlier = [number for name, number in holdings.schemas if name == subject and number < version]
-    return [*found, *((subject, number) for number in sorted(earlier)[-1:])]
 
 
 def _plan_schema(schema: HeldSchema, held: Holdings, plan: Plan, *, prune: bool) -> None:
@@ -129,9 +130,10 @@ def _plan_schema(schema: HeldSchema, held: Holdings, plan: Plan, *, prune: bool)
         why = f"ids.lock says id {schema.id}, the server has it under id {there.id}"
         plan.refusals.append(Refusal(schema.subject, schema.version, why))
     elif there.deleted and not schema.deleted:
-        plan.steps.append(Step(Action.REGISTER, schema.subject, schema.version, schema.id, schema))
+        why = "it is deleted on the server, and no version comes back: say `deleted: true`, or make a new version"
+        plan.refusals.append(Refusal(schema.subject, schema.version, why))
     if schema.deleted and not there.deleted:
-        if prune:
+        if prune or is_unfinished(schema.subject, held):
             plan.steps.append(Step(Action.DELETE, schema.subject, schema.version, there.id, there))
         else:
             plan.left.append(f"{schema.subject} {schema.version} is deleted in the folder: --prune deletes it")
