@@ -45,10 +45,12 @@ def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bo
     """
     wanted, lock = read_folder(root)
     there = list_subjects(client)
-    named = {*wanted.subjects(), *wanted.settings.keys(), *(f"{topic}-value" for topic in bindings)}
+    bound = [f"{topic}-value" for topic in bindings]
+    named = {*wanted.subjects(), *wanted.settings.keys(), *bound}
     named = {one for one in named if one and not (one.startswith(":") and one.endswith(":"))}
     held = read_server(client, None if prune else named)
-    plan = plan_changes(wanted, held, prune=prune, others=[one for one in there if one not in named])
+    others = [one for one in there if one not in named]
+    plan = plan_changes(wanted, held, prune=prune, others=others, kept=bound)
     for topic, version in bindings.items():
         _plan_topic(f"{topic}-value", version, client, Deployment(root, wanted, held, lock, plan))
     _refuse_taken_ids(client, plan)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings, Position, ScopeSettings
+from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, Position, ScopeSettings
 from cdc_contracts.registry.publishing.names import context_of, qualify
 
 IMPORT: Final = "IMPORT"
@@ -63,23 +63,28 @@ class Plan:
         return [step for step in self.steps if step.action is action]
 
 
-def plan_changes(wanted: Holdings, held: Holdings, *, prune: bool, others: Sequence[str] = ()) -> Plan:
+def plan_changes(
+    wanted: Holdings, held: Holdings, *, prune: bool, others: Sequence[str] = (), kept: Collection[str] = ()
+) -> Plan:
     """Return what makes a server that holds `held` say what a folder wants.
 
-    Nothing is taken away unless `prune`; `others` are the subjects of the server that the folder does not name.
+    Nothing is taken away unless `prune`, and never from the subjects `kept`; `others` are the subjects of the server
+    that the folder does not name.
     """
     plan = Plan()
     for schema in in_order_of_references(wanted):
         _plan_schema(schema, held, plan, prune=prune)
     extra = [one for one in held.schemas.values() if one.position not in wanted.schemas and not one.deleted]
+    extra = [one for one in extra if one.subject not in kept]
     if prune:
         gone = [one for one in reversed(in_order_of_references(held)) if one in extra]
         plan.steps += [Step(Action.DELETE, one.subject, one.version, one.id, one) for one in gone]
     elif extra or others:
         names = sorted({one.subject for one in extra} | set(others))
         plan.left.append(f"only on the server, left there without --prune: {', '.join(names)}")
-    unfinished = [one for one in wanted.subjects() if is_unfinished(one, held)]
-    for scope in sorted({*wanted.settings, *unfinished, *(held.settings if prune else ())}):
+    unfinished = [one for one in (*wanted.subjects(), *kept) if is_unfinished(one, held)]
+    unnamed = held.settings.keys() - {GLOBAL, *kept} if prune else ()  # the whole registry always has settings
+    for scope in sorted({*wanted.settings, *unfinished, *unnamed}):
         _plan_settings(scope, wanted.settings.get(scope, ScopeSettings()), held, plan, prune=prune)
     return plan
 
@@ -141,7 +146,9 @@ def _plan_schema(schema: HeldSchema, held: Holdings, plan: Plan, *, prune: bool)
 
 def _plan_settings(scope: str, wanted: ScopeSettings, held: Holdings, plan: Plan, *, prune: bool) -> None:
     there = held.settings.get(scope, ScopeSettings())
-    if wanted.config != there.config and (wanted.config is not None or prune):
+    takes = prune and scope != GLOBAL
+    if wanted.config != there.config and (wanted.config is not None or takes):
         plan.steps.append(Step(Action.CONFIG, scope, before=there.config, after=wanted.config))
-    if wanted.mode != there.mode and (wanted.mode is not None or prune or there.mode == IMPORT):
+    unfinished = there.mode == IMPORT and scope != GLOBAL
+    if wanted.mode != there.mode and (wanted.mode is not None or takes or unfinished):
         plan.steps.append(Step(Action.MODE, scope, before=there.mode, after=wanted.mode))

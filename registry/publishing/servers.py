@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from cdc_contracts.registry.errors import UnavailableError
@@ -23,6 +24,7 @@ _AT_ONCE: Final = 8
 _NOT_THERE: Final = (404, 405, NO_SUBJECT, NO_CONFIG, NO_MODE, 40499)
 _LEVELS: Final = {"compatibilityLevel": "compatibility"}
 """The level has one name where it is read and another where it is written; we keep the latter."""
+_OVERRIDE: Final = "READONLY_OVERRIDE"
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
 
@@ -59,8 +61,10 @@ def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -
         contexts = list_contexts(client) if subjects is None else sorted({context_of(one) for one in named})
         scopes = [GLOBAL, *(f":{one}:" for one in contexts if one != DEFAULT_CONTEXT), *named]
         for scope, settings in zip(scopes, _map(pool, lambda scope: read_scope(client, scope), scopes), strict=True):
-            if settings != ScopeSettings():
-                holdings.settings[scope] = settings
+            overrides = scope != GLOBAL and settings.mode == _OVERRIDE  # told of every scope, set once
+            own = replace(settings, mode=None) if overrides else settings
+            if own != ScopeSettings():
+                holdings.settings[scope] = own
     return holdings
 
 
