@@ -25,6 +25,13 @@ class Log(StrEnum):
     NONE = "none"
 
 
+class Conflict(StrEnum):
+    """What an incompatible schema is answered with."""
+
+    OLD = "409"
+    NEW = "40901"
+
+
 @dataclass(frozen=True)
 class Serving:
     """What is served: the store, and contracts beside it."""
@@ -43,8 +50,8 @@ class Serving:
     )
     policy: Annotated[Policy, typer.Option("--policy", help="The policy where none is set.")] = Policy.CONFLUENT_STRICT
     conflict_code: Annotated[
-        int, typer.Option("--conflict-code", help="Error code of an incompatible schema: 409, newer servers 40901.")
-    ] = 409
+        Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer servers say 40901.")
+    ] = Conflict.OLD
     log: Annotated[Log, typer.Option("--log", help="How requests are logged, on stderr.")] = Log.TEXT
 
 
@@ -85,9 +92,9 @@ def serve(serving: Serving, listening: Listening) -> None:
     app, store = site.open()
     open_log(serving.log)
     signal.signal(signal.SIGTERM, _stop)
-    url = url_of(bound, tls=tls is not None)
+    url, to = url_of(bound, tls=tls is not None), "to its users" if listening.users else "to anybody who reaches it"
     try:
-        listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name}; Ctrl-C stops"))
+        listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
     finally:
         store.close()
 
@@ -111,11 +118,10 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
     if listening.tls_cert is not None:
         tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
     if tls is None and listening.users is not None and not alone:
-        console.say(
-            "warning: passwords and tokens are sent in the clear\n  give --tls-cert, or put TLS before the server"
-        )
+        mend = "give --tls-cert, or put something that speaks TLS before the server"
+        console.say(f"warning: passwords and tokens are sent in the clear\n  {mend}")
     folders = check_folders(serving.contracts)
-    options = Options(Defaults(serving.level, serving.policy), serving.conflict_code)
+    options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
     users = Users(listening.users)
     site = Site(
         serving.store, catalogue_of(folders), fill_shelf(folders), users, options, open_metrics=listening.open_metrics

@@ -110,7 +110,7 @@ def _read(request: ConfigUpdate) -> dict[str, Any]:
     given = unset | (plain(request) or {})
     if not given:
         raise invalid_level()
-    level = request.compatibility or request.compatibility_level
+    level = request.compatibility_level if request.compatibility is None else request.compatibility
     if given.pop("compatibility", None) or LEVEL in given or "compatibility" in unset:
         given[LEVEL] = None if level is None else level.upper()
     if level is not None and level.upper() not in Level.__members__:

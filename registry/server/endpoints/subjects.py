@@ -22,7 +22,7 @@ from cdc_contracts.registry.server.service import (
     SubjectName,
     VersionNumber,
 )
-from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, EVERY_CONTEXT, Subject, parse_subject
+from cdc_contracts.registry.server.subjects import EVERY_CONTEXT, Subject, parse_subject
 
 ROUTER = APIRouter(tags=["subjects"])
 Wish = Annotated[bool, Query()]
@@ -205,6 +205,4 @@ def prefixed(records: Records, prefix: str) -> list[StoredVersion]:
     if prefix.startswith(EVERY_CONTEXT):
         return list(records.all_versions(None, prefix.removeprefix(EVERY_CONTEXT)))
     subject = parse_subject(prefix)
-    if subject.context != DEFAULT_CONTEXT or prefix == f":{DEFAULT_CONTEXT}:":
-        return list(records.all_versions(subject.context, subject.name))
-    return list(records.all_versions(DEFAULT_CONTEXT, prefix))
+    return list(records.all_versions(subject.context, subject.name))
