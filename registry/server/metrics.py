@@ -30,7 +30,7 @@ class Metrics:
     """The figures of one server."""
 
     def __init__(self) -> None:
-        disable_created_metrics()  # they double the series, and nobody asks when one began
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series, and nobody asks when one began
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self.requests = Counter(
