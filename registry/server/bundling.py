@@ -19,7 +19,8 @@ def bundle(schema: SchemaDocument) -> SchemaDocument:
     """Return a JSON Schema with the documents of its references under `$defs`; any other schema as it is."""
     if schema.type != JSON or not schema.references or not isinstance(schema.document, dict):
         return schema
-    referred = {name: one.document for name, one in schema.all_references.items()}
+    referred: dict[str, Any] = {}
+    _collect(schema, referred)
     whole = _Relocation(schema.document, "", referred).relocate(schema.document)
     held = {
         name: _without_address(_Relocation(document, join_pointer(_HOLDER, name), referred).relocate(document))
@@ -27,6 +28,13 @@ def bundle(schema: SchemaDocument) -> SchemaDocument:
     }
     whole[_HOLDER] = {**whole.get(_HOLDER, {}), **held}
     return replace(schema, document=whole, references={})
+
+
+def _collect(schema: SchemaDocument, found: dict[str, Any]) -> None:
+    for name, referred in schema.references.items():
+        if name not in found:
+            found[name] = referred.document
+            _collect(referred, found)
 
 
 class _Relocation:
