@@ -51,6 +51,7 @@ def show_rule(
         console.print_json(asdict(found))
         return
     console.print_line(f"{found.id} {found.name}  {found.severity}")
+    why = [("Why", found.why)] if found.why else []
     console.print_table(["", ""], [
-        ("Says", found.says), ("Good", found.good), ("Bad", found.bad), ("What to do", found.action),
+        ("Says", found.says), *why, ("Good", found.good), ("Bad", found.bad), ("What to do", found.action),
     ])  # fmt: skip

@@ -17,7 +17,7 @@ LINT: Final = "lint"
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """One rule: what it says, how heavy a breach weighs, what to do about it, and an example of each kind."""
+    """One rule: what it says and why, how heavy a breach weighs, what to do, and an example of each kind."""
 
     id: str
     name: str
@@ -27,6 +27,7 @@ class RuleEntry:
     action: str
     good: str
     bad: str
+    why: str = ""
 
 
 def rules() -> tuple[RuleEntry, ...]:
@@ -35,8 +36,11 @@ def rules() -> tuple[RuleEntry, ...]:
         RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
         for one in CLASSES.values()
     ]
-    mend = "Mend the file that the finding names."
-    lint = [RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad) for one in LINT_RULES]
+    mend = "Mend the file that the finding names, or ignore it there for a while: see L26."
+    lint = [
+        RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad, one.why)
+        for one in LINT_RULES
+    ]
     return (*drift, *_CROSS_FIELD_RULES, *lint)
 
 

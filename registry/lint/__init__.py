@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.draft import Draft
     from cdc_contracts.registry.lint.rule import LintReport
 
 
-def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = ()) -> LintReport:
+def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> LintReport:
     """Return every place where the contracts and table contracts that `paths` name break a lint rule.
 
     They are looked at together with the shipped contracts and those of the folders `beside`, which are not reported.
-    Without a path, `./contracts` is linted where it holds contracts, else the shipped catalogue.
+    Without a path, `./contracts` is linted where it holds contracts, else the shipped catalogue. Comments in the
+    contracts ignore findings up to a day, which `today` is compared with.
     Raises UsageError where a path names nothing to lint.
     """
-    from cdc_contracts.registry.catalogue import CANONICAL
-    from cdc_contracts.registry.collection import put_off_collection
+    return lint_draft(open_draft(paths, beside=beside, today=today))
+
+
+def open_draft(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> Draft:
+    """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing."""
     from cdc_contracts.registry.lint.draft import Draft
-    from cdc_contracts.registry.lint.rule import LintReport, report_fault
-    from cdc_contracts.registry.lint.rules import LINT_RULES
     from cdc_contracts.registry.lint.targets import find_targets
 
-    draft = Draft(find_targets(paths), beside)
+    return Draft(find_targets(paths), beside, today=today or datetime.now(UTC).date())
+
+
+def lint_draft(draft: Draft) -> LintReport:
+    """Return every place where what is under lint breaks a lint rule."""
+    from cdc_contracts.registry.catalogue import CANONICAL
+    from cdc_contracts.registry.collection import put_off_collection
+    from cdc_contracts.registry.lint.excuses import sort_out
+    from cdc_contracts.registry.lint.rule import LintReport, report_fault
+    from cdc_contracts.registry.lint.rules import IGNORE_NEEDED, LINT_RULES
+
     with put_off_collection():  # what is read is held to the end
-        found = dict.fromkeys(report_fault(rule, fault) for rule in LINT_RULES for fault in rule.check(draft))
+        found = dict.fromkeys(
+            report_fault(rule, fault) for rule in LINT_RULES if rule.check for fault in rule.check(draft)
+        )
+        counting, ignored, idle = sort_out(draft, found)
+    if not draft.unsound:  # else many rules could not look, and nothing can be said to be unused
+        counting += [report_fault(IGNORE_NEEDED, fault) for fault in idle]
     own = [version for version in draft.versions if version.subject != CANONICAL]
     return LintReport(
-        findings=tuple(sorted(found, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
+        findings=tuple(sorted(counting, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.observed))),
         judged=not draft.unsound,
         checked={
             "contracts": len(own),
@@ -37,4 +56,5 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = ()) -> LintRepo
             "mappings": len(draft.mapping_files),
             "tables": len(draft.targets.tables),
         },
+        ignored=tuple(ignored),
     )

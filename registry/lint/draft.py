@@ -7,6 +7,7 @@ is about it says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -22,6 +23,7 @@ from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, ship
 from cdc_contracts.registry.discriminators import all_hold
 from cdc_contracts.registry.documents import parse_document
 from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.ignores import Ignore, read_ignores
 from cdc_contracts.registry.lint.keywords import schema_faults
 from cdc_contracts.registry.lint.targets import Targets, files, folders
 from cdc_contracts.registry.mappings import ValueMapping
@@ -45,8 +47,9 @@ _WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
 class Draft:
     """Contracts under lint, among all contracts they may refer to."""
 
-    def __init__(self, targets: Targets, beside: Sequence[Path] = ()) -> None:
+    def __init__(self, targets: Targets, beside: Sequence[Path], *, today: date) -> None:
         self.targets = targets
+        self.today = today
         own = list(dict.fromkeys(target.root for target in targets.contracts))
         shipped = [root for root in shipped_catalogue().roots if not any(_is_same(root, one) for one in own)]
         self.catalogue = Catalogue([*shipped, *beside, *own])
@@ -84,6 +87,13 @@ class Draft:
         """The errata files under lint."""
         found = [target.root.joinpath(errata.FILE) for target in self.targets.contracts if target.covers(errata.FILE)]
         return tuple(file for file in found if file.is_file())
+
+    @cached_property
+    def ignores(self) -> tuple[Ignore, ...]:
+        """The comments under lint that ignore findings."""
+        contracts = [version.folder.joinpath(CONTRACT) for version in self.versions]
+        written = [*(file for file in contracts if file.is_file()), *self.mapping_files, *self.errata_files]
+        return tuple(one for file in (*written, *self.targets.tables) for one in read_ignores(file))
 
     # --- documents
 

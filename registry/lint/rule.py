@@ -12,6 +12,7 @@ import yaml
 from cdc_contracts.registry.pointers import join_pointer
 
 if TYPE_CHECKING:
+    from cdc_contracts.registry.ignores import Ignore
     from cdc_contracts.registry.lint.draft import Draft
 
 _COMPOSED: Final = (".yaml", ".json", ".avsc")
@@ -19,36 +20,45 @@ _COMPOSED: Final = (".yaml", ".json", ".avsc")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One place where a contract breaks a rule; `parts` lead to it inside the file."""
+    """One place where a contract breaks a rule; `parts` lead to it inside the file, `spot` is its line and column."""
 
     file: Traversable
     expected: str
     observed: str
     parts: tuple[str, ...] = ()
+    spot: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """One thing lint looks at: `check` yields every place under lint where it does not hold."""
+    """One thing lint looks at: `check` yields every place under lint where it does not hold.
+
+    It is None where only what the other rules found can show it.
+    """
 
     id: str
     name: str
     severity: str
     says: str
+    why: str
     good: str
     bad: str
-    check: Callable[[Draft], Iterator[Fault]]
+    check: Callable[[Draft], Iterator[Fault]] | None
 
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """A fault as it is reported. `path` is a JSON Pointer into the file, `line` counts from 1 where it is known."""
+    """A fault as it is reported. `path` is a JSON Pointer into the file.
+
+    `line` and `column` count from 1, and are None where the file as a whole is meant.
+    """
 
     rule: str
     name: str
     severity: str
     file: str
     line: int | None
+    column: int | None
     path: str
     expected: str
     observed: str
@@ -56,7 +66,7 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """What linting came to: findings by file and line, and how much was looked at.
+    """What linting came to: findings by file and line, how much was looked at, and what comments ignore.
 
     `judged` is False where samples were left out because some contract does not hold together.
     """
@@ -64,40 +74,43 @@ class LintReport:
     findings: tuple[LintFinding, ...]
     judged: bool
     checked: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[tuple[LintFinding, Ignore], ...] = ()
 
 
 def report_fault(rule: LintRule, fault: Fault) -> LintFinding:
     """Return the finding of a fault."""
+    line, column = fault.spot or _place_of(fault.file, fault.parts)
     return LintFinding(
         rule=rule.id,
         name=rule.name,
         severity=rule.severity,
         file=str(fault.file),
-        line=_line_of(fault.file, fault.parts),
+        line=line,
+        column=column,
         path=join_pointer(*fault.parts),
         expected=fault.expected,
         observed=fault.observed,
     )
 
 
-def _line_of(file: Traversable, parts: tuple[str, ...]) -> int | None:
-    """Return the line of the deepest member on the way that the file itself has; None where it has none."""
+def _place_of(file: Traversable, parts: tuple[str, ...]) -> tuple[int, int] | tuple[None, None]:
+    """Return line and column of the deepest member on the way that the file itself has."""
     if not parts or not file.name.endswith(_COMPOSED):
-        return None
+        return None, None
     try:
         node: Any = yaml.compose(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, OSError, UnicodeDecodeError):
-        return None
-    line = None
+        return None, None
+    mark = None
     for part in parts:
         if isinstance(node, yaml.MappingNode):
             found = next(((key, value) for key, value in node.value if key.value == part), None)
             if found is None:
                 break
-            line, node = found[0].start_mark.line + 1, found[1]
+            mark, node = found[0].start_mark, found[1]
         elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
             node = node.value[int(part)]
-            line = node.start_mark.line + 1
+            mark = node.start_mark
         else:
             break
-    return line
+    return (mark.line + 1, mark.column + 1) if mark else (None, None)

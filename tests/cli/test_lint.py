@@ -35,9 +35,9 @@ def test_a_finding_has_file_line_rule_and_place(root, capsys):
     out, err = capsys.readouterr()
     file = root / "acme/plain/v1/contract.yaml"
     assert out == (
-        f"{file}:8: error L15 erratum-exists /provenance/errata/0: expected an entry of errata.yaml; found E9002\n"
+        f"{file}:8:12: error L15 erratum-exists /provenance/errata/0: expected an entry of errata.yaml; found E9002\n"
     )
-    assert err == "2 contracts, 11 samples, 2 mappings: 1 errors, 0 warnings\n"
+    assert err == "2 contracts, 11 samples, 2 mappings: 1 error\n"
 
 
 def test_a_warning_fails_only_where_it_is_asked_to(root, capsys):
@@ -53,6 +53,7 @@ def test_json_has_the_same(root, capsys):
     assert main(["lint", str(root), "--format", "json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told == {
+        "command": "lint",
         "findings": [
             {
                 "rule": "L15",
@@ -60,13 +61,17 @@ def test_json_has_the_same(root, capsys):
                 "severity": "error",
                 "file": str(root / "acme/plain/v1/contract.yaml"),
                 "line": 8,
+                "column": 12,
                 "path": "/provenance/errata/0",
+                "message": "expected an entry of errata.yaml; found E9002",
+                "help": "`cdc-contracts rules show L15` explains it",
                 "expected": "an entry of errata.yaml",
                 "observed": "E9002",
             }
         ],
-        "judged": True,
+        "ignored": [],
         "checked": {"contracts": 2, "samples": 11, "mappings": 2, "tables": 0},
+        "notes": [],
     }
 
 
@@ -92,4 +97,4 @@ def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "L21 op-sampled" in out
     assert str(root) not in out
-    assert err.startswith("1 contracts: 0 errors, 1 warnings")
+    assert err.startswith("1 contracts: 1 warning")

@@ -1,0 +1,47 @@
+"""Annotations as Markdown, for the summary of a step or a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.annotations.annotation import ORDER, Annotation, Review, relative_to_repository
+from cdc_contracts.registry.annotations.lines import place_of, summarise
+from cdc_contracts.registry.findings import ERROR, INFO, WARNING
+from cdc_contracts.registry.reports.markdown import MOST_CHARACTERS, literal
+from cdc_contracts.registry.visible import visible
+
+_MARKS: Final = {ERROR: "❌", WARNING: "⚠️", INFO: "💬"}
+
+
+def render_digest(review: Review) -> str:
+    """Return the review as GitHub-flavoured Markdown, short enough for a comment."""
+    heaviest = min((one.severity for one in review.told), key=ORDER.__getitem__, default=None)
+    head = f"### {_MARKS[heaviest] if heaviest else '✅'} cdc-contracts {review.command}: {literal(summarise(review))}"
+    parts = [head, *(f"> {literal(note)}" for note in review.notes)]
+    parts += [_told(one) for one in sorted(review.told, key=lambda one: ORDER[one.severity])]
+    if review.ignored:
+        parts.append("\n".join(["<details><summary>Ignored</summary>\n", *_excused(review), "\n</details>"]))
+    told, left = [], MOST_CHARACTERS
+    for part in parts:
+        left -= len(part) + 2
+        if left < 0:
+            told.append("… and more, in the JSON report")
+            break
+        told.append(part)
+    return "\n\n".join(told) + "\n"
+
+
+def _told(one: Annotation) -> str:
+    place = literal(place_of(one, relative_to_repository(one.file)))
+    lines = [f"{_MARKS[one.severity]} **{one.rule} {one.name}** {place}", f"{literal(one.message)}"]
+    if one.proof:
+        lines += ["", *(f"    {visible(line, most=None)}" for line in one.proof), ""]
+    return "\n".join([*lines, literal(one.help)])
+
+
+def _excused(review: Review) -> Iterator[str]:
+    for one in review.ignored:
+        if one.excuse is not None:
+            place = literal(place_of(one, relative_to_repository(one.file)))
+            yield f"- {one.rule} {one.name} {place}, until {one.excuse.until}: {literal(one.excuse.reason)}"

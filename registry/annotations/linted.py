@@ -1,0 +1,42 @@
+"""What lint found, as annotations of files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.annotations.annotation import Annotation, Excuse, Review, arrange, relative_to_here
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.ignores import Ignore
+    from cdc_contracts.registry.lint.rule import LintFinding, LintReport
+
+UNJUDGED: Final = "samples were not judged, because not every contract holds together"
+
+
+def review_lint(report: LintReport) -> Review:
+    """Return what a person has to see of a lint report."""
+    told = [annotate(finding) for finding in report.findings]
+    told += [annotate(finding, ignore) for finding, ignore in report.ignored]
+    return Review("lint", arrange(told), report.checked, () if report.judged else (UNJUDGED,))
+
+
+def annotate(finding: LintFinding, ignore: Ignore | None = None) -> Annotation:
+    """Return the annotation of a finding, and of the comment that ignores it."""
+    return Annotation(
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        file=relative_to_here(finding.file),
+        line=finding.line,
+        column=finding.column,
+        path=finding.path,
+        message=f"expected {finding.expected}; found {finding.observed}",
+        help=f"`cdc-contracts rules show {finding.rule}` explains it",
+        excuse=excuse_of(ignore) if ignore else None,
+        data={"expected": finding.expected, "observed": finding.observed},
+    )
+
+
+def excuse_of(ignore: Ignore) -> Excuse:
+    """Return what a comment that ignores a finding says about it."""
+    return Excuse(ignore.reason, str(ignore.until), relative_to_here(str(ignore.file)), ignore.line)

@@ -1,0 +1,37 @@
+"""Annotations as the workflow commands by which GitHub puts them on the lines of a pull request."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cdc_contracts.registry.annotations.annotation import ORDER, Annotation, Review, relative_to_repository
+from cdc_contracts.registry.findings import ERROR, INFO, WARNING
+from cdc_contracts.registry.visible import visible
+
+_COMMANDS: Final = {ERROR: "error", WARNING: "warning", INFO: "notice"}
+
+
+def render_workflow(review: Review) -> str:
+    """Return a workflow command for each annotation that is not ignored, the heaviest first.
+
+    GitHub shows the first ten of a kind that one step writes.
+    """
+    heaviest_first = sorted(review.told, key=lambda one: ORDER[one.severity])
+    return "".join(_command(one) + "\n" for one in heaviest_first)
+
+
+def _command(one: Annotation) -> str:
+    # a finding about a whole file is shown on its first line
+    places = {"file": relative_to_repository(one.file), "line": one.line or 1, "col": one.column}
+    given = {**places, "title": f"{one.rule} {one.name}"}
+    told = ",".join(f"{name}={_property(visible(str(value), most=None))}" for name, value in given.items() if value)
+    text = "\n".join(visible(line, most=None) for line in (one.message, *one.proof, one.help) if line)
+    return f"::{_COMMANDS[one.severity]} {told}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

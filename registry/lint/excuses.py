@@ -1,0 +1,68 @@
+"""Lint of the comments that ignore findings, and what becomes of the findings they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.ignores import FORM, Ignore
+from cdc_contracts.registry.lint.rule import Fault, LintFinding
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.draft import Draft
+
+_FAMILY: Final = "L"
+"""What the ids of these rules begin with: comments about others are not looked for here."""
+_IGNORABLE: Final = frozenset(f"L{number:02}" for number in range(1, 26))
+"""The rules of lint but those of this module."""
+_COMPATIBILITY: Final = re.compile(r"C\d{3}\Z")
+
+
+def is_ignorable(rule: str) -> bool:
+    """Say whether there is a rule of this id that a comment may ignore."""
+    return rule in _IGNORABLE or _COMPATIBILITY.match(rule) is not None
+
+
+def ignores_are_complete(draft: Draft) -> Iterator[Fault]:
+    """Every comment that ignores a finding names a rule, a last day and a reason."""
+    for one in draft.ignores:
+        if one.problem:
+            yield _fault(one, FORM, one.problem)
+        elif not is_ignorable(one.rule):
+            yield _fault(one, "the id of a rule that may be ignored", one.rule)
+
+
+def ignores_are_current(draft: Draft) -> Iterator[Fault]:
+    """No comment that ignores a finding is past its last day."""
+    for one in draft.ignores:
+        if not one.problem and one.is_over(draft.today):
+            yield _fault(one, "a finding that is mended by now, or a new date", f"ignored until {one.until}")
+
+
+def sort_out(
+    draft: Draft, findings: Iterable[LintFinding]
+) -> tuple[list[LintFinding], list[tuple[LintFinding, Ignore]], list[Fault]]:
+    """Return the findings that count, those that are ignored and by what, and the comments that ignore nothing."""
+    applying = [one for one in draft.ignores if is_ignorable(one.rule) and not one.is_over(draft.today)]
+    counting: list[LintFinding] = []
+    ignored: list[tuple[LintFinding, Ignore]] = []
+    used: set[Ignore] = set()
+    for finding in findings:
+        by = [one for one in applying if one.covers(finding.rule, finding.file, finding.line, finding.path)]
+        if by:
+            ignored.append((finding, by[0]))
+            used.update(by)
+        else:
+            counting.append(finding)
+    idle = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILY)]
+    return counting, ignored, [tell_idle(one) for one in idle]
+
+
+def tell_idle(one: Ignore) -> Fault:
+    """Return the fault of a comment that ignores nothing."""
+    return _fault(one, f"a finding of {one.rule} to ignore", "none")
+
+
+def _fault(one: Ignore, expected: str, observed: str) -> Fault:
+    return Fault(one.file, expected, observed, spot=(one.line, one.column))
