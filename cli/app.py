@@ -14,6 +14,7 @@ from cdc_contracts.cli import (
     audit,
     capture,
     check,
+    compat,
     console,
     decode,
     demo,
@@ -70,6 +71,7 @@ app.command("demo", short_help="See all of it on a topic made up for the purpose
 app.command("list", short_help="List the contracts and what tells versions apart.")(listing.list_contracts)
 app.command("show", short_help="Explain one contract, or the schema of a report.")(explanation.show)
 app.command("diff", short_help="Tell what two contracts say differently.")(differences.diff)
+app.command("compat", short_help="Tell whether versions are compatible, with a proof.")(compat.compat)
 app.command("detect", short_help="Tell which contract messages speak, and why.")(detect.detect)
 app.command("check", short_help="Judge messages of files at once: a line per finding.")(check.check)
 app.add_typer(audit.app, name="audit", short_help="Judge every message of a topic or file; a report.")
