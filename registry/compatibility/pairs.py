@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cdc_contracts.registry.catalogue import Catalogue, Version
 
+PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 TYPES: Final = (JSON, AVRO)
 _ENDINGS: Final = {".json": JSON, ".avsc": AVRO}
 _FIRST: Final = ("rule", "confluent_rule", "path", "old", "new", "proof")
@@ -130,7 +131,7 @@ def compare_pairs(pairs: Sequence[Any], comparer: Comparer, demand: Demand, besi
         try:
             yield Outcome(names, _compare_pair(pair, comparer, demand, beside), None)
         except CdcContractsError as error:
-            yield Outcome(names, None, " ".join(str(error).split()))
+            yield Outcome(names, None, "; ".join(line.strip() for line in str(error).splitlines()))
         except RecursionError:
             yield Outcome(names, None, "nested too deep")
 
@@ -144,10 +145,15 @@ def _compare_pair(pair: Any, comparer: Comparer, demand: Demand, beside: Path) -
     demand = replace(
         demand, level=_chosen(Level, pair, "level", demand), policy=_chosen(Policy, pair, "policy", demand)
     )
-    olds = pair["old"] if isinstance(pair["old"], list) and language != AVRO else [pair["old"]]
+    olds = pair["old"] if _names_several(pair["old"], language) else [pair["old"]]
     if not olds:
         raise UsageError('"old" names nothing')
     return comparer.compare(olds, pair["new"], demand, beside=beside, language=language)
+
+
+def _names_several(old: Any, language: str | None) -> bool:
+    """Say whether a list is one of earlier versions, and not an Avro union: that has names of types in it."""
+    return isinstance(old, list) and not (language == AVRO and not PRIMITIVES.isdisjoint(map(str, old)))
 
 
 def _chosen(kind: Any, pair: dict[str, Any], name: str, demand: Demand) -> Any:
