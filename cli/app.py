@@ -86,7 +86,7 @@ app.command("lint", short_help="Check that contracts hold together.")(linting.li
 app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
 app.command("ci", short_help="All of it for a pull request: lint and breaking.")(integration.check_change)
 app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
-app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
+app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: drift, lint, compatibility.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

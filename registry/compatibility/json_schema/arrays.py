@@ -55,7 +55,11 @@ def compare_arrays(walk: Walking, writer: Shape, reader: Shape, route: Route) ->
     if asked is not None and asked is not promised:
         mine = None if promised is None else walk.read_writer(promised, (*writer.at, "contains"))
         theirs = walk.read_reader(asked, (*reader.at, "contains"))
-        if mine is None or as_key(asked) != as_key(promised) or walk.breaks(walk.compare(mine, theirs, (*route, (ELEMENT, "0")))):
+        if (
+            mine is None
+            or as_key(asked) != as_key(promised)
+            or walk.breaks(walk.compare(mine, theirs, (*route, (ELEMENT, "0"))))
+        ):
             yield differ("CONTAINS_CHANGED", writer, reader, route, "contains")
 
 
