@@ -97,7 +97,7 @@ class Messages:
         for op in question.ops:
             if op not in _BARE and op != "ddl" and op not in reachable_ops(self.version):
                 continue
-            for event in self._events(op, table, texts=_CANONICAL if question.column is not None else ("red", "green")):
+            for event in self._events(op, table, texts=_CANONICAL if question.column is not None else ("green", "red")):
                 for renderer in renderers:
                     try:
                         message = json.loads(self.reader.judge.wire.text_of(renderer.render(event)))
