@@ -13,6 +13,7 @@ import typer
 from cdc_contracts.cli import (
     audit,
     binding,
+    breaking,
     capture,
     check,
     console,
@@ -21,6 +22,7 @@ from cdc_contracts.cli import (
     detect,
     differences,
     explanation,
+    integration,
     linting,
     listing,
     registry,
@@ -81,6 +83,8 @@ app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic a
 app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
+app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
+app.command("ci", short_help="All of it for a pull request: lint and breaking.")(integration.check_change)
 app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
 app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cdc_contracts.cli import enrolling, publishing
+from cdc_contracts.cli import enrolling, publishing, serving
 
 app = typer.Typer(help="Serve contracts and schemas to schema registry clients.", no_args_is_help=True)
 
@@ -14,6 +14,7 @@ def _group() -> None:
     """Serve contracts and schemas to schema registry clients."""
 
 
+app.command("serve", short_help="Serve schemas and contracts over the registry protocol.")(serving.serve)
 app.command("user", short_help="Make a line of the users file: a hash, never a password.")(enrolling.user)
 app.command("plan", short_help="Tell what apply would do.")(publishing.plan)
 app.command("apply", short_help="Make a server say what a folder says.")(publishing.apply)

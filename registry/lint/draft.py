@@ -47,10 +47,9 @@ _WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
 class Draft:
     """Contracts under lint, among all contracts they may refer to."""
 
-    def __init__(self, targets: Targets, beside: Sequence[Path], *, today: date, ignorable: frozenset[str]) -> None:
+    def __init__(self, targets: Targets, beside: Sequence[Path], *, today: date) -> None:
         self.targets = targets
         self.today = today
-        self.ignorable = ignorable
         own = list(dict.fromkeys(target.root for target in targets.contracts))
         shipped = [root for root in shipped_catalogue().roots if not any(_is_same(root, one) for one in own)]
         self.catalogue = Catalogue([*shipped, *beside, *own])

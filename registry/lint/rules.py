@@ -236,4 +236,3 @@ LINT_RULES: Final = (
     ),
 )  # fmt: skip
 IGNORE_NEEDED: Final = next(rule for rule in LINT_RULES if rule.name == "ignore-needed")
-IGNORABLE: Final = frozenset(rule.id for rule in LINT_RULES if not rule.name.startswith("ignore-"))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.bundle import Bundle
 from cdc_contracts.registry.errors import CdcContractsError, ContractError
+from cdc_contracts.registry.publishing.names import unqualified
 from cdc_contracts.registry.publishing.publications import CONTRACT, MEANING, meaning_of, published_subject
-from cdc_contracts.registry.publishing.servers import list_subjects, read_subject
+from cdc_contracts.registry.publishing.servers import list_subjects_here, read_subject
 from cdc_contracts.registry.references import parse_reference
 from cdc_contracts.registry.schema_documents import AVRO, JSON
 
@@ -39,17 +40,20 @@ class StoredContracts:
 def read_contracts(client: RegistryClient, own: Sequence[Version]) -> StoredContracts:
     """Return the contracts that a registry has: those that say so, and those under the subjects of the versions `own`.
 
+    They are those of the default context, or of the one that the URL ends in.
+
     Where a registry kept schemas and dropped what they mean, the meaning of `own` stands in, and `missing` says so.
     Raises UnavailableError where the registry does not answer.
     """
     stored = StoredContracts()
     mine = {version.reference: version for version in own}
     known = {published_subject(version.subject, kind) for version in own for kind in _FILES}
-    for subject in list_subjects(client):
+    for qualified in list_subjects_here(client):
+        subject = unqualified(qualified)
         if subject in known or _may_be_published(subject):
-            for schema in read_subject(client, subject):
+            for schema in read_subject(client, qualified):
                 if not schema.deleted:
-                    _add(stored, schema, subject in known, mine)
+                    _add(stored, replace(schema, subject=subject), subject in known, mine)
     _check_complete(stored)
     return stored
 

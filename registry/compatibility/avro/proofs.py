@@ -18,10 +18,11 @@ from cdc_contracts.registry.compatibility.avro.witnesses import Witnesses
 from cdc_contracts.registry.compatibility.avro.writing import TooDeep, to_json
 
 MAX_PROOFS: Final = 100
-MAX_VALUES: Final = 300_000
+MAX_VALUES: Final = 50_000
 """How many messages are made for one comparison, and how many values in all of them."""
 
-TOO_MANY: Final = "No proof is made for it: there are so many findings that the first ones have to do."
+TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
+TOO_LARGE: Final = "No proof is made for it: the smallest message of the schema is too large to be shown."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
 NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both alike."
 
@@ -78,7 +79,7 @@ class Prover:
     def prove(self, mismatch: Mismatch) -> Shown | str:
         """Return a checked message that shows a mismatch, or the sentence that says why there is none."""
         if self._made >= self._most:
-            return TOO_MANY
+            return TOO_MANY if self._made else TOO_LARGE
         self._made += 1
         try:
             return next(self._shown(mismatch), NOT_SEEN)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from cdc_contracts.registry.compatibility.levels import Level
 from cdc_contracts.registry.server.attachments import check_rules
 from cdc_contracts.registry.server.entities import Config, ConfigUpdate, plain
+from cdc_contracts.registry.server.permissions import AdministeredScope, WholeRegistry
 from cdc_contracts.registry.server.policies import CONFIG, POLICY_NAMES, config_of, level_of, mode_of
 from cdc_contracts.registry.server.records import Records
 from cdc_contracts.registry.server.refusals import (
@@ -34,17 +35,17 @@ def get_global_config(registry: Served) -> Any:
 
 
 @ROUTER.put("/config", response_model=ConfigUpdate, response_model_exclude_none=True)
-def set_global_config(registry: Served, request: ConfigUpdate) -> Any:
+def set_global_config(registry: Served, scope: WholeRegistry, request: ConfigUpdate) -> Any:
     """Set what holds where nothing else is set."""
-    return _set(registry, WHOLE_REGISTRY, request)
+    return _set(registry, scope, request)
 
 
 @ROUTER.delete("/config", response_model=Config, response_model_exclude_none=True)
-def remove_global_config(registry: Served) -> Any:
+def remove_global_config(registry: Served, scope: WholeRegistry) -> Any:
     """Go back to what the server was started with; returns what was set."""
     with registry.store.writing() as records:
         before = _global(registry, records)
-        records.remove_setting(WHOLE_REGISTRY, CONFIG)
+        records.remove_setting(scope, CONFIG)
         return before
 
 
@@ -67,13 +68,13 @@ def get_config(
 
 
 @ROUTER.put("/config/{subject}", response_model=ConfigUpdate, response_model_exclude_none=True)
-def set_config(registry: Served, subject: Scope, request: ConfigUpdate) -> Any:
+def set_config(registry: Served, subject: AdministeredScope, request: ConfigUpdate) -> Any:
     """Set the config of a subject or context. What is not named stays; what is null is unset."""
     return _set(registry, subject, request)
 
 
 @ROUTER.delete("/config/{subject}", response_model=Config, response_model_exclude_none=True)
-def remove_config(registry: Served, subject: Scope) -> Any:
+def remove_config(registry: Served, subject: AdministeredScope) -> Any:
     """Unset the config of a subject or context; returns what was set."""
     with registry.store.writing() as records:
         _check_writable(registry, records, subject)

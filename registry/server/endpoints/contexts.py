@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import unquote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from cdc_contracts.registry.server.deletion import delete_context
-from cdc_contracts.registry.server.refusals import Refusal
+from cdc_contracts.registry.server.permissions import AdministeredContext
 from cdc_contracts.registry.server.service import Paged, Served
-from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, parse_context
+from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT
 
 ROUTER = APIRouter(tags=["contexts"])
 
@@ -29,12 +28,8 @@ def list_contexts(
 
 
 @ROUTER.delete("/contexts/{context}", status_code=204)
-def remove_context(registry: Served, context: str) -> Response:
+def remove_context(registry: Served, context: AdministeredContext) -> Response:
     """Take a context off the list; it has to be empty."""
-    try:
-        name = parse_context(unquote(context))
-    except ValueError as error:
-        raise Refusal(400, f"HTTP 400 Bad Request: {error}") from error
     with registry.store.writing() as records:
-        delete_context(records, name)
+        delete_context(records, context)
     return Response(status_code=204)

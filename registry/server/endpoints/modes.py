@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from cdc_contracts.registry.server.entities import ModeBody
+from cdc_contracts.registry.server.permissions import AdministeredScope, WholeRegistry
 from cdc_contracts.registry.server.policies import MODE, Mode, mode_of, own_mode
 from cdc_contracts.registry.server.records import Records
 from cdc_contracts.registry.server.refusals import invalid_mode, invalid_subject, no_mode, no_subject, not_permitted
@@ -26,17 +27,17 @@ def get_global_mode(registry: Served) -> Any:
 
 
 @ROUTER.put("/mode", response_model=ModeBody)
-def set_global_mode(registry: Served, request: ModeBody, force: Force = False) -> Any:
+def set_global_mode(registry: Served, scope: WholeRegistry, request: ModeBody, force: Force = False) -> Any:
     """Set the mode that holds where no other is set."""
-    return _set(registry, WHOLE_REGISTRY, request, force=force)
+    return _set(registry, scope, request, force=force)
 
 
 @ROUTER.delete("/mode", response_model=ModeBody)
-def remove_global_mode(registry: Served, recursive: Recursive = False) -> Any:
+def remove_global_mode(registry: Served, scope: WholeRegistry, recursive: Recursive = False) -> Any:
     """Go back to what the server was started with; returns the mode that was set."""
     with registry.store.writing() as records:
-        before = mode_of(records, WHOLE_REGISTRY, registry.options.defaults)
-        _remove(records, WHOLE_REGISTRY, recursive=recursive)
+        before = mode_of(records, scope, registry.options.defaults)
+        _remove(records, scope, recursive=recursive)
         return {"mode": before}
 
 
@@ -57,13 +58,13 @@ def get_mode(
 
 
 @ROUTER.put("/mode/{subject}", response_model=ModeBody)
-def set_mode(registry: Served, subject: Scope, request: ModeBody, force: Force = False) -> Any:
+def set_mode(registry: Served, subject: AdministeredScope, request: ModeBody, force: Force = False) -> Any:
     """Set the mode of a subject or context."""
     return _set(registry, subject, request, force=force)
 
 
 @ROUTER.delete("/mode/{subject}", response_model=ModeBody)
-def remove_mode(registry: Served, subject: Scope, recursive: Recursive = False) -> Any:
+def remove_mode(registry: Served, subject: AdministeredScope, recursive: Recursive = False) -> Any:
     """Unset the mode of a subject or context; returns the mode that was set."""
     with registry.store.writing() as records:
         own = records.setting(subject, MODE)
