@@ -24,6 +24,7 @@ from cdc_contracts.cli import (
     integration,
     linting,
     listing,
+    registry,
     reporting,
     rulebook,
     sampling,
@@ -82,6 +83,7 @@ app.command("sample", short_help="Make messages of a contract, also drifting one
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
 app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
 app.command("ci", short_help="All of it for a pull request: lint and breaking.")(integration.check_change)
+app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
 app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
 
 

@@ -189,9 +189,13 @@ class Catalogue:
         from cdc_contracts.registry.mappings import ValueMapping
 
         if name not in self._mappings:
-            document = self._resolved_mapping(name, ())
+            document = self.resolved_mapping(name)
             self._mappings[name] = ValueMapping(_validated(model.Mapping, document, f"types/{name}.yaml"))
         return self._mappings[name]
+
+    def resolved_mapping(self, name: str) -> dict[str, Any]:
+        """Return the document of a value mapping, whole. Raises ContractError where there is none."""
+        return self._resolved_mapping(name, ())
 
     def mapping_names(self) -> list[str]:
         """Return the names of all value mappings."""

@@ -3,6 +3,8 @@
 CdcContractsError            what happened, where, how to mend it
 ├── UsageError               the call is wrong: exit 2
 │   └── ContractError        a contract document is wrong
+│       └── InvalidSchema    a schema handed in is none, or is not safe to work with
+│           └── SchemaTooLarge
 ├── UnavailableError         it could not run, or data is gone: exit 3
 ├── UndetectedError          what contract the messages speak cannot be told: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
@@ -38,6 +40,14 @@ class UsageError(CdcContractsError):
 
 class ContractError(UsageError):
     """A contract, mapping or table contract cannot be read or does not hold together."""
+
+
+class InvalidSchema(ContractError):
+    """A schema that somebody handed in is none, or working with it could take without end."""
+
+
+class SchemaTooLarge(InvalidSchema):
+    """A schema is longer than the limit."""
 
 
 class UnavailableError(CdcContractsError):

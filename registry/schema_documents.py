@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from cdc_contracts.registry.errors import InvalidSchema, SchemaTooLarge
 
 JSON: Final = "JSON"
 AVRO: Final = "AVRO"
@@ -11,10 +15,66 @@ AVRO: Final = "AVRO"
 
 @dataclass(frozen=True, eq=False)
 class SchemaDocument:
-    """A parsed schema. `name` is what the user calls it: a reference, a file, a subject and version."""
+    """A parsed schema. `name` is what the user calls it: a reference, a file, a subject and version.
+
+    `references` are the documents that it may refer to: for JSON by the text of `$ref`, for Avro by a type's full name.
+    """
 
     type: str
     name: str
     document: Any
     text: str
     file: str | None = None
+    references: Mapping[str, SchemaDocument] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLimits:
+    """How much of a schema is taken: bytes of its text, and arrays and objects inside one another."""
+
+    max_bytes: int = 1024 * 1024
+    max_depth: int = 128
+
+
+def read_schema(
+    text: str,
+    *,
+    type: str,  # noqa: A002  the protocol's word
+    name: str,
+    file: str | None = None,
+    references: Mapping[str, SchemaDocument] | None = None,
+    limits: SchemaLimits = SchemaLimits(),
+) -> SchemaDocument:
+    """Return the schema that a text holds, once it is known to be one, and safe to work with.
+
+    Raises InvalidSchema where it is not, and SchemaTooLarge where it is longer than the limit.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > limits.max_bytes:
+        raise SchemaTooLarge(f"the schema is longer than {limits.max_bytes} bytes", where=file or name)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidSchema(f"the schema is not JSON: {error}", where=file or name) from None
+    if type == JSON:
+        _refuse_no_json_schema(document, file or name)
+    else:
+        _refuse_no_avro_schema(document, file or name)
+    return SchemaDocument(type, name, document, text, file, references or {})
+
+
+def _refuse_no_json_schema(document: Any, where: str) -> None:
+    import jsonschema_rs
+
+    try:
+        jsonschema_rs.meta.validate(document)
+    except Exception as error:  # noqa: BLE001  a dozen kinds
+        raise InvalidSchema(f"not a JSON Schema: {error}", where=where) from None
+
+
+def _refuse_no_avro_schema(document: Any, where: str) -> None:
+    import fastavro
+
+    try:
+        fastavro.parse_schema(document)
+    except Exception as error:  # noqa: BLE001  a dozen kinds
+        raise InvalidSchema(f"not an Avro schema: {error!r}", where=where) from None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FAMILY: Final = "L"
 """What the ids of these rules begin with: comments about others are not looked for here."""
 _IGNORABLE: Final = frozenset(f"L{number:02}" for number in range(1, 26))
-"""The rules of lint but those of this module."""
+"""The rules of lint, but those of this module and those of ids: what an id stands for is a promise without a date."""
 _COMPATIBILITY: Final = re.compile(r"C\d{3}\Z")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cdc_contracts.registry.findings import ERROR, WARNING
-from cdc_contracts.registry.lint import documents, excuses, judgements, links, shapes
+from cdc_contracts.registry.lint import documents, excuses, judgements, links, locks, shapes
 from cdc_contracts.registry.lint.rule import LintRule
 
 LINT_RULES: Final = (
@@ -206,5 +206,33 @@ LINT_RULES: Final = (
         "ignore L21, where an op has no sample", "ignore L21, where every op has one",
         None,
     ),
+    LintRule(
+        "L40", "lock-readable", ERROR,
+        "Checks that every line of ids.lock is an entry, and that the lines are in order.",
+        "A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",
+        "id 7 above id 8", "a mark of a conflict in git, or id 8 above id 7",
+        locks.lines_are_entries_in_order,
+    ),
+    LintRule(
+        "L41", "id-unique", ERROR,
+        "Checks that an id in ids.lock stands for one schema, and that a schema has one id.",
+        "Consumers find the schema of a message by its id alone.",
+        "7 dts/canal@2 JSON and 8 dts/canal@3 JSON", "7 dts/canal@2 JSON and 7 dts/canal@3 JSON",
+        locks.ids_stand_for_one_schema,
+    ),
+    LintRule(
+        "L42", "id-kept", ERROR,
+        "Checks that a schema with an id is still the schema that got it, and that a retired one is gone.",
+        "Messages already written carry the id, and are read by what it stood for then.",
+        "a new version of a contract for a new member", "a new member in a version that has an id",
+        locks.schemas_with_ids_stay,
+    ),
+    LintRule(
+        "L43", "lock-complete", ERROR,
+        "Checks that ids.lock, where there is one, has both schemas of every contract, and retires those gone.",
+        "A schema without an id gets one from whoever registers it first, and another one elsewhere.",
+        "a line for JSON and one for AVRO", "a new version without a line",
+        locks.every_schema_has_an_id,
+    ),
 )  # fmt: skip
-IGNORE_NEEDED: Final = LINT_RULES[-1]
+IGNORE_NEEDED: Final = next(rule for rule in LINT_RULES if rule.name == "ignore-needed")

@@ -1,0 +1,1 @@
+"""Avro schemas compared by the specification's rules of schema resolution."""

@@ -1,0 +1,119 @@
+"""Where the tables stand: a SQLite file, or PostgreSQL for several servers at once.
+
+What is committed is durable when the call returns: SQLite writes through to the disk at each commit, and PostgreSQL
+is told to, whatever its default is. Writers go one after the other, in SQLite by its own lock, in PostgreSQL by one
+advisory lock for all servers; readers never wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.server.tables import FORM, FORMS, METADATA
+
+BUSY_SECONDS: Final = 30
+LOCK: Final = 0x0CDC_C047
+"""The key of the advisory lock: any number that no other program of the database uses."""
+
+STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {}
+"""How tables of an older form are made those of the next, by the older form."""
+
+
+class Database:
+    """Connections to the registry's tables, in a file (`sqlite:///…` or a path) or in PostgreSQL."""
+
+    def __init__(self, url: str) -> None:
+        """Open the tables, made or brought up to date where need be.
+
+        Raises UsageError where the URL is none, and UnavailableError where the database cannot be used, or its tables
+        were made by a newer release.
+        """
+        self._engine = _make_engine(url)
+        try:
+            with self.writing() as connection:
+                _bring_up_to_date(connection)
+        except SQLAlchemyError as error:
+            self.close()
+            raise UnavailableError(
+                f"the registry's database cannot be opened: {_say(error)}",
+                where=self._engine.url.render_as_string(hide_password=True),
+                mend="Check that it is there and may be written.",
+            ) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction that only reads."""
+        with self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that no other writer is beside; what it wrote is durable after the block."""
+        with self._engine.connect().execution_options(writing=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT set_config('synchronous_commit', 'on', true)"))
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            yield connection
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def _make_engine(url: str) -> Engine:
+    if "://" not in url:
+        Path(url).absolute().parent.mkdir(parents=True, exist_ok=True)
+        url = f"sqlite:///{url}"
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise UsageError(
+            f"not the URL of a database: {url}", mend="sqlite:///FILE or postgresql://HOST/NAME"
+        ) from error
+    if parsed.drivername in ("postgresql", "postgres"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+        return create_engine(parsed, pool_size=10, max_overflow=30, pool_pre_ping=True)
+    if parsed.get_backend_name() != "sqlite":
+        raise UsageError(f"no database for a registry: {parsed.drivername}", mend="Use SQLite or PostgreSQL.")
+    engine = create_engine(parsed, pool_size=10, max_overflow=30, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_SECONDS * 1000}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _bring_up_to_date(connection: Connection) -> None:
+    if not inspect(connection).has_table(FORMS.name):
+        METADATA.create_all(connection)
+        connection.execute(FORMS.insert().values(form=FORM, erasures=0))
+        return
+    form = connection.execute(select(FORMS.c.form)).scalar_one()
+    if form > FORM:
+        raise UnavailableError(
+            f"the registry's tables have form {form}, and this release knows {FORM}",
+            mend="Use the newer release that made them.",
+        )
+    for older in range(form, FORM):
+        STEPS[older](connection)
+        connection.execute(FORMS.update().values(form=older + 1))
+
+
+def _say(error: SQLAlchemyError) -> str:
+    return str(error.orig if isinstance(error, OperationalError) else error).strip().splitlines()[0]

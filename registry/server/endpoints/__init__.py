@@ -1,0 +1,1 @@
+"""The endpoints of the protocol, by what they are about."""

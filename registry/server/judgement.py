@@ -1,0 +1,73 @@
+"""Whether a schema may follow the versions of a subject, and what a client is told where it may not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.levels import Level
+from cdc_contracts.registry.compatibility.verdict import BREAKING, UNDECIDED, CompatibilityFinding
+from cdc_contracts.registry.schema_documents import SchemaDocument
+from cdc_contracts.registry.server.policies import Defaults, config_of, level_of, policy_of
+from cdc_contracts.registry.server.records import Records, StoredVersion
+from cdc_contracts.registry.server.resolution import Resolver
+from cdc_contracts.registry.server.subjects import Subject
+
+
+def judge(
+    records: Records,
+    subject: Subject,
+    new: SchemaDocument,
+    earlier: Sequence[StoredVersion],
+    *,
+    metadata: Mapping[str, Any] | None,
+    defaults: Defaults,
+) -> list[str]:
+    """Return why a schema may not follow earlier versions, the oldest first; nothing where it may.
+
+    What could not be decided is a reason too: only what is shown to be compatible is.
+    """
+    config = config_of(records, subject)
+    level, policy = level_of(config, defaults), policy_of(config, defaults)
+    group = config.get("compatibilityGroup")
+    if group is not None:
+        wanted = _property(metadata, group)
+        earlier = [version for version in earlier if _property(_metadata_of(records, version), group) == wanted]
+    if level is Level.NONE or not earlier:
+        return []
+    resolver = Resolver(records, subject.context)
+    olds = [resolver.stored(version) for version in (earlier if level.is_transitive else earlier[-1:])]
+    verdict = compare_schemas(olds, new, level=level, policy=policy)
+    if verdict.compatible:
+        return []
+    told = [finding for finding in verdict.findings if finding.severity in (BREAKING, UNDECIDED)]
+    return [*map(describe, told), f"{{compatibility: '{level}', policy: '{policy}'}}"]
+
+
+def describe(finding: CompatibilityFinding) -> str:
+    """Return a finding as one line: rule, place, which version, what, and the message that proves it."""
+    confluent = f" ({finding.confluent_rule})" if finding.confluent_rule else ""
+    said = f"{finding.rule} {finding.name}{confluent} at '{finding.path}', {finding.direction}"
+    line = f"{said}, {finding.old_version} against {finding.new_version}: {finding.says}"
+    if finding.severity == UNDECIDED:
+        line += " This could not be decided."
+    if finding.proof is not None:
+        proof = finding.proof
+        message = json.dumps(proof.message, ensure_ascii=False, default=str)
+        line += f" Proof: {message} is {proof.kind}; old: {_say(proof.old)}; new: {_say(proof.new)}."
+    return line
+
+
+def _say(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _metadata_of(records: Records, version: StoredVersion) -> Mapping[str, Any] | None:
+    found = records.schema(version.subject.context, version.id)
+    return None if found is None else found.content.metadata
+
+
+def _property(metadata: Mapping[str, Any] | None, name: str) -> Any:
+    return ((metadata or {}).get("properties") or {}).get(name)

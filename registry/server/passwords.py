@@ -1,0 +1,141 @@
+"""Passwords and tokens as the users file holds them: hashes that are slow to guess and cheap to ask again.
+
+A password is hashed with scrypt, which takes a good part of a second and some memory on purpose. So an answer is kept
+for as long as the process lives, under a key that only this process can make; how many are worked out at one time, and
+how many may wait for that, is bounded: guessing costs the guesser, not those who are already known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+SCRYPT: Final = "scrypt"
+SHA256: Final = "sha256"
+
+_COST, _BLOCK, _LANES = 2**15, 8, 3
+_SALT_BYTES: Final = 16
+_HASH_BYTES: Final = 32
+_TOKEN_BYTES: Final = 32
+_MOST_MEMORY: Final = 256 * 1024 * 1024
+_MOST_KEPT: Final = 4_096
+_AT_ONCE: Final = 2
+_MOST_WAITING: Final = 16
+LONGEST: Final = 1_024
+"""A password or token of more bytes than this is refused without a look."""
+
+
+class Busy(Exception):
+    """Too many passwords are being checked; whoever asks has to come again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scrypt:
+    cost: int
+    block: int
+    lanes: int
+    salt: bytes
+    hash: bytes
+
+
+def hash_password(password: str, *, cost: int = _COST) -> str:
+    """Return the text that stands for a password in the users file; the same password gives another text each time."""
+    salt = secrets.token_bytes(_SALT_BYTES)
+    derived = _derive(password.encode(), _Scrypt(cost, _BLOCK, _LANES, salt, b""))
+    return f"{SCRYPT}${cost}${_BLOCK}${_LANES}${_encode(salt)}${_encode(derived)}"
+
+
+def make_token() -> str:
+    """Return a new bearer token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def hash_token(token: str) -> str:
+    """Return the text that stands for a token in the users file. A token is random, so a fast hash is safe."""
+    return f"{SHA256}${hashlib.sha256(token.encode()).hexdigest()}"
+
+
+def check_hash(text: str) -> str:
+    """Return a password hash as it is. Raises ValueError where it is none that can be checked."""
+    parsed = _parse(text)
+    memory = 128 * parsed.block * (parsed.cost + parsed.lanes + 2)
+    if parsed.cost & (parsed.cost - 1) or memory > _MOST_MEMORY or len(parsed.hash) != _HASH_BYTES:
+        raise ValueError("the parameters of the hash are out of bounds")
+    return text
+
+
+DECOY: Final = f"{SCRYPT}${_COST}${_BLOCK}${_LANES}${'A' * 22}==${'A' * 43}="
+"""The hash of no password. Who names an unknown user waits as long as who knows one."""
+
+
+class PasswordCheck:
+    """Says whether a password belongs to a hash, and remembers the answer."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(_HASH_BYTES)
+        self._known: OrderedDict[bytes, bool] = OrderedDict()
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(_AT_ONCE)
+        self._places = threading.BoundedSemaphore(_AT_ONCE + _MOST_WAITING)
+
+    def recall(self, password: str, stored: str) -> bool | None:
+        """Return what is known of the password and the hash, None where it has to be worked out."""
+        with self._lock:
+            name = self._name(password, stored)
+            if name in self._known:
+                self._known.move_to_end(name)
+            return self._known.get(name)
+
+    def verify(self, password: str, stored: str) -> bool:
+        """Say whether the password is the one of the hash. Raises Busy where too many wait for that."""
+        known = self.recall(password, stored)
+        if known is not None:
+            return known
+        if not self._places.acquire(blocking=False):
+            raise Busy
+        try:
+            with self._slots:
+                parsed = _parse(stored)
+                fits = hmac.compare_digest(_derive(password.encode(), parsed), parsed.hash)
+        finally:
+            self._places.release()
+        with self._lock:
+            self._known[self._name(password, stored)] = fits
+            while len(self._known) > _MOST_KEPT:
+                self._known.popitem(last=False)
+        return fits
+
+    def _name(self, password: str, stored: str) -> bytes:
+        return hmac.digest(self._key, f"{stored}\0{password}".encode(), "sha256")
+
+
+def _derive(password: bytes, how: _Scrypt) -> bytes:
+    return hashlib.scrypt(
+        password, salt=how.salt, n=how.cost, r=how.block, p=how.lanes, maxmem=_MOST_MEMORY + 2**20, dklen=_HASH_BYTES
+    )
+
+
+def _parse(text: str) -> _Scrypt:
+    try:
+        name, cost, block, lanes, salt, derived = text.split("$")
+        parsed = _Scrypt(int(cost), int(block), int(lanes), _decode(salt), _decode(derived))
+    except (ValueError, binascii.Error) as error:
+        raise ValueError("not of the form scrypt$COST$BLOCK$LANES$SALT$HASH") from error
+    if name != SCRYPT or min(parsed.cost - 1, parsed.block, parsed.lanes) < 1:
+        raise ValueError("not of the form scrypt$COST$BLOCK$LANES$SALT$HASH")
+    return parsed
+
+
+def _encode(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def _decode(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)

@@ -1,0 +1,78 @@
+"""The registry as a whole: its records in a database, and what of them is kept at hand."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+from cdc_contracts.registry.server.database import Database
+from cdc_contracts.registry.server.records import Records, StoredSchema
+
+KEPT: Final = 10_000
+"""How many schemas are kept at hand."""
+TRUSTED_SECONDS: Final = 1.0
+"""For how long a schema at hand is served without asking whether another server erased one."""
+
+
+class Store:
+    """Transactions on the records, and the schemas by id, which never change, at hand."""
+
+    def __init__(self, url: str) -> None:
+        """Open the database of a URL or path; see `Database` for what is raised."""
+        self._database = Database(url)
+        self._schemas: OrderedDict[tuple[str, int], StoredSchema] = OrderedDict()
+        self._erasures = -1
+        self._asked_at = float("-inf")
+        self._lock = Lock()
+
+    @contextmanager
+    def reading(self) -> Iterator[Records]:
+        """One transaction that only reads."""
+        with self._database.reading() as connection:
+            yield Records(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Records]:
+        """One transaction that no other writer is beside; what it wrote is durable after the block."""
+        with self._database.writing() as connection:
+            yield Records(connection)
+        self._asked_at = float("-inf")
+
+    def at_hand(self, context: str, number: int) -> StoredSchema | None:
+        """Return a schema by its id, if that needs no look into the database."""
+        if time.monotonic() - self._asked_at > TRUSTED_SECONDS:
+            return None
+        return self._schemas.get((context, number))
+
+    def schema(self, context: str, number: int) -> StoredSchema | None:
+        """Return a schema by its id."""
+        known = self.at_hand(context, number)
+        if known is not None:
+            return known
+        with self.reading() as records:
+            self._forget_what_was_erased(records)
+            found = self._schemas.get((context, number)) or records.schema(context, number)
+        if found is not None:
+            self._keep(found)
+        return found
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _forget_what_was_erased(self, records: Records) -> None:
+        erasures = records.erasures()
+        with self._lock:
+            if erasures != self._erasures:
+                self._schemas.clear()
+            self._erasures = erasures
+            self._asked_at = time.monotonic()
+
+    def _keep(self, schema: StoredSchema) -> None:
+        with self._lock:
+            self._schemas[schema.context, schema.id] = schema
+            while len(self._schemas) > KEPT:
+                self._schemas.popitem(last=False)

@@ -1,0 +1,66 @@
+"""Names of subjects: `name` in the default context, `:.context:name` in another."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_CONTEXT: Final = "."
+GLOBAL_CONTEXT: Final = ".__GLOBAL"
+"""The context under which clients may spell what holds for the whole registry."""
+EVERY_CONTEXT: Final = ":*:"
+"""What a prefix starts with that is looked for in all contexts."""
+RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
+LONGEST: Final = 512
+
+
+@dataclass(frozen=True, order=True)
+class Subject:
+    """A subject: its context, which starts with a dot, and its name there. No name stands for the whole context."""
+
+    context: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether schemas may be registered under it."""
+        return (
+            0 < len(self.name) <= LONGEST
+            and len(self.context) <= LONGEST
+            and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in self.context + self.name)
+            and self.name not in RESERVED
+            and self.context != GLOBAL_CONTEXT
+        )
+
+
+WHOLE_REGISTRY: Final = Subject("", "")
+"""Whose settings hold where no context and no subject has its own."""
+
+
+def parse_subject(text: str) -> Subject:
+    """Return the subject that a text names."""
+    if not text.startswith(":."):
+        return Subject(DEFAULT_CONTEXT, text)
+    context, _, name = text[1:].partition(":")
+    return Subject(context, name)
+
+
+def parse_scope(text: str) -> Subject:
+    """Return the subject, the context or the whole registry that settings are for."""
+    subject = parse_subject(text)
+    return WHOLE_REGISTRY if subject == Subject(GLOBAL_CONTEXT, "") else subject
+
+
+def parse_context(text: str) -> str:
+    """Return the name of a context, which may be written with colons around it and without its dot.
+
+    Raises ValueError where a colon stands inside.
+    """
+    name = text.removeprefix(":").removesuffix(":")
+    if ":" in name:
+        raise ValueError("Context name cannot contain a colon")
+    return name if name.startswith(".") else f".{name}"
