@@ -12,14 +12,32 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from cdc_contracts.registry.server.answers import error_body, http_message
-from cdc_contracts.registry.server.endpoints import schemas, subjects
+from cdc_contracts.registry.server.endpoints import (
+    associations,
+    compatibility,
+    configs,
+    contexts,
+    modes,
+    schemas,
+    server,
+    subjects,
+)
 from cdc_contracts.registry.server.negotiation import Negotiation
 from cdc_contracts.registry.server.paths import Paths
 from cdc_contracts.registry.server.refusals import Refusal
 from cdc_contracts.registry.server.service import Options, Registry
 from cdc_contracts.registry.server.store import Store
 
-ROUTERS = (subjects.ROUTER, schemas.ROUTER)
+ROUTERS = (
+    server.ROUTER,
+    subjects.ROUTER,
+    schemas.ROUTER,
+    compatibility.ROUTER,
+    configs.ROUTER,
+    modes.ROUTER,
+    contexts.ROUTER,
+    associations.ROUTER,
+)
 
 
 def make_app(store: Store, options: Options | None = None) -> FastAPI:

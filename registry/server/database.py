@@ -48,6 +48,11 @@ class Database:
                 mend="Check that it is there and may be written.",
             ) from error
 
+    @property
+    def name(self) -> str:
+        """The URL of the database, without its password."""
+        return self._engine.url.render_as_string(hide_password=True)
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One transaction that only reads."""

@@ -2,9 +2,48 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.compatibility.verdict import UNDECIDED, CompatibilityFinding
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Final
+
+from cdc_contracts.registry.avro_types.types import AvroType
+from cdc_contracts.registry.compatibility.avro import rules
+from cdc_contracts.registry.compatibility.avro.proofs import Prover, Shown
+from cdc_contracts.registry.compatibility.avro.resolution import Mismatch, Side, TooManyFields, resolve
+from cdc_contracts.registry.compatibility.avro.trails import message_pointer
+from cdc_contracts.registry.compatibility.levels import BACKWARD, MEANING, Level, Policy
+from cdc_contracts.registry.compatibility.verdict import (
+    BREAKING,
+    NOTE,
+    READ_DIFFERENTLY,
+    REFUSED_BY_NEW,
+    REFUSED_BY_OLD,
+    CompatibilityFinding,
+    Place,
+    Proof,
+)
+from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_documents import SchemaDocument
+
+ACCEPTED: Final = "accepted"
+MAX_FINDINGS: Final = 10_000
+"""Findings of one direction: nobody reads more, and what is past them is said to be undecided."""
+
+_NOT_THERE: Final = "no such field"
+
+_MEANINGS: Final = (rules.DECIMAL, rules.LOGICAL_CHANGED, rules.LOGICAL_GAINED_OR_LOST)
+"""Rules under which both sides read the same bytes: told once, whichever side writes."""
+_SHOWN_BY_CONFLUENT: Final = MappingProxyType({
+    rules.LOGICAL_CHANGED: NOTE,
+    rules.LOGICAL_GAINED_OR_LOST: NOTE,
+    rules.DIGITS_LOST: NOTE,
+    rules.BYTES_AND_TEXT: NOTE,
+    rules.FIELD_READ_AS_DEFAULT: None,
+    rules.SYMBOL_READ_AS_DEFAULT: None,
+})  # fmt: skip
+"""What Confluent's registry lets pass: told as a note, or not told where the schema asks for it with a default."""
 
 
 def compare_avro(
@@ -14,23 +53,123 @@ def compare_avro(
 
     Raises InvalidSchema where one of them is no Avro schema.
     """
-    if old.document == new.document:
+    directions = policy.directions(level)
+    if not directions:
         return ()
-    return tuple(
-        CompatibilityFinding(
-            rule="C200",
-            name="not-compared",
-            severity=UNDECIDED,
+    comparison = _Comparison(old, new, old.avro_types, new.avro_types, policy)
+    findings: dict[Any, CompatibilityFinding] = {}
+    for direction in directions:
+        for finding in comparison.findings(direction):
+            key = (finding.rule, finding.direction, finding.path, finding.old_place, finding.new_place)
+            if key not in findings or findings[key].proof is None:
+                findings[key] = finding
+    return tuple(findings.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    old: SchemaDocument
+    new: SchemaDocument
+    old_type: AvroType
+    new_type: AvroType
+    policy: Policy
+
+    def findings(self, direction: str) -> Iterator[CompatibilityFinding]:
+        """Yield what breaks for the readers of one direction."""
+        types = (self.new_type, self.old_type) if direction == BACKWARD else (self.old_type, self.new_type)
+        prover = Prover(*types)
+        found = resolve(*types)
+        try:
+            for mismatch in islice(found, MAX_FINDINGS):
+                yield from self._judged(mismatch, direction, prover)
+            if next(found, None) is not None:
+                yield self._undecided(direction, f"there are more than {MAX_FINDINGS:,} findings")
+        except TooManyFields:
+            yield self._undecided(direction, "there are too many pairs of records to look at")
+
+    def _judged(self, mismatch: Mismatch, direction: str, prover: Prover) -> Iterator[CompatibilityFinding]:
+        is_new = mismatch.rule == rules.FIELD_READ_AS_DEFAULT and direction == BACKWARD  # what its default is for
+        severity = None if is_new else self._severity(mismatch.rule)
+        if severity is not None:
+            yield self._finding(mismatch, severity, direction, prover.prove(mismatch))
+
+    def _severity(self, rule: str) -> str | None:
+        return BREAKING if self.policy is Policy.CDC else _SHOWN_BY_CONFLUENT.get(rule, BREAKING)
+
+    def _finding(self, mismatch: Mismatch, severity: str, direction: str, shown: Shown | str) -> CompatibilityFinding:
+        rule = rules.BY_ID[mismatch.rule]
+        old, new = _by_age(mismatch.reader, mismatch.writer, direction)
+        path = message_pointer(mismatch.trail) + ("" if mismatch.field is None else join_pointer(mismatch.field.name))
+        fact = _in_words(mismatch.fact, direction)
+        proven = not isinstance(shown, str)
+        return CompatibilityFinding(
+            rule=rule.id,
+            name=rule.name,
+            severity=severity,
+            direction=MEANING if rule.id in _MEANINGS else direction,
+            path=path,
+            old=old.value,
+            new=new.value,
+            old_version=self.old.name,
+            new_version=self.new.name,
+            old_place=_place(old, self.old),
+            new_place=_place(new, self.new),
+            says=fact if proven else f"{fact} {shown}",
+            action=rule.action,
+            confluent_rule=_confluent_rule(mismatch, rule.confluent),
+            proof=None if isinstance(shown, str) else _proof(shown, mismatch, direction),
+        )
+
+    def _undecided(self, direction: str, why: str) -> CompatibilityFinding:
+        rule = rules.BY_ID[rules.NOT_ALL_COMPARED]
+        return CompatibilityFinding(
+            rule=rule.id,
+            name=rule.name,
+            severity=rule.severity,
             direction=direction,
             path="",
             old=None,
             new=None,
-            old_version=old.name,
-            new_version=new.name,
-            old_place=None,
-            new_place=None,
-            says="The two Avro schemas were not compared.",
-            action="Compare them by hand.",
+            old_version=self.old.name,
+            new_version=self.new.name,
+            old_place=Place("", self.old.file),
+            new_place=Place("", self.new.file),
+            says=f"Not all of the two versions was compared: {why}.",
+            action=rule.action,
         )
-        for direction in policy.directions(level)
-    )
+
+
+def _in_words(fact: str, direction: str) -> str:
+    ages = {"{reader}": "the new", "{writer}": "the old"}
+    if direction != BACKWARD:
+        ages = {"{reader}": "the old", "{writer}": "the new"}
+    first, second = sorted(ages, key=lambda side: (fact + side).index(side))
+    told = fact.replace(first, f"{ages[first]} version").replace(second, f"{ages[second]} one")
+    return told[0].upper() + told[1:] + "."
+
+
+def _by_age(reader: Side, writer: Side, direction: str) -> tuple[Side, Side]:
+    return (writer, reader) if direction == BACKWARD else (reader, writer)
+
+
+def _confluent_rule(mismatch: Mismatch, name: str | None) -> str | None:
+    """Return Confluent's name of a mismatch: below a union it only says that no branch takes what is written."""
+    return rules.BY_ID[rules.UNION_BRANCH].confluent if name and mismatch.under_union else name
+
+
+def _place(side: Side, document: SchemaDocument) -> Place | None:
+    if side.at is None:
+        return None
+    written_in = document.references.get(side.at.source, document)
+    return Place(side.at.pointer, written_in.file)
+
+
+def _proof(shown: Shown, mismatch: Mismatch, direction: str) -> Proof:
+    if shown.refused is not None:
+        kind = REFUSED_BY_NEW if direction == BACKWARD else REFUSED_BY_OLD
+        reader, writer = shown.refused, ACCEPTED
+    else:
+        kind = READ_DIFFERENTLY
+        reader, writer = shown.read, _NOT_THERE if mismatch.field is not None else shown.written
+    old, new = (writer, reader) if direction == BACKWARD else (reader, writer)
+    return Proof(kind, shown.message, old, new, shown.checked_by)

@@ -1,0 +1,68 @@
+"""Whether a reader's type is one for a writer's at all: what schema resolution asks before it looks inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from cdc_contracts.registry.avro_types.types import NAMED, AvroField, AvroType
+
+_PROMOTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+    "string": ("bytes",),
+    "bytes": ("string",),
+}
+_INEXACT: Final = {("int", "float"), ("long", "float"), ("long", "double")}
+
+
+def same_kind(reader: AvroType, writer: AvroType) -> bool:
+    """Say whether a reader takes a writer's kind of type: the same, or one that it is promoted to."""
+    return reader.kind == writer.kind or reader.kind in _PROMOTED.get(writer.kind, ())
+
+
+def same_name(reader: AvroType, writer: AvroType) -> bool:
+    """Say whether two named types have one name: without namespaces, or the writer's full one among the aliases."""
+    return reader.last_name == writer.last_name or writer.name in reader.aliases
+
+
+def loses_digits(reader: AvroType, writer: AvroType) -> bool:
+    """Say whether a promotion is to a type that does not hold every value of the writer's."""
+    return (writer.kind, reader.kind) in _INEXACT
+
+
+def mixes_bytes_and_text(reader: AvroType, writer: AvroType) -> bool:
+    """Say whether bytes are read as text, or the reverse."""
+    return {writer.kind, reader.kind} == {"bytes", "string"}
+
+
+def matches(reader: AvroType, writer: AvroType) -> bool:
+    """Say whether a branch of a reader's union is one for a writer's type, before the fields of records are seen."""
+    if "union" in (reader.kind, writer.kind):
+        return True
+    if not same_kind(reader, writer):
+        return False
+    if reader.kind in NAMED:
+        return same_name(reader, writer) and reader.size == writer.size
+    if reader.items is not None and writer.items is not None:
+        return matches(reader.items, writer.items)
+    return True
+
+
+def branch_for(reader: AvroType, writer: AvroType) -> AvroType | None:
+    """Return the branch of a reader's union that takes a writer's type.
+
+    One of the very same kind and name goes first, as in Apache's Java; then the first that matches, as specified.
+    """
+    label = writer.label
+    exact = next((branch for branch in reader.branches if branch.label == label), None)
+    if exact is not None and matches(exact, writer):
+        return exact
+    return next((branch for branch in reader.branches if matches(branch, writer)), None)
+
+
+def written_field(field: AvroField, writer: Mapping[str, AvroField]) -> AvroField | None:
+    """Return the field of the writer's record that a reader's field takes its value from."""
+    found = (writer[name] for name in (field.name, *field.aliases) if name in writer)
+    return next(found, None)

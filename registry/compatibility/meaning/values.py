@@ -1,0 +1,116 @@
+"""How two contracts write values, compared by source type: the mappings that hold, and what each says of a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.compatibility.meaning.facts import Difference, Fact
+from cdc_contracts.registry.model import SOURCE_MODES
+from cdc_contracts.registry.phrases import tell_mapping
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.mappings import ValueMapping
+    from cdc_contracts.registry.model import Values
+
+ANY: Final = "any other type"
+COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", "invalid"})
+"""The keys of a mapping that are compared here."""
+UNREAD: Final = frozenset({"mapping", "images"})
+"""The keys that nothing is read by."""
+_KINDS: Final = ("number", "text", "boolean")
+
+
+@dataclass(frozen=True, slots=True)
+class MappingPair:
+    """Two mappings that read the same messages: those from a kind of source database, in a mode."""
+
+    old: ValueMapping
+    new: ValueMapping
+    kind: str | None
+    mode: str | None
+
+
+def value_differences(old: Version, new: Version) -> Iterator[tuple[Difference, MappingPair]]:
+    """Yield what two contracts say differently of values, each with the mappings that it was seen in."""
+    pairs = list(mapping_pairs(old, new))
+    seen: list[Difference] = []
+    for pair in pairs:
+        for one in _compare(pair):
+            if one not in seen:
+                seen.append(one)
+                yield one, pair
+    choices = [version.resolved["values"]["mapping"] for version in (old, new)]
+    if any(isinstance(choice, Mapping) for choice in choices) and choices[0] != choices[1] and pairs:
+        here, there = (Fact(choice, tell_mapping({"mapping": choice})) for choice in choices)
+        told_by_choice = [pair for pair in pairs if pair.old.name != pair.new.name]
+        yield Difference("mapping-choice", ("values", "mapping"), here, there), (told_by_choice or pairs)[0]
+
+
+def mapping_pairs(old: Version, new: Version) -> Iterator[MappingPair]:
+    """Yield each pair of mappings that reads the same messages, the one of messages that do not say first."""
+    choices = [version.meaning.values for version in (old, new)]
+    seen: set[tuple[str, str]] = set()
+    kinds = dict.fromkeys([None, *(kind for values in choices for kind in _kinds_of(values))])
+    modes: tuple[str | None, ...] = (None, *SOURCE_MODES) if any(map(_asks_mode, choices)) else (None,)
+    for kind in kinds:
+        for mode in modes:
+            names = tuple(values.mapping_for(kind if values.kind_at is not None else None, mode) for values in choices)
+            if names not in seen:
+                seen.add((names[0], names[1]))
+                here, there = old.catalogue.mapping(names[0]), new.catalogue.mapping(names[1])
+                yield MappingPair(here, there, kind, mode)
+
+
+def _kinds_of(values: Values) -> tuple[str, ...]:
+    return () if isinstance(values.mapping, str) or values.kind_at is None else tuple(values.mapping.map)
+
+
+def _asks_mode(values: Values) -> bool:
+    return not isinstance(values.mapping, str) and values.mapping.otherwise == "parameter"
+
+
+def _compare(pair: MappingPair) -> Iterator[Difference]:
+    old, new = pair.old, pair.new
+    changed: set[str] = set()
+    for name in dict.fromkeys([*_types_of(old), *_types_of(new)]):
+        here, there = old.form_of(name), new.form_of(name)
+        alias = old.document.aliases.get(name)
+        if here != there and (alias is None or alias != new.document.aliases.get(name)):  # the type itself tells it
+            changed.add(name)
+            rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
+            yield Difference(rule, ("values", name), _form(here), _form(there))
+    here, there = old.document.default, new.document.default
+    if here != there:
+        rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
+        yield Difference(rule, ("values", ANY), _form(here), _form(there))
+    if old.document.names != new.document.names:
+        names = [Fact(list(one.document.names), ", ".join(one.document.names)) for one in (old, new)]
+        yield Difference("type-names", ("values", "names"), names[0], names[1])
+    for kind in _KINDS:
+        here, there = old.form_of_kind(kind), new.form_of_kind(kind)
+        if here != there:
+            yield Difference("untyped-form", ("values", f"{kind} without a type"), _form(here), _form(there))
+    for form in dict.fromkeys([*old.document.invalid, *new.document.invalid]):
+        kept = [_kept(one.document.invalid.get(form)) for one in (old, new)]
+        shared = [name for name in _types_of(old) if name not in changed and old.form_of(name) == form]
+        if kept[0] != kept[1] and shared:
+            yield Difference("invalid-value", ("values", f"{shared[0]} that does not exist"), kept[0], kept[1])
+
+
+def _types_of(mapping: ValueMapping) -> list[str]:
+    """Return the types that a mapping lists, and their aliases."""
+    listed = [name for types in mapping.document.forms.values() for name in types]
+    return list(dict.fromkeys([*listed, *mapping.document.aliases]))
+
+
+def _form(name: str | None) -> Fact | None:
+    return None if name is None else Fact(name, name)
+
+
+def _kept(entry: Any) -> Fact | None:
+    if entry is None:
+        return None
+    return Fact(entry, "kept as sent" if isinstance(entry, str) else f'written "{entry["literal"]}"')
