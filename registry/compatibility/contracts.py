@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.catalogue import CANONICAL
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import MEANING, Level, Policy
-from cdc_contracts.registry.compatibility.verdict import NOTE, CompatibilityFinding, Verdict, conclude
+from cdc_contracts.registry.compatibility.verdict import (
+    BREAKING,
+    NOTE,
+    READ_DIFFERENTLY,
+    UNDECIDED,
+    CompatibilityFinding,
+    Verdict,
+    conclude,
+)
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument
 
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
 _FILES: Final[Mapping[str, str]] = {JSON: "message.schema.json", AVRO: "message.avsc"}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
+_SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _Told = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 
 
@@ -44,7 +53,7 @@ def compare_contracts(old: Version, new: Version, *, level: Level = Level.FULL, 
     for language in languages:
         for finding in compare_shapes(old, new, language, level=level, policy=policy):
             _take_in(told, finding)
-    findings = tuple(finding for finding, _ in told)
+    findings = tuple(sorted((finding for finding, _ in told), key=_weight))
     return conclude(level, policy, findings)
 
 
@@ -52,7 +61,7 @@ def compare_shapes(
     old: Version, new: Version, language: str, *, level: Level, policy: Policy
 ) -> tuple[CompatibilityFinding, ...]:
     """Return what differs between the JSON Schemas or the Avro schemas of two contracts; titles do not count."""
-    olds, news = _document(old, language), _document(new, language)
+    olds, news = document_of(old, language), document_of(new, language)
     if without_prose(olds.document) == without_prose(news.document):
         return ()
     level = Level.FULL if policy is Policy.CDC else level
@@ -77,13 +86,19 @@ def _stripped(schema: Any, *, names: bool) -> Any:
     }
 
 
+def _weight(finding: CompatibilityFinding) -> tuple[int, bool]:
+    """Return what is told first: what breaks, and of that what is read wrong without an error."""
+    silent = finding.proof is not None and finding.proof.kind == READ_DIFFERENTLY
+    return _SEVERITIES.index(finding.severity), not silent
+
+
 def _misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
     from cdc_contracts.registry.compatibility.meaning.comparison import find_misreadings
 
     return () if CANONICAL in (old.subject, new.subject) else find_misreadings(old, new)
 
 
-def _document(version: Version, language: str) -> SchemaDocument:
+def document_of(version: Version, language: str) -> SchemaDocument:
     """Return a schema of a contract as it is compared; its Avro names stand in one namespace, whatever the subject."""
     document = version.schema if language == JSON else version.avro_schema
     file = version.file(_FILES[language])
