@@ -8,6 +8,7 @@ from cdc_contracts.registry.annotations.annotation import Annotation, Review, he
 from cdc_contracts.registry.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.visible import visible
 
+_LONGEST_TITLE: Final = 200
 _COMMANDS: Final = {ERROR: "error", WARNING: "warning", INFO: "notice"}
 
 
@@ -22,7 +23,7 @@ def render_workflow(review: Review) -> str:
 def _command(one: Annotation) -> str:
     # a finding about a whole file is shown on its first line
     places = {"file": relative_to_repository(one.file), "line": one.line or 1, "col": one.column}
-    given = {**places, "title": f"{one.rule} {one.name} {one.path}".rstrip()}
+    given = {**places, "title": visible(f"{one.rule} {one.name} {one.path}".rstrip(), most=_LONGEST_TITLE)}
     told = ",".join(f"{name}={_property(visible(str(value), most=None))}" for name, value in given.items() if value)
     text = "\n".join(visible(line, most=None) for line in (one.message, *one.proof, one.help) if line)
     return f"::{_COMMANDS[one.severity]} {told}::{_data(text)}"
