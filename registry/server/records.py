@@ -132,7 +132,8 @@ class Records:
         return list(self._versions(_VERSIONS_OF, in_context=subject.context, of_subject=subject.name))
 
     def version(self, subject: Subject, number: int) -> StoredVersion | None:
-        return next(self._versions(_of(subject).where(VERSIONS.c.version == number)), None)
+        of_number = _VERSIONS_OF.where(VERSIONS.c.version == number)
+        return next(self._versions(of_number, in_context=subject.context, of_subject=subject.name), None)
 
     def versions_of_schema(self, context: str, number: int) -> list[StoredVersion]:
         query = select(VERSIONS).where(VERSIONS.c.context == context, VERSIONS.c.id == number)
@@ -150,16 +151,9 @@ class Records:
         given = following if number is None else number
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
         self._connection.execute(update(SUBJECTS).where(*bound).values(next_version=max(following, given + 1)))
-        self._connection.execute(
-            insert(VERSIONS).values(
-                context=subject.context,
-                subject=subject.name,
-                version=given,
-                id=schema,
-                deleted=False,
-                registered_at=now,
-            )
-        )
+        row = {"version": given, "id": schema, "deleted": False, "registered_at": now}
+        named = {"context": subject.context, "subject": subject.name}
+        self._connection.execute(insert(VERSIONS).values(**named, **row))
         return given
 
     def mark_deleted(self, version: StoredVersion) -> None:
@@ -215,7 +209,9 @@ class Records:
         if not scopes:
             return {}
         padded = (*scopes, scopes[0], scopes[0])[:3]
-        names = {f"{name}{place}": getattr(scope, name) for place, scope in enumerate(padded) for name in _SCOPE}
+        names = {
+            f"{part}{place}": getattr(one, part) for place, one in enumerate(padded) for part in ("context", "name")
+        }
         rows = self._connection.execute(_SETTINGS_IN, names)
         return {(Subject(row.context, row.subject), row.kind): json.loads(row.value) for row in rows}
 
@@ -261,7 +257,6 @@ class Records:
             yield StoredVersion(subject, row.version, row.id, row.deleted, row.registered_at)
 
 
-_SCOPE: Final = ("context", "name")
 _SETTINGS_IN: Final = select(SETTINGS).where(
     or_(*(
         and_(SETTINGS.c.context == bindparam(f"context{place}"), SETTINGS.c.subject == bindparam(f"name{place}"))
@@ -285,10 +280,6 @@ def _extras_of(content: SchemaContent) -> str:
     references = [[reference.name, reference.subject, reference.version] for reference in content.references]
     named = {"references": references, "metadata": content.metadata, "ruleSet": content.rule_set}
     return json.dumps({name: value for name, value in named.items() if value})
-
-
-def _of(subject: Subject) -> Select[Any]:
-    return select(VERSIONS).where(VERSIONS.c.context == subject.context, VERSIONS.c.subject == subject.name)
 
 
 def _row_of(version: StoredVersion) -> tuple[Any, ...]:
