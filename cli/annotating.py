@@ -50,7 +50,7 @@ def check_reports(reports: Sequence[Path] | None) -> list[Path]:
     return list(reports or ())
 
 
-def tell(review: Review, form: Format, reports: Sequence[Path], fail_on: FailOn) -> None:
+def tell(review: Review, form: Format, reports: Sequence[Path], fail_on: FailOn = FailOn.ERROR) -> None:
     """Write the findings to stdout and to each report, and the summary to stderr."""
     import sys
 

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False) -> None:
     """List every contract: system, dialect, version, what it applies to, and what tells versions apart."""
+    from cdc_contracts.registry.listings import list_version
     from cdc_contracts.registry.phrases import tell_versions_apart
 
     catalogue = open_catalogue(contracts)
     if as_json:
         console.print_json({
-            "contracts": [_document(version) for version in catalogue.all_versions()],
+            "contracts": [list_version(version) for version in catalogue.all_versions()],
             "canonical": [_canonical(catalogue.canonical)],
         })  # fmt: skip
         return
@@ -44,23 +45,6 @@ def _print_versions(catalogue: Catalogue) -> None:
             meaning = version.resolved
             rows.append([*shown, f"@{version.number}", span(version), meaning.get("status"), meaning.get("transport")])
     console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows)
-
-
-def _document(version: Version) -> dict[str, Any]:
-    from cdc_contracts.registry.phrases import tell_evidence
-
-    system, dialect = version.subject.split("/")
-    meaning = version.resolved
-    return {
-        "reference": version.reference,
-        "system": system,
-        "dialect": dialect,
-        "version": version.number,
-        "applies": meaning.get("applies"),
-        "status": meaning.get("status"),
-        "transport": meaning.get("transport"),
-        "told_apart_by": [tell_evidence(entry) for entry in meaning.get("version_evidence", [])],
-    }
 
 
 def _canonical(version: Version) -> dict[str, Any]:

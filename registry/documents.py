@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,13 +27,34 @@ _TextLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|
 _TextLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^$"), [""])
 
 
-def parse_document(text: str, where: str) -> dict[str, Any]:
+class _JsonLoader(_TextLoader):
+    """Scalars are what JSON has, so that a value written by `write_values` is read as it was."""
+
+
+_JsonLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^null$"), ["n"])
+_JsonLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^-?[0-9]+\.[0-9]+(?:e[-+]?[0-9]+)?$"), list("-0123456789")
+)
+
+
+def parse_values(text: str, where: str) -> dict[str, Any]:
+    """Return the mapping of JSON values that a YAML text holds. Raises ContractError as `parse_document` does."""
+    return parse_document(text, where, _JsonLoader)
+
+
+def write_values(document: Mapping[str, Any]) -> str:
+    """Return a mapping of JSON values as YAML, the same text for the same values."""
+    readable = json.dumps(document, ensure_ascii=False).isprintable()  # PyYAML breaks lines at some that are not
+    return yaml.safe_dump(dict(document), allow_unicode=readable, sort_keys=True, width=100)
+
+
+def parse_document(text: str, where: str, kind: type[_TextLoader] = _TextLoader) -> dict[str, Any]:
     """Return the mapping that a YAML text holds.
 
     Raises ContractError where the text is no YAML mapping or names a key twice.
     """
     try:
-        loader = _TextLoader(text)
+        loader = kind(text)
         try:
             node = loader.get_single_node()
             _refuse_duplicates(node, where)

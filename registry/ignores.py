@@ -45,6 +45,7 @@ class Ignore:
     place: str | None = None
     pointer: str | None = None
     problem: str = ""
+    text: str = ""
 
     def covers(self, rule: str, file: str, line: int | None, path: str) -> bool:
         """Say whether the comment is about a finding."""
@@ -98,8 +99,9 @@ def _parse(file: Traversable, line: int, comment: re.Match[str], target: int | N
         if not _lies_in(place, os.path.normpath(folder)):
             problem = f"{said['at']}, outside of the folder that the comment stands in"
     return Ignore(
-        file, line, column, said["rule"], until, said["reason"] or "", target, is_first, place, pointer, problem
-    )
+        file, line, column, said["rule"], until, said["reason"] or "", target, is_first, place, pointer, problem,
+        comment[0].strip(),
+    )  # fmt: skip
 
 
 def _day(text: str | None) -> date | None:

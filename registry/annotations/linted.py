@@ -15,12 +15,13 @@ UNJUDGED: Final = "samples were not judged, because not every contract holds tog
 
 def review_lint(report: LintReport) -> Review:
     """Return what a person has to see of a lint report."""
-    told = [_annotate(finding) for finding in report.findings]
-    told += [_annotate(finding, ignore) for finding, ignore in report.ignored]
+    told = [annotate(finding) for finding in report.findings]
+    told += [annotate(finding, ignore) for finding, ignore in report.ignored]
     return Review("lint", arrange(told), report.checked, () if report.judged else (UNJUDGED,))
 
 
-def _annotate(finding: LintFinding, ignore: Ignore | None = None) -> Annotation:
+def annotate(finding: LintFinding, ignore: Ignore | None = None) -> Annotation:
+    """Return the annotation of a finding, and of the comment that ignores it."""
     return Annotation(
         rule=finding.rule,
         name=finding.name,

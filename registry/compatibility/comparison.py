@@ -43,7 +43,7 @@ def _compare(
 
         return compare_json_guarded(old, new, level=level, policy=policy)
     if new.type == AVRO:
-        from cdc_contracts.registry.compatibility.avro import compare_avro
+        from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
 
         return compare_avro(old, new, level=level, policy=policy)
     raise ValueError(f"no such schema language: {new.type}")

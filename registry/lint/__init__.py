@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.draft import Draft
     from cdc_contracts.registry.lint.rule import LintReport
 
 
@@ -19,15 +20,25 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
     contracts ignore findings up to a day, which `today` is compared with.
     Raises UsageError where a path names nothing to lint.
     """
-    from cdc_contracts.registry.catalogue import CANONICAL
-    from cdc_contracts.registry.collection import put_off_collection
+    return lint_draft(open_draft(paths, beside=beside, today=today))
+
+
+def open_draft(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> Draft:
+    """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing."""
     from cdc_contracts.registry.lint.draft import Draft
-    from cdc_contracts.registry.lint.excuses import sort_out
-    from cdc_contracts.registry.lint.rule import LintReport, report_fault
-    from cdc_contracts.registry.lint.rules import IGNORABLE, IGNORE_NEEDED, LINT_RULES
     from cdc_contracts.registry.lint.targets import find_targets
 
-    draft = Draft(find_targets(paths), beside, today=today or datetime.now(UTC).date(), ignorable=IGNORABLE)
+    return Draft(find_targets(paths), beside, today=today or datetime.now(UTC).date())
+
+
+def lint_draft(draft: Draft) -> LintReport:
+    """Return every place where what is under lint breaks a lint rule."""
+    from cdc_contracts.registry.catalogue import CANONICAL
+    from cdc_contracts.registry.collection import put_off_collection
+    from cdc_contracts.registry.lint.excuses import sort_out
+    from cdc_contracts.registry.lint.rule import LintReport, report_fault
+    from cdc_contracts.registry.lint.rules import IGNORE_NEEDED, LINT_RULES
+
     with put_off_collection():  # what is read is held to the end
         found = dict.fromkeys(
             report_fault(rule, fault) for rule in LINT_RULES if rule.check for fault in rule.check(draft)

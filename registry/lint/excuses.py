@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
 from cdc_contracts.registry.ignores import FORM, Ignore
 from cdc_contracts.registry.lint.rule import Fault, LintFinding
 
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 
 _FAMILY: Final = "L"
 """What the ids of these rules begin with: comments about others are not looked for here."""
+_IGNORABLE: Final = frozenset(f"L{number:02}" for number in range(1, 26))
+"""The rules of lint, but those of this module and those of ids: what an id stands for is a promise without a date."""
+_COMPARED: Final = frozenset(rule.id for rule in PUBLICATION_RULES)
+
+
+def is_ignorable(rule: str) -> bool:
+    """Say whether there is a rule of this id that a comment may ignore."""
+    return rule in _IGNORABLE or rule in _COMPARED
 
 
 def ignores_are_complete(draft: Draft) -> Iterator[Fault]:
@@ -20,7 +29,7 @@ def ignores_are_complete(draft: Draft) -> Iterator[Fault]:
     for one in draft.ignores:
         if one.problem:
             yield _fault(one, FORM, one.problem)
-        elif one.rule not in draft.ignorable:
+        elif not is_ignorable(one.rule):
             yield _fault(one, "the id of a rule that may be ignored", one.rule)
 
 
@@ -35,7 +44,7 @@ def sort_out(
     draft: Draft, findings: Iterable[LintFinding]
 ) -> tuple[list[LintFinding], list[tuple[LintFinding, Ignore]], list[Fault]]:
     """Return the findings that count, those that are ignored and by what, and the comments that ignore nothing."""
-    applying = [one for one in draft.ignores if one.rule in draft.ignorable and not one.is_over(draft.today)]
+    applying = [one for one in draft.ignores if is_ignorable(one.rule) and not one.is_over(draft.today)]
     counting: list[LintFinding] = []
     ignored: list[tuple[LintFinding, Ignore]] = []
     used: set[Ignore] = set()
@@ -47,7 +56,12 @@ def sort_out(
         else:
             counting.append(finding)
     idle = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILY)]
-    return counting, ignored, [_fault(one, f"a finding of {one.rule} to ignore", "none") for one in idle]
+    return counting, ignored, [tell_idle(one) for one in idle]
+
+
+def tell_idle(one: Ignore) -> Fault:
+    """Return the fault of a comment that ignores nothing."""
+    return _fault(one, f"a finding of {one.rule} to ignore", "none")
 
 
 def _fault(one: Ignore, expected: str, observed: str) -> Fault:

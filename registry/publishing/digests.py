@@ -21,7 +21,7 @@ _BELOW: Final = frozenset({
 def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
     """Return the digest of a schema and what it refers to; text that is no JSON counts as it stands."""
     try:
-        parsed = json.loads(text, parse_float=_token, parse_int=_token, parse_constant=_token)
+        parsed = _parse(text)
     except (ValueError, RecursionError):
         return _sha256(text if not references else text + "\n" + _canonical(list(references)))
     try:
@@ -29,6 +29,20 @@ def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
         return _sha256(_canonical([plain, list(references)] if references else plain))
     except RecursionError:
         return _sha256(text)
+
+
+def same_text(kind: str, one: str, other: str) -> bool:
+    """Say whether two texts differ in nothing but their layout; text that is no JSON has none."""
+    if one == other or kind not in (JSON, AVRO):
+        return one == other
+    try:
+        return bool(_parse(one) == _parse(other))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, parse_float=_token, parse_int=_token, parse_constant=_token)
 
 
 def _token(number: str) -> dict[str, str]:

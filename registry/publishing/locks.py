@@ -117,6 +117,15 @@ class Lock:
             raise ContractError(f"id {entry.id} stands for {first.key} already, not for {entry.key}", where=FILE)
         self.entries[entry.key] = entry
 
+    def replace(self, entry: Entry) -> None:
+        """Note an id whatever stood there before. Raises ContractError where it stands for another schema."""
+        self.entries.pop(entry.key, None)
+        self._first = {}
+        others = list(self.entries.values())
+        for one in others:
+            self._first.setdefault((one.key.context, one.id), one)
+        self.add(entry)
+
     def retire(self, key: Key) -> None:
         """Mark an entry whose schema is gone; its id stays taken."""
         self.entries[key] = replace(self.entries[key], retired=True)

@@ -10,7 +10,8 @@ from cdc_contracts.registry.visible import visible, visible_lines
 
 Attribute = str | int | float | bool | None
 
-_VOID: Final = frozenset({"meta", "br", "rect", "line", "path"})
+_EMPTY: Final = frozenset({"meta", "br", "input", "col"})
+_VOID: Final = frozenset({*_EMPTY, "rect", "line", "path"})
 
 
 class Markup(str):
@@ -27,7 +28,7 @@ def element(name: str, /, *content: str | None, **attributes: Attribute) -> Mark
         if value is not None and value is not False
     )
     if name in _VOID and not content:
-        return Markup(f"<{name}{given}>" if name in ("meta", "br") else f"<{name}{given}/>")
+        return Markup(f"<{name}{given}>" if name in _EMPTY else f"<{name}{given}/>")
     return Markup(f"<{name}{given}>{join(content)}</{name}>")
 
 

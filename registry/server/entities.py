@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cdc_contracts.registry.server.records import Reference, SchemaContent, StoredSchema, StoredVersion
 from cdc_contracts.registry.server.registration import Submission
@@ -17,6 +18,19 @@ class Entity(BaseModel):
     """A body; keys that are not known are passed over, as by the registry that this protocol comes from."""
 
     model_config = ConfigDict(populate_by_name=True, extra="ignore")
+
+
+class RequestBody(Entity):
+    """A body that a client sends. JSON can spell half of a letter, which no text has: that is refused."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_text(cls, value: Any) -> Any:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        return value
 
 
 class ErrorMessage(Entity):
@@ -67,7 +81,7 @@ class RuleSet(Entity):
     enable_at: str | None = Field(None, alias="enableAt")
 
 
-class SchemaRequest(Entity):
+class SchemaRequest(RequestBody):
     """A schema to register, to look up or to compare. `schemaType` is AVRO where it is not said."""
 
     schema_text: str | None = Field(None, alias="schema")
@@ -158,7 +172,7 @@ class ConfigBody(Entity):
     override_rule_set: RuleSet | None = Field(None, alias="overrideRuleSet")
 
 
-class ConfigUpdate(ConfigBody):
+class ConfigUpdate(ConfigBody, RequestBody):
     """A config as it is set: the level is called `compatibility` here."""
 
     compatibility: str | None = None
@@ -171,7 +185,7 @@ class Config(ConfigBody):
     compatibility_level: str | None = Field(None, alias="compatibilityLevel")
 
 
-class ModeBody(Entity):
+class ModeBody(RequestBody):
     """READWRITE, READONLY, READONLY_OVERRIDE or IMPORT."""
 
     mode: str

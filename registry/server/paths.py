@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cdc_contracts.registry.server.answers import send_error
-from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, EVERY_CONTEXT, parse_context
+from cdc_contracts.registry.server.subjects import EVERY_CONTEXT, parse_context
 
 _HOLD_SUBJECTS: Final = ("subjects", "config", "mode")
 _TAKE_PREFIXES: Final = ("schemas", "subjects")
@@ -47,9 +47,9 @@ def _rewrite(parts: list[str], query: bytes) -> dict[str, Any]:
 
 
 def _enter_context(context: str, parts: list[str], query: bytes) -> tuple[list[str], bytes]:
-    prefix = "" if context == DEFAULT_CONTEXT else f":{context}:"
+    prefix = f":{context}:"
     if parts[0] in ("config", "mode") and len(parts) == 1:
-        return [*parts, prefix or f":{DEFAULT_CONTEXT}:"], query
+        return [*parts, prefix], query
     named = next((index for index in (1, 2) if index < len(parts) and parts[index - 1] in _HOLD_SUBJECTS), None)
     if named is not None:
         return [*parts[:named], _enter(prefix, parts[named]), *parts[named + 1 :]], query

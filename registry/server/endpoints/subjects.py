@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from cdc_contracts.registry.server.deletion import delete_subject, delete_version
 from cdc_contracts.registry.server.entities import RegisterResponse, SchemaEntity, SchemaRequest, entity_of
+from cdc_contracts.registry.server.permissions import DeletedSubject, WrittenSubject
 from cdc_contracts.registry.server.records import Records, StoredSchema, StoredVersion
 from cdc_contracts.registry.server.refusals import no_schema, no_subject, no_version
 from cdc_contracts.registry.server.registration import find, read_submission, register
@@ -21,7 +23,7 @@ from cdc_contracts.registry.server.service import (
     SubjectName,
     VersionNumber,
 )
-from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, EVERY_CONTEXT, Subject, parse_subject
+from cdc_contracts.registry.server.subjects import EVERY_CONTEXT, Subject, parse_subject
 
 ROUTER = APIRouter(tags=["subjects"])
 Wish = Annotated[bool, Query()]
@@ -48,7 +50,7 @@ def list_subjects(
 @ROUTER.post("/subjects/{subject}/versions", response_model=RegisterResponse, response_model_exclude_none=True)
 def register_schema(
     registry: Served,
-    subject: SubjectName,
+    subject: WrittenSubject,
     request: SchemaRequest,
     extended: Extended,
     normalize: Wish = False,
@@ -85,7 +87,7 @@ def look_up_schema(
 
 
 @ROUTER.delete("/subjects/{subject}", response_model=list[int])
-def remove_subject(registry: Served, subject: SubjectName, permanent: Wish = False) -> Any:
+def remove_subject(registry: Served, subject: DeletedSubject, permanent: Wish = False) -> Any:
     """Delete all versions of a subject: out of sight, and once they are, for good."""
     with registry.store.writing() as records:
         return delete_subject(records, subject, permanent=permanent, defaults=registry.options.defaults)
@@ -149,7 +151,7 @@ def list_referrers(
 
 @ROUTER.delete("/subjects/{subject}/versions/{version}", response_model=int)
 def remove_version(
-    registry: Served, subject: SubjectName, version: VersionNumber, permanent: Wish = False
+    registry: Served, subject: DeletedSubject, version: VersionNumber, permanent: Wish = False
 ) -> Any:  # fmt: skip
     """Delete one version: out of sight, and once it is, for good."""
     with registry.store.writing() as records:
@@ -167,12 +169,17 @@ def get_latest_with_metadata(
 ) -> Any:
     """Return the latest version whose metadata has some properties."""
     wanted = set(zip(key, value, strict=False))
+    once_more = {(unquote(name), unquote(text)) for name, text in wanted}  # the Python client encodes them twice
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
         for version in reversed(records.versions(subject)):
             schema = records.schema(subject.context, version.id)
             properties = ((schema.content.metadata if schema else None) or {}).get("properties", {})
-            if schema and (deleted or not version.deleted) and wanted <= set(properties.items()):
+            if (
+                schema
+                and (deleted or not version.deleted)
+                and (wanted <= set(properties.items()) or once_more <= set(properties.items()))
+            ):
                 return entity_of(schema, version, extended=extended)
     raise no_schema()
 
@@ -204,6 +211,4 @@ def prefixed(records: Records, prefix: str) -> list[StoredVersion]:
     if prefix.startswith(EVERY_CONTEXT):
         return list(records.all_versions(None, prefix.removeprefix(EVERY_CONTEXT)))
     subject = parse_subject(prefix)
-    if subject.context != DEFAULT_CONTEXT or prefix == f":{DEFAULT_CONTEXT}:":
-        return list(records.all_versions(subject.context, subject.name))
-    return list(records.all_versions(DEFAULT_CONTEXT, prefix))
+    return list(records.all_versions(subject.context, subject.name))

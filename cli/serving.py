@@ -1,0 +1,144 @@
+"""`cdc-contracts registry serve`: the server."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console
+from cdc_contracts.cli.options import check_folders, spread
+from cdc_contracts.cli.running import Terminated
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+
+
+class Log(StrEnum):
+    """How requests are logged."""
+
+    TEXT = "text"
+    JSON = "json"
+    NONE = "none"
+
+
+class Conflict(StrEnum):
+    """What an incompatible schema is answered with."""
+
+    OLD = "409"
+    NEW = "40901"
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What is served: the store, and contracts beside it."""
+
+    store: Annotated[
+        str,
+        typer.Option("--store", metavar="URL", help="A file, sqlite:///FILE or postgresql://USER@HOST/NAME.",
+                     envvar="CDC_CONTRACTS_STORE"),
+    ] = "registry.sqlite"  # fmt: skip
+    contracts: Annotated[
+        list[Path] | None,
+        typer.Option("--contracts", metavar="DIR", help="Your own contracts, with ids, read-only. Repeatable."),
+    ] = None
+    level: Annotated[Level, typer.Option("--level", help="The level where none is set.", case_sensitive=False)] = (
+        Level.BACKWARD
+    )
+    policy: Annotated[Policy, typer.Option("--policy", help="The policy where none is set.")] = Policy.CONFLUENT_STRICT
+    conflict_code: Annotated[
+        Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer servers say 40901.")
+    ] = Conflict.OLD
+    log: Annotated[Log, typer.Option("--log", help="How requests are logged, on stderr.")] = Log.TEXT
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where it listens, and to whom."""
+
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8081
+    users: Annotated[
+        Path | None, typer.Option("--users", metavar="FILE", help="Who may ask; `registry user` makes its lines.")
+    ] = None
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", metavar="FILE", help="PEM, with its chain.")] = None
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="PEM, without a password.")] = None
+    tls_client_ca: Annotated[
+        Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="Who signs the certificates of clients.")
+    ] = None
+    open_metrics: Annotated[
+        bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
+    ] = False
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Listen elsewhere than on this machine without --users.")
+    ] = False
+
+
+@spread
+def serve(serving: Serving, listening: Listening) -> None:
+    """Serve schemas and contracts to schema registry clients, until Ctrl-C or SIGTERM.
+
+    /ui shows them in a browser, /openapi.json describes the whole, /metrics and /healthz watch it.
+    """
+    _check_extra()
+    from cdc_contracts.registry.server.listening import listen, open_socket, url_of
+    from cdc_contracts.registry.server.request_log import open_log
+
+    site, tls = _open(serving, listening)
+    bound = open_socket(listening.host, listening.port)
+    app, store = site.open()
+    open_log(serving.log)
+    signal.signal(signal.SIGTERM, _stop)
+    url, to = url_of(bound, tls=tls is not None), "to its users" if listening.users else "to anybody who reaches it"
+    try:
+        listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
+    finally:
+        store.close()
+
+
+def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
+    """Return what is served and how connections are secured. Raises UsageError where that would not be safe."""
+    from cdc_contracts.registry.server.listening import Tls, is_loopback
+    from cdc_contracts.registry.server.policies import Defaults
+    from cdc_contracts.registry.server.service import Options
+    from cdc_contracts.registry.server.serving import Site
+    from cdc_contracts.registry.server.shelf import catalogue_of, fill_shelf
+    from cdc_contracts.registry.server.users import Users
+
+    alone = is_loopback(listening.host)
+    if not alone and listening.users is None and not listening.insecure:
+        mend = "give --users FILE, or --insecure if everybody who reaches the port may change everything"
+        raise UsageError(f"refused to listen at {listening.host} without users", mend=mend)
+    if listening.tls_cert is None and (listening.tls_key or listening.tls_client_ca):
+        raise UsageError("--tls-key and --tls-client-ca need --tls-cert")
+    tls = None
+    if listening.tls_cert is not None:
+        tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
+    if tls is None and listening.users is not None and not alone:
+        mend = "give --tls-cert, or put something that speaks TLS before the server"
+        console.say(f"warning: passwords and tokens are sent in the clear\n  {mend}")
+    folders = check_folders(serving.contracts)
+    options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
+    users = Users(listening.users)
+    site = Site(
+        serving.store, catalogue_of(folders), fill_shelf(folders), users, options, open_metrics=listening.open_metrics
+    )
+    return site, tls
+
+
+def _check_extra() -> None:
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import sqlalchemy  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        mend = "pip install 'cdc-contracts[server]'"
+        raise UnavailableError(f"the server needs the extra `server` ({error.name} is missing)", mend=mend) from error
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise Terminated

@@ -1,0 +1,235 @@
+"""The proof of a difference: one message, judged for real by both contracts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.compatibility.meaning.alterations import DROPPED, Path, put, walk
+from cdc_contracts.registry.compatibility.meaning.messages import Messages
+from cdc_contracts.registry.compatibility.meaning.questions import COLUMN, Question, ask
+from cdc_contracts.registry.compatibility.meaning.readings import Reader, Told, differing
+from cdc_contracts.registry.compatibility.verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD, Proof
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.tables import TableContract, TableContracts
+from cdc_contracts.registry.terms import Terms
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.compatibility.meaning.facts import Difference
+    from cdc_contracts.registry.compatibility.meaning.values import MappingPair
+    from cdc_contracts.registry.model import Meaning
+
+ACCEPTED: Final = "accepted"
+CHECKED_BY: Final = "the reference judge"
+_TABLES: Final = ("orders", "shop.orders")
+_MOST_TRIES: Final = 1500
+_MOST_TYPES: Final = 12
+_SPELLINGS: Final = ("int(11)", "bigint unsigned", "timestamp(6)", "int", "INTERVAL_DAY_TO_SECOND", "varchar(20)")
+_DEEPEST: Final = 2
+_FRAME: Final = b"\x00\x00\x00\x00\x01"
+_FOLLOWING: Final = frozenset({"before_complete", "after_complete", "changed", "invalid", "holds", "update_part"})
+"""Members of a change that follow from its images."""
+_WRONG: Final = (ValueError, TypeError, KeyError, AttributeError, OverflowError, LookupError)
+
+
+@dataclass
+class Trial:
+    """Two contracts on trial: finds the message that shows a difference of theirs."""
+
+    old: Version
+    new: Version
+    _readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+
+    def prove(self, difference: Difference, pair: MappingPair | None = None) -> Proof | None:
+        """Return the proof of a difference; None where no message that was tried shows it."""
+        question = ask(difference, self.old, self.new)
+        if difference.key[0] == "avro":
+            return self._prove_wire()
+        for source_type in self._types(question, difference, pair):
+            terms, told = self._terms(question, source_type, pair)
+            readers = (self._reader(self.old, terms), self._reader(self.new, terms))
+            tried = islice(self._messages(question, source_type, terms, readers, pair), _MOST_TRIES)
+            for writer, message in tried:
+                proof = _proof_of(question, readers, writer, message, told)
+                if proof is not None:
+                    return _smallest(question, readers, writer, proof, told)
+        return None
+
+    def _messages(
+        self,
+        question: Question,
+        source_type: str | None,
+        terms: Terms,
+        readers: tuple[Reader, Reader],
+        pair: MappingPair | None,
+    ) -> Iterator[tuple[Reader, Any]]:
+        kind = pair.kind if pair is not None else None
+        both = [
+            Messages(version, reader, terms, kind)
+            for version, reader in zip((self.old, self.new), readers, strict=True)
+        ]
+        for messages in both:
+            for message in messages.of(question, source_type):
+                yield messages.reader, message
+        if question.column is None:
+            for messages in both:
+                for message in messages.samples():
+                    yield messages.reader, message
+
+    def _types(self, question: Question, difference: Difference, pair: MappingPair | None) -> Iterator[str | None]:
+        """Yield the source types of the column that a question is about."""
+        if question.column is None or difference.rule == "untyped-form":
+            yield None
+        elif question.column:
+            yield from dict.fromkeys((question.column.lower(), question.column))
+        elif difference.rule == "type-names":
+            yield from _SPELLINGS
+        else:
+            mappings = [pair.old, pair.new] if pair else [self._reader(self.old, Terms()).judge.mapping]
+            names = [types[0] for types in mappings[0].document.forms.values() if types]
+            if pair is not None:
+                names = [name for name in names if pair.old.form_of(name) != pair.new.form_of(name)]
+            yield from (name.lower() for name in names[:_MOST_TYPES])
+
+    def _terms(self, question: Question, source_type: str | None, pair: MappingPair | None) -> tuple[Terms, str]:
+        """Return the terms of a trial, and in words what they say besides the messages."""
+        meanings, told = (self.old.meaning, self.new.meaning), ""
+        parameters: dict[str, str] = {}
+        if any("time_zone" in meaning.parameters for meaning in meanings):
+            parameters["time_zone"] = "+08:00"
+        if pair is not None and pair.mode is not None:
+            parameters["source_mode"] = pair.mode
+            told += f", with source_mode={pair.mode}"
+        tables = TableContracts()
+        if source_type is not None and any(meaning.columns.types == "none" for meaning in meanings):
+            columns = {"id": {"type": "int"}, COLUMN: {"type": source_type}}
+            tables = TableContracts(
+                TableContract.model_validate({"table": name, "columns": columns}) for name in _TABLES
+            )
+            told += f", with a table contract: {COLUMN} is {source_type}"
+        return Terms(parameters=parameters, tables=tables, table="shop.orders"), told
+
+    def _reader(self, version: Version, terms: Terms) -> Reader:
+        key = (version.reference + str(version.folder), terms.identity())
+        if key not in self._readers:
+            self._readers[key] = Reader(version, terms)
+        return self._readers[key]
+
+    def _prove_wire(self) -> Proof | None:
+        """Return the proof that the bytes of a record are read by one version only."""
+        terms = Terms()
+        readers = (self._reader(self.old, terms), self._reader(self.new, terms))
+        for version, reader in zip((self.old, self.new), readers, strict=True):
+            for value in _records(version, reader):
+                told = (readers[0].read(value), readers[1].read(value))
+                if told[0].accepted != told[1].accepted:
+                    message = {"bytes": value.hex()}
+                    return _refused(message, told[0], told[1], (), CHECKED_BY)
+        return None
+
+
+def _records(version: Version, reader: Reader) -> Iterator[bytes]:
+    """Yield records of a version as they may stand in Kafka: bare, framed, and of each of its schemas."""
+    from cdc_contracts.registry.samples import find_samples
+
+    question = Question(("insert",))
+    if version.meaning.transport == "avro":
+        for message in islice(Messages(version, reader, Terms()).of(question, None), 1):
+            value = reader.write(message)
+            yield value
+            yield _FRAME + value
+    step: Version | None = version
+    while step is not None:
+        yield from sorted((sample.value for sample in find_samples(step).messages), key=len)
+        step = step.base
+
+
+def _proof_of(
+    question: Question, readers: tuple[Reader, Reader], writer: Reader, message: Any, terms: str
+) -> Proof | None:
+    """Return the proof that a message is, where it shows what is asked for."""
+    try:
+        value = writer.write(message)
+    except _WRONG:
+        return None
+    if not any(reader.may_accept(value) for reader in readers):
+        return None
+    old, new = readers[0].read(value), readers[1].read(value)
+    checked_by = CHECKED_BY + terms
+    if old.accepted != new.accepted:
+        refusing = new if old.accepted else old
+        about = tuple(one for one in refusing.refusals if question.counts(one))
+        if about or (refusing.unreadable is not None and "*" in question.rules):
+            return _refused(message, old, new, about, checked_by)
+        return None
+    if not old.accepted:
+        return None
+    here, there = differing(old, new)
+    if not question.concerns({**here, **there}) or not _is_about(question, here, there):
+        return None
+    kept = {**here, **there}.keys() if "*" in question.fields else question.fields
+    shown = [name for name in kept if name not in _FOLLOWING] if not kept <= _FOLLOWING else list(kept)
+    pairs = [{name: told[name] for name in told if name in shown} for told in (here, there)]
+    if not any(pairs):
+        pairs = [here, there]
+    return Proof(READ_DIFFERENTLY, message, pairs[0], pairs[1], checked_by)
+
+
+def _smallest(question: Question, readers: tuple[Reader, Reader], writer: Reader, proof: Proof, terms: str) -> Proof:
+    """Return the proof without the members of its message that neither contract asks for; rows stay whole."""
+    for path in list(_optional_members(proof.message, readers)):
+        smaller = _proof_of(question, readers, writer, put(proof.message, path, DROPPED), terms)
+        if smaller is not None and (smaller.kind, smaller.old, smaller.new) == (proof.kind, proof.old, proof.new):
+            proof = smaller
+    return proof
+
+
+def _optional_members(message: Any, readers: tuple[Reader, Reader]) -> Iterator[Path]:
+    """Yield where a message has members that no schema requires, images and column types apart."""
+    schemas = [reader.judge.version.schema for reader in readers]
+    kept = {split_pointer(at) for reader in readers for at in _kept_members(reader.judge.meaning)}
+    for path, value in walk(message):
+        inside = any(path[: len(one)] == one or one[: len(path)] == path for one in kept if one)
+        if 0 < len(path) <= _DEEPEST and not inside and not isinstance(value, dict):
+            parents = [_schema_at(schema, path[:-1]) for schema in schemas]
+            named = any(path[-1] in parent.get("properties", ()) for parent in parents)
+            if named and not any(path[-1] in parent.get("required", ()) for parent in parents):
+                yield path
+
+
+def _kept_members(meaning: Meaning) -> Iterator[str]:
+    types = meaning.columns.types
+    yield from meaning.images.pointers()
+    if types != "none" and types.at is not None:
+        yield types.at
+
+
+def _schema_at(schema: Any, path: Path) -> Mapping[str, Any]:
+    for part in path:
+        schema = schema.get("properties", {}).get(part, {}) if isinstance(schema, dict) else {}
+    return schema if isinstance(schema, dict) else {}
+
+
+def _is_about(question: Question, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Say whether what is decoded differently is of the column that matters, where one does."""
+    if question.column is None:
+        return True
+    images = [told.get(side) for told in (old, new) for side in ("before", "after")]
+    return any(isinstance(image, dict) and COLUMN in image for image in images) or "invalid" in {**old, **new}
+
+
+def _refused(message: Any, old: Told, new: Told, about: tuple[Any, ...], checked_by: str) -> Proof:
+    if old.accepted:
+        return Proof(REFUSED_BY_NEW, message, ACCEPTED, new.refusal(about), checked_by)
+    return Proof(REFUSED_BY_OLD, message, old.refusal(about), ACCEPTED, checked_by)
+
+
+def value_of(proof: Proof, version: Version, terms: Terms) -> bytes:
+    """Return the bytes that a proof's message stands for, as a version writes them."""
+    if isinstance(proof.message, dict) and proof.message.keys() == {"bytes"}:
+        return bytes.fromhex(proof.message["bytes"])
+    return Reader(version, terms).write(json.loads(json.dumps(proof.message)))

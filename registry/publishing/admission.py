@@ -1,0 +1,91 @@
+"""Admission: what the server's own check would not see, because imported versions are taken as they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.compatibility.verdict import NOTE, CompatibilityFinding
+from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
+from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of
+from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, is_unfinished, referred
+from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument, read_schema
+
+_POLICIES: Final = {"STRICT": Policy.CONFLUENT_STRICT, "LENIENT": Policy.CONFLUENT_LENIENT, "CDC": Policy.CDC}
+_SHOWN: Final = 3
+
+
+def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
+    """Add a refusal to the plan for each new version that breaks the level of a subject which has versions.
+
+    A subject in IMPORT mode is one that an earlier run did not finish: its history is not judged again.
+    """
+    new: dict[str, list[HeldSchema]] = {}
+    for step in plan.of(Action.REGISTER):
+        if step.schema is not None:
+            new.setdefault(step.subject, []).append(step.schema)
+    for subject, schemas in new.items():
+        earlier = held.versions(subject, deleted=False)
+        if not earlier or is_unfinished(subject, held):
+            continue
+        for schema in schemas:
+            refusal = None if schema.deleted else _judge(earlier, schema, wanted, held)
+            if refusal is not None:
+                plan.refusals.append(refusal)
+            earlier = [*earlier, schema]
+
+
+def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Policy]:
+    """Return the level and policy that will hold for a subject. Raises ContractError where they are none."""
+    context = context_of(subject)
+    scopes = [GLOBAL, *([] if context == DEFAULT_CONTEXT else [f":{context}:"]), subject]
+    config: dict[str, Any] = {}
+    for scope in scopes:
+        for holdings in (held, wanted):
+            config |= holdings.settings.get(scope, ScopeSettings()).config or {}
+    try:
+        level = Level(config.get("compatibility", Level.BACKWARD))
+        return level, _POLICIES[config.get("compatibilityPolicy", "STRICT")]
+    except (ValueError, KeyError) as error:
+        raise ContractError(f"the level or policy of {subject} is none: {error}", where="registry.yaml") from error
+
+
+def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, held: Holdings) -> Refusal | None:
+    level, policy = level_of(new.subject, wanted, held)
+    if level is Level.NONE or any(one.type not in (JSON, AVRO) for one in (*earlier, new)):
+        return None
+    try:
+        olds = [_document(one, wanted, held) for one in earlier]
+        verdict = compare_schemas(olds, _document(new, wanted, held), level=level, policy=policy)
+    except UsageError as error:
+        return Refusal(new.subject, new.version or None, f"the schema cannot be read: {error.what}")
+    if verdict.compatible:
+        return None
+    found = [one for one in verdict.findings if one.severity != NOTE]
+    against = ", ".join(sorted({one.old_version for one in found}))
+    why = f"incompatible at {level} with {against}" if verdict.compatible is False else f"undecided at {level}"
+    return Refusal(new.subject, new.version or None, why, tuple(_told(one) for one in found[:_SHOWN]))
+
+
+def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDocument:
+    references: Mapping[str, SchemaDocument] = {
+        str(reference.get("name")): _document(found, wanted, held)
+        for reference, position in zip(schema.references, referred(schema), strict=True)
+        if (found := wanted.schemas.get(position) or held.schemas.get(position)) is not None
+    }
+    name = f"{schema.subject} {schema.version}" if schema.version else f"the new {schema.subject}"
+    return read_schema(schema.text, type=schema.type, name=name, references=references)
+
+
+def _told(finding: CompatibilityFinding) -> str:
+    """Return a finding as a line, with the message that proves it."""
+    import json
+
+    told = f"{finding.rule} {finding.name} {finding.path or '/'}: {finding.says}"
+    if finding.proof is None:
+        return told
+    shown = json.dumps(finding.proof.message, ensure_ascii=False)
+    return f"{told} Proof ({finding.proof.kind}): {shown}"

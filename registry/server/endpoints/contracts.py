@@ -1,0 +1,108 @@
+"""`/cdc/v1`: contracts as contracts, with their meaning, how they differ, and whether one may follow the other."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.differences import compare
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.listings import list_version
+from cdc_contracts.registry.rulebook import find_rule, rules
+from cdc_contracts.registry.server.comparing import compare_contracts, tell_verdict
+from cdc_contracts.registry.server.refusals import Refusal
+from cdc_contracts.registry.server.shelf import Shelf
+
+ROUTER = APIRouter(prefix="/cdc/v1", tags=["contracts"])
+Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+OldReference = Annotated[str, Query(description="SYSTEM/DIALECT@N")]
+NewReference = Annotated[str, Query(description="SYSTEM/DIALECT@N")]
+
+
+class Contracts:
+    """The contracts that the caller may read."""
+
+    def __init__(self, request: Request) -> None:
+        self._catalogue: Catalogue = request.app.state.catalogue
+        self._shelf: Shelf = request.app.state.shelf
+
+    def all(self) -> list[Version]:
+        """Return every version, in catalogue order."""
+        return [version for version in self._catalogue.all_versions() if self._shelf.is_readable(version)]
+
+    def one(self, reference: str) -> Version:
+        """Return the version that a reference names. Raises Refusal where there is none to be read."""
+        try:
+            version = self._catalogue.version(reference)
+        except UsageError as error:
+            raise Refusal(404, str(error)) from error
+        if not self._shelf.is_readable(version):
+            raise Refusal(404, f"there is no contract `{version.subject}`")
+        return version
+
+
+Readable = Annotated[Contracts, Depends()]
+
+
+@ROUTER.get("/contracts")
+def list_contracts(readable: Readable) -> dict[str, Any]:
+    """List every version of every contract."""
+    return {"contracts": [list_version(version) for version in readable.all()]}
+
+
+@ROUTER.get("/contracts/{system}/{dialect}")
+def list_contract_versions(readable: Readable, system: Name, dialect: Name) -> dict[str, Any]:
+    """List the versions of one contract."""
+    readable.one(f"{system}/{dialect}")
+    found = [version for version in readable.all() if version.subject == f"{system}/{dialect}"]
+    return {"contracts": [list_version(version) for version in found]}
+
+
+@ROUTER.get("/contracts/{system}/{dialect}/{selector}")
+def get_contract(readable: Readable, system: Name, dialect: Name, selector: str) -> dict[str, Any]:
+    """Return one version, whole: a number, a date, a release or `latest` selects it."""
+    version = readable.one(f"{system}/{dialect}@{selector}")
+    return {
+        **list_version(version),
+        "fingerprint": version.fingerprint,
+        "contract": version.resolved,
+        "schema": version.schema,
+        "avro_schema": version.avro_schema,
+    }
+
+
+@ROUTER.get("/diff")
+def diff_contracts(readable: Readable, left: OldReference, right: NewReference) -> dict[str, Any]:
+    """Return what two contracts say differently."""
+    return asdict(compare(readable.one(left), readable.one(right)))
+
+
+@ROUTER.get("/compat")
+def judge_contracts(
+    readable: Readable,
+    old: OldReference,
+    new: NewReference,
+    level: Level = Level.BACKWARD,
+    policy: Policy = Policy.CDC,
+) -> dict[str, Any]:
+    """Return whether one contract may follow another, with a proof of each finding that has one."""
+    return tell_verdict(compare_contracts(readable.one(old), readable.one(new), level=level, policy=policy))
+
+
+@ROUTER.get("/rules")
+def list_rules() -> dict[str, Any]:
+    """List every rule that a finding may name."""
+    return {"rules": [asdict(rule) for rule in rules()]}
+
+
+@ROUTER.get("/rules/{rule}")
+def get_rule(rule: str) -> dict[str, Any]:
+    """Return one rule, by its id or name."""
+    try:
+        return asdict(find_rule(rule))
+    except UsageError as error:
+        raise Refusal(404, str(error)) from error

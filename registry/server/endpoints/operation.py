@@ -1,0 +1,50 @@
+"""`/healthz` and `/metrics`: for those who run the server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import SQLAlchemyError
+
+from cdc_contracts.registry.server.entities import Entity
+from cdc_contracts.registry.server.metrics import Metrics
+from cdc_contracts.registry.server.service import Registry, Served
+
+ROUTER = APIRouter(tags=["operation"])
+PATIENCE_SECONDS = 5.0
+HEALTH, METRICS = "/healthz", "/metrics"
+
+
+class Health(Entity):
+    """Whether the server can do its work."""
+
+    status: str
+
+
+@ROUTER.get(HEALTH, response_model=Health, responses={503: {"model": Health}})
+async def tell_health(registry: Served) -> Any:
+    """Say whether the store answers."""
+    try:
+        await asyncio.wait_for(run_in_threadpool(_look, registry), PATIENCE_SECONDS)
+    except (SQLAlchemyError, TimeoutError):
+        return JSONResponse({"status": "the store does not answer"}, 503)
+    return {"status": "ok"}
+
+
+@ROUTER.get(
+    METRICS, response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
+def tell_metrics(request: Request, accept: Annotated[str, Header()] = "") -> Response:
+    """Return the figures of the server as Prometheus reads them."""
+    metrics: Metrics = request.app.state.metrics
+    content, media_type = metrics.expose(accept)
+    return Response(content, media_type=media_type)
+
+
+def _look(registry: Registry) -> None:
+    with registry.store.reading() as records:
+        records.erasures()

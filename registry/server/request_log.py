@@ -1,0 +1,94 @@
+"""The server's log: a line per request and per event on stderr, without headers, bodies and queries."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cdc_contracts.registry.visible import visible
+
+REQUESTS: Final = logging.getLogger("cdc_contracts.server.requests")
+_LONGEST_PATH: Final = 512
+
+
+class RequestLog:
+    """Writes one line about each request when it is answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, begun = 500, time.perf_counter()
+
+        async def note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            spent = time.perf_counter() - begun
+            REQUESTS.info("%s", status, extra={"request": _request(scope, status, spent)})
+
+
+def _request(scope: Scope, status: int, spent: float) -> dict[str, Any]:
+    raw = scope.get("raw_path") or scope["path"].encode()
+    path = raw.split(b"?")[0].decode("ascii", "backslashreplace")
+    client = scope.get("client") or ("-",)
+    return {
+        "method": visible(scope["method"], most=16),
+        "path": visible(path, most=_LONGEST_PATH),
+        "status": status,
+        "ms": round(spent * 1000, 1),
+        "user": scope.get("state", {}).get("user"),
+        "client": client[0],
+    }
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {"time": _now(record), "level": record.levelname.lower()}
+        request = getattr(record, "request", None)
+        line |= {"event": "request", **request} if request else {"event": "log", "message": record.getMessage()}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=True)
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        request = getattr(record, "request", None)
+        if request:
+            who = visible(request["user"] or "-")
+            told = f"{request['client']} {who} {request['method']} {request['path']} {request['status']}"
+            return f"{_now(record)} {told} {request['ms']}ms"
+        told = f"{_now(record)} {record.levelname.lower()}: {record.getMessage()}"
+        return f"{told}\n{self.formatException(record.exc_info)}" if record.exc_info else told
+
+
+def open_log(form: str, stream: TextIO | None = None) -> None:
+    """Let the server's log go to stderr as `json` or `text`; `none` leaves out the requests."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_Json() if form == "json" else _Text())
+    for name, level in (("cdc_contracts.server", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False
+    REQUESTS.disabled = form == "none"
+
+
+def _now(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,75 @@
+"""The server as a whole: the application, and what stands around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.server.app import make_app
+from cdc_contracts.registry.server.authentication import Authentication
+from cdc_contracts.registry.server.endpoints import contracts, operation
+from cdc_contracts.registry.server.metrics import Metrics, Monitoring
+from cdc_contracts.registry.server.openapi import describe
+from cdc_contracts.registry.server.request_log import RequestLog
+from cdc_contracts.registry.server.served import ServedStore
+from cdc_contracts.registry.server.service import Options
+from cdc_contracts.registry.server.shelf import EXTENDED, Shelf
+from cdc_contracts.registry.server.users import Users
+from cdc_contracts.registry.server.web import pages
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a server serves, and to whom."""
+
+    store: str
+    catalogue: Catalogue
+    shelf: Shelf
+    users: Users = field(default_factory=lambda: Users(None))
+    options: Options = field(default_factory=Options)
+    open_metrics: bool = False
+
+    def open(self) -> tuple[ASGIApp, ServedStore]:
+        """Return the application with all around it, and its store. Raises UsageError and UnavailableError."""
+        metrics = Metrics()
+        store = ServedStore(self.store, self.shelf, metrics)
+        metrics.count_contents(store.counts)
+        app = _extended_app(self, store, metrics)
+        open_paths = frozenset({operation.HEALTH, *([operation.METRICS] if self.open_metrics else [])})
+        return RequestLog(Monitoring(Authentication(app, self.users, open_paths), metrics)), store
+
+
+def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:
+    app = make_app(store, site.options)
+    app.state.metrics = metrics
+    app.state.catalogue, app.state.shelf = site.catalogue, site.shelf
+    for router in (operation.ROUTER, contracts.ROUTER, pages.ROUTER):
+        app.include_router(router)
+    app.user_middleware.append(Middleware(_Innermost))
+    document = describe(app)
+    app.openapi = lambda: document  # type: ignore[method-assign]
+    return app
+
+
+class _Innermost:
+    """Tells the store which keys the client takes, and the figures which route has answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = Headers(scope=scope).get("confluent-accept-unknown-properties", "")
+        token = EXTENDED.set(asked.strip().lower() == "true")
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            EXTENDED.reset(token)
+            scope.setdefault("state", {})["route"] = getattr(scope.get("route"), "path", None)
