@@ -1,7 +1,6 @@
 """Who may do what, asked of a server over the wire."""
 
 import base64
-import os
 import time
 
 import httpx
@@ -60,14 +59,20 @@ def address(tmp_path_factory, users):
         yield served
 
 
+@pytest.fixture(scope="module")
+def client():
+    with httpx.Client() as made:
+        yield made
+
+
 @pytest.fixture
-def ask(address):
+def ask(address, client):
     def asked(method, path, *, by=None, body=None, headers=None):
         secret = None if by is None else USERS[by][0]
         auth = None if secret is None or secret.startswith("token:") else (by, secret)
         if secret is not None and auth is None:
             headers = {"Authorization": f"Bearer {secret.removeprefix('token:')}"}
-        return httpx.request(method, address + path, json=body, auth=auth, headers=headers)
+        return client.request(method, address + path, json=body, auth=auth, headers=headers)
 
     return asked
 
@@ -212,7 +217,7 @@ def test_the_users_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
         path.write_text("users: {a: nonsense}")
         assert (status("first"), status("second")) == (401, 200)
         write_users(tmp_path / "new", {"a": ("third", ("read", "*"))})
-        os.replace(tmp_path / "new", path)
+        (tmp_path / "new").replace(path)
         assert _becomes(lambda: (status("second"), status("third")), (401, 200))
 
 

@@ -152,5 +152,5 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
 def test_two_folders_of_one_name_are_refused(tmp_path):
     (tmp_path / "a" / "mine").mkdir(parents=True)
     (tmp_path / "b" / "mine").mkdir(parents=True)
-    with pytest.raises(UsageError, match="two folders of contracts would be served as .cdc-contracts.mine"):
+    with pytest.raises(UsageError, match=r"two folders of contracts would be served as .cdc-contracts.mine"):
         fill_shelf([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])
