@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -288,7 +288,11 @@ def shipped_catalogue() -> Catalogue:
 
 def span(version: Version) -> str:
     """Return what a version applies to, as a person reads it."""
-    applies = version.resolved.get("applies", {})
+    return tell_range(version.resolved.get("applies", {}))
+
+
+def tell_range(applies: Mapping[str, Any]) -> str:
+    """Return a range of releases or dates, as a person reads it."""
     since, until = applies.get("since"), applies.get("until")
     if since and until:
         return f"from {since}, before {until}"

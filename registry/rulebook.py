@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
+from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
+from cdc_contracts.registry.compatibility.comparison import TYPE_CHANGED as SCHEMA_TYPE_CHANGED
+from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
+from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
+from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import CLASSES, INFO, WARNING
 from cdc_contracts.registry.lint.rules import LINT_RULES
@@ -13,6 +19,16 @@ from cdc_contracts.registry.lint.rules import LINT_RULES
 DRIFT: Final = "drift"
 CROSS_FIELD: Final = "cross-field"
 LINT: Final = "lint"
+JSON_SCHEMA: Final = "json-schema"
+AVRO: Final = "avro"
+MEANING: Final = "meaning"
+PUBLICATION: Final = "publication"
+_COMPATIBILITY: Final = MappingProxyType({
+    JSON_SCHEMA: (SCHEMA_TYPE_CHANGED, *JSON_RULES),
+    AVRO: AVRO_RULES,
+    MEANING: MEANING_RULES,
+    PUBLICATION: PUBLICATION_RULES,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +44,11 @@ class RuleEntry:
     good: str
     bad: str
     why: str = ""
+    confluent: str | None = None
 
 
 def rules() -> tuple[RuleEntry, ...]:
-    """Return every rule: the drift classes, the rules across fields, and the rules of lint."""
+    """Return every rule: the drift classes, the rules across fields, those of lint, and those of compatibility."""
     drift = [
         RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
         for one in CLASSES.values()
@@ -41,7 +58,14 @@ def rules() -> tuple[RuleEntry, ...]:
         RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad, one.why)
         for one in LINT_RULES
     ]
-    return (*drift, *_CROSS_FIELD_RULES, *lint)
+    compatibility = [
+        RuleEntry(
+            one.id, one.name, family, one.severity, one.says, one.action, one.good, one.bad, confluent=one.confluent
+        )
+        for family, table in _COMPATIBILITY.items()
+        for one in table
+    ]
+    return (*drift, *_CROSS_FIELD_RULES, *lint, *compatibility)
 
 
 def find_rule(text: str) -> RuleEntry:

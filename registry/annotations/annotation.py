@@ -77,6 +77,15 @@ def arrange(annotations: list[Annotation]) -> tuple[Annotation, ...]:
     return tuple(sorted(annotations, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.message)))
 
 
+def heaviest_first(review: Review) -> list[Annotation]:
+    """Return the annotations that are not ignored as they should be read where not all can be shown.
+
+    Rules are in order: what breaks a promise comes before what a document lacks, and both before what their samples
+    make of it.
+    """
+    return sorted(review.told, key=lambda one: (ORDER[one.severity], one.rule))
+
+
 def relative_to_here(file: str) -> str:
     """Return a file as it is called from the working directory; as it is where it does not lie below that."""
     return _below(file, Path.cwd()) or file

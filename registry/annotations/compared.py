@@ -46,7 +46,8 @@ def verdict_of(review: Review) -> int:
 def _annotate(findings: Sequence[CompatibilityFinding], comparison: Comparison) -> Annotation:
     finding = next((one for one in findings if one.proof), findings[0])
     place, ignore = comparison.place_of(finding), comparison.ignore_of(finding)
-    contracts = list(dict.fromkeys(one.new_version or one.old_version for one in findings))
+    named = (name for one in findings for name in (one.new_version or one.old_version, *one.also) if "@" in name)
+    contracts = list(dict.fromkeys(named))
     return Annotation(
         rule=finding.rule,
         name=finding.name,
@@ -78,26 +79,34 @@ def _shortened(contracts: Sequence[str]) -> str:
 
 
 def _change(finding: CompatibilityFinding) -> str:
-    """Return what was and what is, where both can be said in a few words."""
+    """Return what was and what is, where there are both and they can be said in a few words."""
+    if finding.old is None or finding.new is None or (finding.old, finding.new) == _versions(finding):
+        return ""
     was, now = _words(finding.old), _words(finding.new)
-    return f"{was} became {now}. " if len(was) + len(now) <= _LONGEST else ""
+    return f"`{was}` became `{now}`. " if len(was) + len(now) <= _LONGEST else ""
 
 
 def _words(value: Any) -> str:
-    return "nothing" if value is None else value if isinstance(value, str) else _json(value)
+    return value if isinstance(value, str) else _json(value)
+
+
+def _versions(finding: CompatibilityFinding) -> tuple[str, str]:
+    return finding.old_version, finding.new_version
 
 
 def _proof(finding: CompatibilityFinding) -> Iterator[str]:
     """Yield the lines that show a finding: where it was, one message, and what each of both versions says of it."""
-    names = (finding.old_version, finding.new_version)
-    old, new = names if names[0] != names[1] else ("published", "now")
-    at = finding.old_place
-    if at is not None and at.file is not None:
-        yield f"was at    {':'.join(str(part) for part in (at.file, at.line, at.column) if part is not None)}"
+    old, new = _versions(finding)
+    told = {}
+    if finding.old_place is not None and finding.old_place.file is not None:
+        at = (finding.old_place.file, finding.old_place.line, finding.old_place.column)
+        told["was at"] = ":".join(str(part) for part in at if part is not None)
     if finding.proof is not None:
-        yield f"message   {_json(finding.proof.message)}"
-        yield f"{old:<9} {_words(finding.proof.old)}"
-        yield f"{new:<9} {_words(finding.proof.new)}"
+        told["message"] = _json(finding.proof.message)
+        told[old if old != new else "published"] = _words(finding.proof.old)
+        told[new if old != new else "now"] = _words(finding.proof.new)
+    width = max(map(len, told), default=0)
+    yield from (f"{title:<{width}}  {text}" for title, text in told.items())
 
 
 def _json(value: Any) -> str:

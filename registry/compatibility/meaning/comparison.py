@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.compatibility.levels import BACKWARD, FORWARD, MEANING
 from cdc_contracts.registry.compatibility.meaning.facts import VALUES, Difference, Fact, differences_of, facts_of
 from cdc_contracts.registry.compatibility.meaning.places import place_of_key, place_of_type
 from cdc_contracts.registry.compatibility.meaning.proofs import Trial
-from cdc_contracts.registry.compatibility.meaning.questions import reachable_ops
+from cdc_contracts.registry.compatibility.meaning.questions import ask, reachable_ops
 from cdc_contracts.registry.compatibility.meaning.rules import RULE_OF
 from cdc_contracts.registry.compatibility.meaning.values import MappingPair, value_differences
 from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED, CompatibilityFinding, Place
@@ -27,22 +28,37 @@ _WIDER: Final = frozenset({"op-code-added", "source-type-added", "rule-removed"}
 _UNSHOWN: Final = " No message that was tried shows it: look yourself."
 
 
+@dataclass(frozen=True, slots=True)
+class Misreading:
+    """A finding of meaning, and the members of messages that it is about."""
+
+    finding: CompatibilityFinding
+    members: tuple[str, ...]
+
+
 def compare_meaning(old: Version, new: Version) -> tuple[CompatibilityFinding, ...]:
-    """Return what two contracts understand differently, in the order in which a message is read.
+    """Return what two contracts understand differently: value forms first, then in the order of the contract.
 
     A difference is `breaking` where a message shows it, `undecided` where none that was tried does, and a `note` where
     no reader is concerned. Raises ContractError where a contract does not hold together.
     """
+    return tuple(one.finding for one in find_misreadings(old, new))
+
+
+def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
+    """Return the findings of `compare_meaning`, each with the members that it is about."""
     trial = Trial(old, new)
-    found = [one for one in differences_of(facts_of(old), facts_of(new)) if not _is_of_new_op(one, old, new)]
+    found = [one for one in differences_of(facts_of(old), facts_of(new)) if not _follows(one, old, new)]
     told: list[tuple[Difference, MappingPair | None]] = [*value_differences(old, new)]
     told += [(one, None) for one in _together(found)]
-    return tuple(_finding(trial, one, pair) for one, pair in told)
+    return tuple(Misreading(_finding(trial, one, pair), ask(one, old, new).targets) for one, pair in told)
 
 
-def _is_of_new_op(difference: Difference, old: Version, new: Version) -> bool:
-    """Say whether images differ because only one version has the op: its code is the finding."""
+def _follows(difference: Difference, old: Version, new: Version) -> bool:
+    """Say whether a difference follows from another: images of an op that is new, schemas of another transport."""
     section, *rest = difference.key
+    if section == "avro":
+        return old.meaning.transport != new.meaning.transport
     if section != "images" or rest[0] == "container":
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))

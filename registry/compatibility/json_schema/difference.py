@@ -1,0 +1,89 @@
+"""One way in which a reader's schema takes less than a writer's sends, and what a walk over both needs to find it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from cdc_contracts.registry.compatibility.json_schema.shapes import Parts, Shape
+
+MEMBER: Final = "member"
+ELEMENT: Final = "element"
+OTHER_MEMBER: Final = "other member"
+
+Step = tuple[str, str]
+"""A step into a message: `(MEMBER, name)`, `(ELEMENT, index)`, or `(OTHER_MEMBER, pattern of its name or "")`."""
+Route = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a reader asks that the writer does not promise; `name` is Confluent's where Confluent has one.
+
+    The places are those of the keyword, None where a side does not have it. `route` leads to the value in a message.
+    """
+
+    name: str
+    writer: Shape
+    reader: Shape
+    writer_at: Parts | None
+    reader_at: Parts | None
+    route: Route
+    member: str = ""
+
+
+class Walking(Protocol):
+    """A walk over two schemas, as the comparisons of one kind of shape use it."""
+
+    def compare(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
+        """Return the differences of two shapes."""
+
+    def compare_back(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
+        """Return the differences of two shapes whose roles are exchanged: under `not`."""
+
+    def breaks(self, differences: Iterable[Difference]) -> bool:
+        """Say whether any of the differences counts in this walk."""
+
+    def read_writer(self, schema: Any, at: Parts) -> Shape:
+        """Return the shape of a schema of the writer's document."""
+
+    def read_reader(self, schema: Any, at: Parts) -> Shape:
+        """Return the shape of a schema of the reader's document."""
+
+    def writer_parts(self, shape: Shape) -> tuple[Shape, ...]:
+        """Return what a combination of the writer is made of."""
+
+    def reader_parts(self, shape: Shape) -> tuple[Shape, ...]:
+        """Return what a combination of the reader is made of."""
+
+
+def differ(name: str, writer: Shape, reader: Shape, route: Route, *words: str, member: str = "") -> Difference:
+    """Return a difference that stands at a keyword of both shapes, or at a member of it."""
+    return Difference(
+        name, writer, reader, _place(writer, words), _place(reader, words), route, member=member or "".join(words[1:])
+    )
+
+
+def _place(shape: Shape, words: Parts) -> Parts | None:
+    """Return where the words lead in a shape's schema; None where the first is missing there."""
+    schema = shape.schema
+    if words and not (isinstance(schema, dict) and words[0] in schema):
+        return None
+    if len(words) > 1 and isinstance(schema[words[0]], dict):
+        return (*shape.at, *words) if words[1] in schema[words[0]] else None
+    return (*shape.at, *words[:1])
+
+
+def as_key(value: Any) -> str:
+    """Return a text that two JSON values share when JSON Schema takes them for equal: 1 is 1.0, and true is not 1."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(below) for name, below in value.items()}
+    return [_plain(below) for below in value] if isinstance(value, list) else value

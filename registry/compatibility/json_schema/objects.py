@@ -1,0 +1,208 @@
+"""What a reader asks of the members of an object that a writer does not promise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.compatibility.json_schema.difference import (
+    MEMBER,
+    OTHER_MEMBER,
+    Difference,
+    Route,
+    Walking,
+    differ,
+)
+from cdc_contracts.registry.compatibility.json_schema.scalars import compare_bounds, judge_least, judge_most
+from cdc_contracts.registry.compatibility.json_schema.shapes import ANY, NEVER, Parts, Shape
+
+_COUNTS: Final = {"maxProperties": ("MAX_PROPERTIES", judge_most), "minProperties": ("MIN_PROPERTIES", judge_least)}
+
+
+def compare_objects(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    """Yield where a reader takes fewer objects."""
+    yield from _compare_required(writer, reader, route)
+    yield from _compare_properties(walk, writer, reader, route)
+    yield from _compare_patterns(walk, writer, reader, route)
+    yield from _compare_others(walk, writer, reader, route)
+    yield from _compare_dependencies(walk, writer, reader, route)
+    yield from compare_bounds(writer, reader, route, _COUNTS)
+    yield from _compare_rest(walk, writer, reader, route)
+
+
+def _compare_required(writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    sent, taken = members_of(writer), members_of(reader)
+    promised = set(required_of(writer))
+    for name in required_of(reader):
+        if name in promised:
+            continue
+        default = "_WITH_DEFAULT" if has_default(taken.get(name)) else ""
+        if name in sent and name in taken:
+            kind = f"REQUIRED_ATTRIBUTE{default}_ADDED"
+        elif name in taken:
+            kind = f"REQUIRED_PROPERTY{default}_ADDED_TO_{'OPEN' if is_open(writer) else 'UNOPEN'}_CONTENT_MODEL"
+            if is_open(writer) and taken[name] in (True, {}):
+                kind = "REQUIRED_NAME_ADDED"
+        else:
+            kind = "REQUIRED_NAME_ADDED"
+        yield differ(kind, writer, reader, route, "required", member=name)
+
+
+def _compare_properties(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    sent, taken = members_of(writer), members_of(reader)
+    for name, schema in taken.items():
+        if name not in sent:
+            yield from _compare_added(walk, writer, reader, (*route, (MEMBER, name)), name)
+        elif sent[name] is not schema:
+            mine = walk.read_writer(sent[name], (*writer.at, "properties", name))
+            theirs = walk.read_reader(schema, (*reader.at, "properties", name))
+            yield from walk.compare(mine, theirs, (*route, (MEMBER, name)))
+    for name in sent:
+        if name not in taken:
+            yield from _compare_removed(walk, writer, reader, (*route, (MEMBER, name)), name)
+
+
+def _compare_added(walk: Walking, writer: Shape, reader: Shape, route: Route, name: str) -> Iterator[Difference]:
+    theirs = walk.read_reader(reader.schema["properties"][name], (*reader.at, "properties", name))
+    if is_open(writer):
+        if theirs.kind != ANY and name not in required_of(reader):
+            yield differ("OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", writer, reader, route, "properties", name)
+        elif theirs.kind != ANY:
+            # the missing member is one difference, the value that the writer may send under its name another
+            yield differ("MEMBER_OF_OPEN_MODEL_CONSTRAINED", writer, reader, route, "properties", name)
+        return
+    mine = _other_member(walk.read_writer, writer, name)
+    if mine is not None:
+        inner = walk.compare(mine, theirs, route)
+        yield from inner
+        if walk.breaks(inner):
+            kind = "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
+            yield differ(kind, writer, reader, route, "properties", name)
+    elif not _is_closed(writer) and theirs.kind != ANY:
+        yield differ("MEMBER_OF_OPEN_MODEL_CONSTRAINED", writer, reader, route, "properties", name)
+
+
+def _compare_removed(walk: Walking, writer: Shape, reader: Shape, route: Route, name: str) -> Iterator[Difference]:
+    yield differ("PROPERTY_REMOVED", writer, reader, route, "properties", name)
+    if is_open(reader):
+        return
+    mine = walk.read_writer(writer.schema["properties"][name], (*writer.at, "properties", name))
+    theirs = _other_member(walk.read_reader, reader, name)
+    if theirs is not None:
+        inner = walk.compare(mine, theirs, route)
+        yield from inner
+        if walk.breaks(inner):
+            kind = "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
+            yield differ(kind, writer, reader, route, "properties", name)
+    elif mine.kind != NEVER and _is_closed(reader):
+        yield differ("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", writer, reader, route, "properties", name)
+
+
+def _compare_patterns(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    sent, taken = writer.schema.get("patternProperties", {}), reader.schema.get("patternProperties", {})
+    if sent == taken == {}:
+        return
+    lost = sent.keys() - taken.keys()
+    if taken.keys() - sent.keys() or (lost and reader.schema.get("additionalProperties", True) not in (True, {})):
+        yield differ("PATTERN_PROPERTIES_CHANGED", writer, reader, route, "patternProperties")
+    for pattern in sorted(sent.keys() & taken.keys()):
+        mine = walk.read_writer(sent[pattern], (*writer.at, "patternProperties", pattern))
+        theirs = walk.read_reader(taken[pattern], (*reader.at, "patternProperties", pattern))
+        way = (*route, (OTHER_MEMBER, pattern))
+        if walk.breaks(walk.compare(mine, theirs, way)):
+            yield differ("PATTERN_PROPERTIES_CHANGED", writer, reader, way, "patternProperties", pattern)
+
+
+def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    way = (*route, (OTHER_MEMBER, ""))
+    for word, name in (("additionalProperties", "ADDITIONAL"), ("unevaluatedProperties", "UNEVALUATED")):
+        sent, taken = writer.schema.get(word, True), reader.schema.get(word, True)
+        if taken in (True, {}) or sent is False:
+            continue
+        if taken is False:
+            yield differ(f"{name}_PROPERTIES_REMOVED", writer, reader, way, word)
+        elif sent is True:
+            yield differ(f"{name}_PROPERTIES_NARROWED", writer, reader, way, word)
+        elif sent is not taken:
+            mine, theirs = walk.read_writer(sent, (*writer.at, word)), walk.read_reader(taken, (*reader.at, word))
+            yield from walk.compare(mine, theirs, way)
+
+
+def _compare_dependencies(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    for word in ("dependencies", "dependentRequired", "dependentSchemas"):
+        sent, taken = writer.schema.get(word, {}), reader.schema.get(word, {})
+        for name, asked in taken.items():
+            promised = sent.get(name)
+            if isinstance(asked, list):
+                if isinstance(promised, list) and set(asked) <= set(promised):
+                    continue
+                more = isinstance(promised, list) and set(promised) <= set(asked)
+                change = "EXTENDED" if more else "CHANGED" if isinstance(promised, list) else "ADDED"
+                yield differ(f"DEPENDENCY_ARRAY_{change}", writer, reader, route, word, name)
+            elif promised is None or isinstance(promised, list):
+                yield differ("DEPENDENCY_SCHEMA_ADDED", writer, reader, route, word, name)
+            else:
+                mine, theirs = (
+                    walk.read_writer(promised, (*writer.at, word, name)),
+                    walk.read_reader(asked, (*reader.at, word, name)),
+                )
+                yield from walk.compare(mine, theirs, route)
+
+
+def _compare_rest(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    """Yield what the Confluent protocol has no name for."""
+    taken = reader.schema.get("propertyNames", True)
+    if taken not in (True, {}):
+        sent = writer.schema.get("propertyNames", True)
+        mine = walk.read_writer(sent, (*writer.at, "propertyNames"))
+        theirs = walk.read_reader(taken, (*reader.at, "propertyNames"))
+        if sent in (True, {}) or walk.breaks(walk.compare(mine, theirs, route)):
+            yield differ("PROPERTY_NAMES_CHANGED", writer, reader, (*route, (OTHER_MEMBER, "")), "propertyNames")
+
+
+def members_of(shape: Shape) -> Mapping[str, Any]:
+    """Return the members that an object's schema names."""
+    found: Mapping[str, Any] = shape.schema.get("properties", {})
+    return found
+
+
+def required_of(shape: Shape) -> list[str]:
+    """Return the members that an object must have; draft 3 wrote a flag there, which asks nothing since."""
+    found = shape.schema.get("required", [])
+    return found if isinstance(found, list) else []
+
+
+def has_default(schema: Any) -> bool:
+    """Say whether a member's schema has a default, which no validator ever fills in."""
+    return isinstance(schema, dict) and "default" in schema
+
+
+def is_open(shape: Shape) -> bool:
+    """Say whether an object's schema takes any further member."""
+    schema = shape.schema
+    return (
+        not schema.get("patternProperties")
+        and schema.get("additionalProperties", True) is True
+        and schema.get("unevaluatedProperties", True) in (True, {})
+    )
+
+
+def _is_closed(shape: Shape) -> bool:
+    return False in (shape.schema.get("additionalProperties", True), shape.schema.get("unevaluatedProperties", True))
+
+
+def _other_member(read: Callable[[Any, Parts], Shape], shape: Shape, name: str) -> Shape | None:
+    """Return the schema of a member that has no name in a partly open object."""
+    for pattern, schema in shape.schema.get("patternProperties", {}).items():
+        try:
+            matches = re.search(pattern, name)
+        except re.error:
+            continue
+        if matches:
+            return read(schema, (*shape.at, "patternProperties", pattern))
+    for word in ("additionalProperties", "unevaluatedProperties"):
+        schema = shape.schema.get(word, True)
+        if isinstance(schema, dict):
+            return read(schema, (*shape.at, word))
+    return None

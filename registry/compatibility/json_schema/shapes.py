@@ -1,0 +1,164 @@
+"""A JSON Schema read as shapes: one kind of value each, or several shapes combined.
+
+`{"type": ["string", "null"], "enum": […]}` is "all of: the listed values; any of: a string, null". Registries of the
+Confluent protocol read schemas so, and name differences by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from cdc_contracts.registry.compatibility.json_schema.drafts import draft_of, has_siblings_of_ref
+
+ANY: Final = "any"
+NEVER: Final = "never"
+UNKNOWN: Final = "unknown"
+"""What cannot be followed: a reference that leads elsewhere."""
+ALL_OF: Final = "allOf"
+ANY_OF: Final = "anyOf"
+ONE_OF: Final = "oneOf"
+COMBINED: Final = frozenset({ALL_OF, ANY_OF, ONE_OF})
+
+KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
+    "object": frozenset({
+        "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
+        "maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties",
+    }),
+    "array": frozenset({
+        "items", "additionalItems", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains",
+        "maxContains", "unevaluatedItems",
+    }),
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+    "string": frozenset({"minLength", "maxLength", "pattern"}),
+}  # fmt: skip
+"""The keywords that ask something of one kind of value only."""
+_DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
+
+Parts = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """One kind of value: `schema` at `at` says what is asked of it.
+
+    `keyword` is the word in `schema` that makes it this kind. `typed` is False where other kinds of values pass too.
+    `made_of` are the shapes of a combination where they stand in one schema, and not in a list of schemas; such a
+    `piece` is not all that its schema says.
+    """
+
+    kind: str
+    schema: Any
+    at: Parts
+    keyword: str = ""
+    typed: bool = True
+    made_of: tuple[Shape, ...] = ()
+    piece: bool = False
+
+
+class ShapeReader:
+    """Reads one document as shapes, each place once."""
+
+    def __init__(self, document: Any, others: Mapping[str, Any] | None = None) -> None:
+        self.document = document
+        self.draft = draft_of(document)
+        self._others = others or {}
+        self._read: dict[Parts, Shape] = {}
+        self._moved = _has_inner_id(document)
+
+    def read_root(self) -> Shape:
+        return self.read(self.document, ())
+
+    def read(self, schema: Any, at: Parts) -> Shape:
+        """Return the shape of a schema that stands at `at`."""
+        found = self._read.get(at)
+        if found is None:
+            found = self._read[at] = self._shape(schema, at, frozenset())
+        return found
+
+    def read_parts(self, shape: Shape) -> tuple[Shape, ...]:
+        """Return what a combination is made of."""
+        if shape.made_of:
+            return shape.made_of
+        return tuple(
+            self.read(part, (*shape.at, shape.keyword, str(number)))
+            for number, part in enumerate(shape.schema[shape.keyword])
+        )
+
+    def _shape(self, schema: Any, at: Parts, passed: frozenset[Parts]) -> Shape:
+        if schema is True or schema == {}:
+            return Shape(ANY, schema, at)
+        if schema is False:
+            return Shape(NEVER, schema, at)
+        if not isinstance(schema, dict):
+            return Shape(UNKNOWN, schema, at)
+        if "$ref" in schema and not has_siblings_of_ref(self.draft):
+            return self._follow(schema, at, passed)
+        pieces = self._pieces(schema, at)
+        followed = (self._follow(schema, at, passed),) if "$ref" in schema else ()
+        if len(pieces) + len(followed) > 1:
+            return Shape(ALL_OF, schema, at, made_of=(*followed, *(replace(piece, piece=True) for piece in pieces)))
+        return next(iter((*followed, *pieces)), Shape(ANY, schema, at))
+
+    def _pieces(self, schema: Mapping[str, Any], at: Parts) -> list[Shape]:
+        pieces = [Shape(word, schema, at, word) for word in ("const", "enum", "not") if word in schema]
+        if "if" in schema and schema.keys() & {"then", "else"}:
+            pieces.append(Shape("conditional", schema, at, "if"))
+        pieces += [Shape(word, schema, at, word) for word in (ALL_OF, ANY_OF, ONE_OF) if schema.get(word)]
+        pieces += [Shape(UNKNOWN, schema, at, word) for word in _DYNAMIC if word in schema]
+        types = schema.get("type")
+        if isinstance(types, str):
+            pieces.append(Shape(types, schema, at, "type"))
+        elif isinstance(types, list):
+            each = tuple(Shape(name, schema, at, "type", piece=True) for name in types)
+            pieces.append(Shape(ANY_OF, schema, at, "type", made_of=each))
+        else:
+            pieces += [
+                Shape(kind, schema, at, typed=False) for kind, words in KEYWORDS.items() if schema.keys() & words
+            ]
+        return pieces
+
+    def _follow(self, schema: Mapping[str, Any], at: Parts, passed: frozenset[Parts]) -> Shape:
+        found = self._resolve(schema["$ref"])
+        if found is None or found[1] in passed:
+            return Shape(UNKNOWN, schema, at, "$ref")
+        target, target_at = found
+        if target_at not in self._read:
+            self._read[target_at] = self._shape(target, target_at, passed | {target_at})
+        return self._read[target_at]
+
+    def _resolve(self, reference: Any) -> tuple[Any, Parts] | None:
+        if not isinstance(reference, str) or self._moved or not reference.startswith("#"):
+            return None
+        if "%" in reference or (reference != "#" and not reference.startswith("#/")):
+            return None
+        parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/") if reference[1:])
+        value = value_at(self.document, parts)
+        return None if value is None else (value, parts)
+
+
+def value_at(document: Any, parts: Parts) -> Any:
+    """Return what stands at `parts` of a document, None where nothing does."""
+    for part in parts:
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return None
+    return document
+
+
+def _has_inner_id(document: Any) -> bool:
+    """Say whether a schema inside has a name of its own: references in it start from there."""
+    waiting = list(document.values()) if isinstance(document, dict) else []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if isinstance(one.get("$id"), str) or isinstance(one.get("id"), str):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False

@@ -1,0 +1,247 @@
+"""A walk over two schemas at once: what the reader's asks that the writer's does not promise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from cdc_contracts.registry.compatibility.json_schema.arrays import compare_arrays
+from cdc_contracts.registry.compatibility.json_schema.combinations import (
+    compare_combinations,
+    compare_conditions,
+    compare_refusals,
+    compare_with_alternatives,
+    compare_with_conditions,
+)
+from cdc_contracts.registry.compatibility.json_schema.difference import Difference, Route, Walking, as_key, differ
+from cdc_contracts.registry.compatibility.json_schema.objects import compare_objects
+from cdc_contracts.registry.compatibility.json_schema.scalars import compare_codes, compare_numbers, compare_texts
+from cdc_contracts.registry.compatibility.json_schema.shapes import (
+    ANY,
+    COMBINED,
+    NEVER,
+    UNKNOWN,
+    Parts,
+    Shape,
+    ShapeReader,
+)
+
+Settle = Callable[[Shape, Shape], bool]
+"""Says whether it is known, other than by walking, that a reader's shape takes all that a writer's does."""
+
+_LIMIT: Final = 60_000
+"""Pairs of shapes that are compared: combinations inside combinations multiply."""
+_PASSES: Final = 8
+_BROKEN: Final = "RECURSION_BROKEN"
+_SEEN: Final = "COMPARED_BEFORE"
+"""Two notes that stand for the differences of a pair that is compared elsewhere."""
+_DEPTH: Final = 40
+"""Pairs that are compared inside one another before the next is put off."""
+_REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
+_IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas"})
+_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+
+_Pair = tuple[Shape, Shape]
+_Compare = Callable[[Walking, Shape, Shape, Route], Iterator[Difference]]
+
+
+class TooMuchToCompare(Exception):
+    """The schemas combine too much to be walked through."""
+
+
+class Walk:
+    """Walks two documents. `counted` are the names of differences that decide whether one shape takes another.
+
+    Schemas that lead back to themselves: a pair that is being compared, or waits because the way to it is long, is
+    taken to have no difference; where it turns out to have one, everything is compared again with that known, until
+    nothing new turns up.
+    """
+
+    def __init__(
+        self, writer: ShapeReader, reader: ShapeReader, counted: frozenset[str], settle: Settle | None = None
+    ) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._counted = counted
+        self._settle = settle
+        self._done: dict[_Pair, tuple[list[Difference], int]] = {}
+        self._open: dict[_Pair, int] = {}
+        self._waiting: dict[_Pair, Route] = {}
+        self._leaned_on: set[_Pair] = set()
+        self._broken: set[_Pair] = set()
+        self._steps = 0
+        self._back: Walk | None = None
+
+    def walk(self) -> list[Difference]:
+        """Return the differences of the two documents, each once. Raises TooMuchToCompare."""
+        for _ in range(_PASSES):
+            found = self.compare(self._writer.read_root(), self._reader.read_root(), ())
+            walks = [self, *([self._back] if self._back else [])]
+            for one in walks:
+                one.catch_up()
+            learned = [one.learn() for one in walks]
+            if not any(learned):
+                return list({_key_of(one): one for one in self._spell_out(found)}.values())
+            for one in walks:
+                one.forget()
+        raise TooMuchToCompare
+
+    def catch_up(self) -> None:
+        """Compare the pairs that were put off."""
+        while self._waiting:
+            (writer, reader), route = self._waiting.popitem()
+            self.compare(writer, reader, route)
+
+    def learn(self) -> bool:
+        """Note the pairs that turned out broken after they were taken to be whole; say whether there are any."""
+        broken = {pair for pair in self._leaned_on if self.breaks(self._done[pair][0])} - self._broken
+        self._broken |= broken
+        return bool(broken)
+
+    def forget(self) -> None:
+        """Begin anew, but for what was learned."""
+        self._done.clear()
+        self._leaned_on.clear()
+
+    def compare(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
+        pair = (writer, reader)
+        if pair in self._done:
+            known = self._done[pair][0]
+            return [differ(_BROKEN if self.breaks(known) else _SEEN, writer, reader, route)] if known else []
+        first = next(iter(self._open.values()), 0)
+        put_off = len(self._open) >= _DEPTH and len(route) > first
+        if pair in self._open or put_off:
+            if pair in self._open and len(route) <= self._open[pair]:
+                return [differ("REFERENCE_UNFOLLOWED", writer, reader, route)]
+            if pair not in self._open:
+                self._waiting.setdefault(pair, route)
+            self._leaned_on.add(pair)
+            return [differ(_BROKEN, writer, reader, route)] if pair in self._broken else []
+        self._steps += 1
+        if self._steps > _LIMIT or len(self._open) > 2 * _DEPTH:
+            raise TooMuchToCompare
+        self._open[pair] = len(route)
+        found = [] if self._is_same(writer, reader) else self._differences(writer, reader, route)
+        del self._open[pair]
+        if self._settle and self.breaks(found) and self._settle(writer, reader):
+            found = [one for one in found if one.name not in self._counted]
+        found = list({_key_of(one): one for one in found}.values())
+        self._done[pair] = (found, len(route))
+        return found
+
+    def _repeat(self, pair: _Pair, route: Route) -> list[Difference]:
+        """Return the known differences of a pair, as they lie on another route."""
+        known, steps = self._done[pair]
+        return [replace(one, route=(*route, *one.route[steps:])) for one in known]
+
+    def _spell_out(self, found: list[Difference]) -> list[Difference]:
+        """Return the differences, with those of a pair in place of the note that it is broken."""
+        told, waiting = [], list(found)
+        seen: set[_Pair] = set()
+        while waiting:
+            one = waiting.pop(0)
+            pair = (one.writer, one.reader)
+            if one.name not in {_BROKEN, _SEEN}:
+                told.append(one)
+            elif pair in self._done and pair not in seen:
+                seen.add(pair)
+                waiting += self._repeat(pair, one.route)
+        return told
+
+    def compare_back(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
+        if self._back is None:
+            self._back = Walk(self._reader, self._writer, self._counted)
+            self._back._back = self  # noqa: SLF001  what stands under two `not` is this walk again
+        return [one for one in self._back.compare(writer, reader, route) if self.breaks([one])]
+
+    def breaks(self, differences: Iterable[Difference]) -> bool:
+        return any(one.name in self._counted or one.name == _BROKEN for one in differences)
+
+    def read_writer(self, schema: Any, at: Parts) -> Shape:
+        return self._writer.read(schema, at)
+
+    def read_reader(self, schema: Any, at: Parts) -> Shape:
+        return self._reader.read(schema, at)
+
+    def writer_parts(self, shape: Shape) -> tuple[Shape, ...]:
+        return self._writer.read_parts(shape)
+
+    def reader_parts(self, shape: Shape) -> tuple[Shape, ...]:
+        return self._reader.read_parts(shape)
+
+    def _is_same(self, writer: Shape, reader: Shape) -> bool:
+        if writer.kind != reader.kind or writer.schema != reader.schema:
+            return False
+        mine = json.dumps(writer.schema)  # for Python, true is 1
+        if mine != json.dumps(reader.schema):
+            return False
+        if not any(word in mine for word in _REFERENCES):
+            return self._writer.draft == self._reader.draft
+        return self._are_one_document
+
+    @property
+    def _are_one_document(self) -> bool:
+        mine, theirs = self._writer.document, self._reader.document
+        return bool(mine == theirs) and as_key(mine) == as_key(theirs)
+
+    def _differences(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
+        if reader.kind == ANY or writer.kind == NEVER:
+            return []
+        if UNKNOWN in {writer.kind, reader.kind}:
+            return [differ("REFERENCE_UNFOLLOWED", writer, reader, route)]
+        found: list[Difference] | None = None
+        if reader.kind in COMBINED and writer.kind not in COMBINED:
+            found = compare_with_alternatives(self, writer, reader, route)
+        elif writer.kind in COMBINED and reader.kind not in COMBINED:
+            found = compare_with_conditions(self, writer, reader, route)
+        if found is not None:
+            return found
+        if _class_of(writer) != _class_of(reader):
+            return [_tell_kinds_apart(writer, reader, route)]
+        found = list(_COMPARED.get(_class_of(reader), _compare_nothing)(self, writer, reader, route))
+        if reader.typed and not writer.typed:
+            found.append(differ("TYPE_ADDED", writer, reader, route, "type"))
+        words = reader.schema.keys() | writer.schema.keys()
+        if words & _IN_PLACE and any(word in reader.schema for word in _UNEVALUATED):
+            found.append(differ("EVALUATION_CHANGED", writer, reader, route))
+        return found
+
+
+def _key_of(difference: Difference) -> tuple[object, ...]:
+    return difference.name, difference.writer_at, difference.reader_at, difference.member
+
+
+def _class_of(shape: Shape) -> str:
+    if shape.kind in COMBINED:
+        return "combined"
+    return "number" if shape.kind == "integer" else shape.kind
+
+
+def _tell_kinds_apart(writer: Shape, reader: Shape, route: Route) -> Difference:
+    words = (reader.keyword,) if reader.keyword else ()
+    if (writer.kind, reader.kind) == ("const", "enum"):
+        listed = {as_key(value) for value in reader.schema["enum"]}
+        if as_key(writer.schema["const"]) in listed:
+            return differ("KEYWORD_CHANGED", writer, reader, route, "enum")
+    at_word = isinstance(writer.schema, dict) and words and words[0] in writer.schema
+    writer_at = (*writer.at, *words) if at_word else writer.at
+    return Difference("TYPE_CHANGED", writer, reader, writer_at, (*reader.at, *words), route)
+
+
+def _compare_nothing(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
+    yield from ()
+
+
+_COMPARED: Final[dict[str, _Compare]] = {
+    "object": compare_objects,
+    "array": compare_arrays,
+    "combined": compare_combinations,
+    "not": compare_refusals,
+    "conditional": compare_conditions,
+    "string": lambda walk, writer, reader, route: compare_texts(writer, reader, route),
+    "number": lambda walk, writer, reader, route: compare_numbers(writer, reader, route),
+    "enum": lambda walk, writer, reader, route: compare_codes(writer, reader, route),
+    "const": lambda walk, writer, reader, route: compare_codes(writer, reader, route),
+}
