@@ -12,6 +12,7 @@ import typer
 
 from cdc_contracts.cli import (
     audit,
+    binding,
     breaking,
     capture,
     check,
@@ -81,6 +82,7 @@ app.command("why", short_help="Explain one message, and what it breaks.")(why.wh
 app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
+app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
 app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from cdc_contracts.registry import errata
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.avro import AvroError, Codec
-from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue
+from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue, system_folders
 from cdc_contracts.registry.discriminators import all_hold
 from cdc_contracts.registry.documents import parse_document
 from cdc_contracts.registry.errors import CdcContractsError
@@ -76,7 +76,7 @@ class Draft:
         """The files of value mappings under lint."""
         found = []
         for target in self.targets.contracts:
-            for system in folders(target.root):
+            for system in system_folders(target.root):
                 for types in folders(system):
                     if types.name == "types":
                         found += [file for file in files(types) if target.covers(system.name, types.name, file.name)]

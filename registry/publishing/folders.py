@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry import documents
+from cdc_contracts.registry.catalogue import SUBJECTS
 from cdc_contracts.registry.errors import ContractError, UsageError
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.locks import FILE, Lock, read_lock, subject_key
@@ -25,8 +26,6 @@ from cdc_contracts.registry.publishing.names import decode_subject, encode_subje
 from cdc_contracts.registry.publishing.publications import open_own_versions, publish_version
 from cdc_contracts.registry.schema_documents import AVRO, JSON
 
-SUBJECTS: Final = "subjects"
-TABLES: Final = "tables"
 SETTINGS: Final = "registry.yaml"
 SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": ".proto"}
 _TYPES: Final = {suffix: kind for kind, suffix in SUFFIXES.items()}

@@ -17,7 +17,7 @@ from cdc_contracts.registry.publishing.client import (
     RegistryClient,
 )
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
-from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of
+from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of, is_catalogue
 from cdc_contracts.registry.schema_documents import AVRO
 
 _AT_ONCE: Final = 8
@@ -30,12 +30,22 @@ _Other = TypeVar("_Other")
 
 
 def list_subjects(client: RegistryClient) -> list[str]:
-    """Return every subject of every context, those that are deleted too. Raises UnavailableError."""
+    """Return every subject of every context, those that are deleted too. Raises UnavailableError.
+
+    What a server of ours shows of itself, the shipped contracts, is not counted in.
+    """
     found = set(_names(client.get("subjects", deleted=True), client))
     for context in list_contexts(client):
         if context != DEFAULT_CONTEXT:
             found |= set(_names(client.get("subjects", deleted=True, subjectPrefix=f":{context}:"), client))
-    return sorted(found)
+    return sorted(one for one in found if not is_catalogue(context_of(one)))
+
+
+def list_subjects_here(client: RegistryClient) -> list[str]:
+    """Return the subjects of the context that the URL ends in (`/contexts/NAME`), else of the default one."""
+    context = client.url.rpartition("/contexts/")[2] if "/contexts/" in client.url else DEFAULT_CONTEXT
+    named = _names(client.get("subjects"), client)
+    return sorted(one for one in named if context_of(one) == context)
 
 
 def list_contexts(client: RegistryClient) -> list[str]:
@@ -44,7 +54,7 @@ def list_contexts(client: RegistryClient) -> list[str]:
         found = client.get("contexts", missing=_NOT_THERE)
     except UnavailableError:
         return [DEFAULT_CONTEXT]
-    return [str(one) for one in found or [DEFAULT_CONTEXT]]
+    return [str(one) for one in found or [DEFAULT_CONTEXT] if not is_catalogue(str(one))]
 
 
 def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -> Holdings:

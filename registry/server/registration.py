@@ -52,21 +52,23 @@ def register(
 ) -> Registered:  # fmt: skip
     """Return the schema as it is registered under a subject: as before, or from now on.
 
-    Comparing schemas can take long, so it is done before the transaction that writes, and again if the subject
-    changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
+    Comparing schemas can take long, so it is done before the transaction that writes, and in there once more only
+    if the subject changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
     """
     if not subject.is_valid:
         raise invalid_subject(subject)
     check_rules(submission.rule_set)
-    while True:
-        with store.reading() as records:
-            basis = _basis_of(records, subject)
+    with store.reading() as records:
+        basis = _basis_of(records, subject)
+        prepared = _prepare(records, subject, submission, defaults, conflict)
+    if isinstance(prepared, Registered):
+        return prepared
+    with store.writing() as records:
+        if _basis_of(records, subject) != basis:
             prepared = _prepare(records, subject, submission, defaults, conflict)
-        if isinstance(prepared, Registered):
-            return prepared
-        with store.writing() as records:
-            if _basis_of(records, subject) == basis:
-                return _add(records, subject, submission, prepared)
+            if isinstance(prepared, Registered):
+                return prepared
+        return _add(records, subject, submission, prepared)
 
 
 def find(records: Records, subject: Subject, content: SchemaContent, *, deleted: bool = False) -> Registered | None:

@@ -14,6 +14,7 @@ from cdc_contracts.registry.server.app import make_app
 from cdc_contracts.registry.server.authentication import Authentication
 from cdc_contracts.registry.server.endpoints import contracts, operation
 from cdc_contracts.registry.server.metrics import Metrics, Monitoring
+from cdc_contracts.registry.server.openapi import describe
 from cdc_contracts.registry.server.request_log import RequestLog
 from cdc_contracts.registry.server.served import ServedStore
 from cdc_contracts.registry.server.service import Options
@@ -50,6 +51,8 @@ def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:
     for router in (operation.ROUTER, contracts.ROUTER, pages.ROUTER):
         app.include_router(router)
     app.user_middleware.append(Middleware(_Innermost))
+    document = describe(app)
+    app.openapi = lambda: document  # type: ignore[method-assign]
     return app
 
 

@@ -160,7 +160,7 @@ def _confluent_rule(mismatch: Mismatch, name: str | None) -> str | None:
 def _place(side: Side, document: SchemaDocument) -> Place | None:
     if side.at is None:
         return None
-    written_in = document.references.get(side.at.source, document)
+    written_in = document.all_references.get(side.at.source, document)
     return Place(side.at.pointer, written_in.file)
 
 

@@ -80,28 +80,24 @@ def _compare_every(walk: Walking, writer: Shape, reader: Shape, route: Route) ->
 def _compare_one(walk: Walking, writer: Shape, reader: Shape, route: Route, index: int) -> Iterator[Difference]:
     sent, taken = _elements_of(writer), _elements_of(reader)
     mine, theirs = _element(walk.read_writer, writer, index), _element(walk.read_reader, reader, index)
-    word = taken.first_word if index < len(taken.first) else sent.first_word
     if index < len(sent.first) and index < len(taken.first):
         yield from walk.compare(mine, theirs, route)
-    elif index < len(sent.first):
-        if theirs.kind == NEVER:
-            if mine.kind != NEVER:
-                yield differ("ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL", writer, reader, route, word, str(index))
-        elif theirs.kind != ANY:
-            inner = walk.compare(mine, theirs, route)
-            yield from inner
-            if walk.breaks(inner):
-                kind = "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
-                yield differ(kind, writer, reader, route, word, str(index))
-    elif sent.others in (True, {}):
-        if theirs.kind != ANY:
-            yield differ("ITEM_ADDED_TO_OPEN_CONTENT_MODEL", writer, reader, route, word, str(index))
-    elif mine.kind != NEVER:
+        return
+    if theirs.kind == ANY or mine.kind == NEVER:
+        return
+    was_added = index >= len(sent.first)
+    words = (taken.first_word if was_added else sent.first_word, str(index))
+    if was_added and sent.others in (True, {}):
+        yield differ("ITEM_ADDED_TO_OPEN_CONTENT_MODEL", writer, reader, route, *words)
+    elif not was_added and theirs.kind == NEVER:
+        yield differ("ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL", writer, reader, route, *words)
+    else:
         inner = walk.compare(mine, theirs, route)
         yield from inner
         if walk.breaks(inner):
-            kind = "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
-            yield differ(kind, writer, reader, route, word, str(index))
+            change = "ADDED" if was_added else "REMOVED"
+            name = f"ITEM_{change}_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
+            yield differ(name, writer, reader, route, *words)
 
 
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:

@@ -48,18 +48,26 @@ class Settler:
     def __init__(self, writer: Any, reader: Any) -> None:
         self._draft = draft_of(writer) if draft_of(writer) == draft_of(reader) else None
         self._left = _QUESTIONS
-        self._known: dict[tuple[str, str], bool] = {}
+        self._known: dict[tuple[str, str], str] = {}
 
     def __call__(self, writer: Shape, reader: Shape) -> bool:
         """Say whether it is certain that the reader's shape takes all that the writer's does."""
+        return self._ask(writer, reader) == YES
+
+    def is_certainly_refused(self, writer: Shape, reader: Shape) -> bool:
+        """Say whether it is certain that the reader's shape refuses something that the writer's takes."""
+        self._left += 1
+        return self._ask(writer, reader) == NO
+
+    def _ask(self, writer: Shape, reader: Shape) -> str:
         if self._draft is None or writer.piece or reader.piece or self._left <= 0:
-            return False
+            return UNKNOWN
         texts = json.dumps(writer.schema), json.dumps(reader.schema)
         if writer.at and reader.at and any(word in text for word in _REFERENCES for text in texts):
-            return False
+            return UNKNOWN
         if texts not in self._known:
             self._left -= 1 + (len(texts[0]) + len(texts[1])) // 2000
-            self._known[texts] = is_contained(writer.schema, reader.schema, self._draft) == YES
+            self._known[texts] = is_contained(writer.schema, reader.schema, self._draft)
         return self._known[texts]
 
 

@@ -127,6 +127,7 @@ class Walk:
         del self._open[pair]
         if self._settle and self.breaks(found) and self._settle(writer, reader):
             found = [one for one in found if one.name not in self._counted]
+        found = list({_key_of(one): one for one in found}.values())
         self._done[pair] = (found, len(route))
         return found
 

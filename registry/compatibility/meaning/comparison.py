@@ -48,15 +48,17 @@ def compare_meaning(old: Version, new: Version) -> tuple[CompatibilityFinding, .
 def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
     """Return the findings of `compare_meaning`, each with the members that it is about."""
     trial = Trial(old, new)
-    found = [one for one in differences_of(facts_of(old), facts_of(new)) if not _is_of_new_op(one, old, new)]
+    found = [one for one in differences_of(facts_of(old), facts_of(new)) if not _follows(one, old, new)]
     told: list[tuple[Difference, MappingPair | None]] = [*value_differences(old, new)]
     told += [(one, None) for one in _together(found)]
     return tuple(Misreading(_finding(trial, one, pair), ask(one, old, new).targets) for one, pair in told)
 
 
-def _is_of_new_op(difference: Difference, old: Version, new: Version) -> bool:
-    """Say whether images differ because only one version has the op: its code is the finding."""
+def _follows(difference: Difference, old: Version, new: Version) -> bool:
+    """Say whether a difference follows from another: images of an op that is new, schemas of another transport."""
     section, *rest = difference.key
+    if section == "avro":
+        return old.meaning.transport != new.meaning.transport
     if section != "images" or rest[0] == "container":
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))

@@ -52,7 +52,7 @@ class Trial:
         for source_type in self._types(question, difference, pair):
             terms, told = self._terms(question, source_type, pair)
             readers = (self._reader(self.old, terms), self._reader(self.new, terms))
-            tried = islice(self._messages(question, source_type, terms, readers), _MOST_TRIES)
+            tried = islice(self._messages(question, source_type, terms, readers, pair), _MOST_TRIES)
             for writer, message in tried:
                 proof = _proof_of(question, readers, writer, message, told)
                 if proof is not None:
@@ -60,9 +60,18 @@ class Trial:
         return None
 
     def _messages(
-        self, question: Question, source_type: str | None, terms: Terms, readers: tuple[Reader, Reader]
+        self,
+        question: Question,
+        source_type: str | None,
+        terms: Terms,
+        readers: tuple[Reader, Reader],
+        pair: MappingPair | None,
     ) -> Iterator[tuple[Reader, Any]]:
-        both = [Messages(version, reader, terms) for version, reader in zip((self.old, self.new), readers, strict=True)]
+        kind = pair.kind if pair is not None else None
+        both = [
+            Messages(version, reader, terms, kind)
+            for version, reader in zip((self.old, self.new), readers, strict=True)
+        ]
         for messages in both:
             for message in messages.of(question, source_type):
                 yield messages.reader, message

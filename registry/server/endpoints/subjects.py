@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
@@ -168,12 +169,17 @@ def get_latest_with_metadata(
 ) -> Any:
     """Return the latest version whose metadata has some properties."""
     wanted = set(zip(key, value, strict=False))
+    once_more = {(unquote(name), unquote(text)) for name, text in wanted}  # the Python client encodes them twice
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
         for version in reversed(records.versions(subject)):
             schema = records.schema(subject.context, version.id)
             properties = ((schema.content.metadata if schema else None) or {}).get("properties", {})
-            if schema and (deleted or not version.deleted) and wanted <= set(properties.items()):
+            if (
+                schema
+                and (deleted or not version.deleted)
+                and (wanted <= set(properties.items()) or once_more <= set(properties.items()))
+            ):
                 return entity_of(schema, version, extended=extended)
     raise no_schema()
 

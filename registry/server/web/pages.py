@@ -22,7 +22,7 @@ from cdc_contracts.registry.server.service import Registry, Served
 from cdc_contracts.registry.server.subjects import Subject, parse_subject
 from cdc_contracts.registry.server.web.comparison import difference_section, question_form, verdict_sections
 from cdc_contracts.registry.server.web.contract_pages import contract_list, contract_sections
-from cdc_contracts.registry.server.web.frame import HOME, Trail, link, page, section
+from cdc_contracts.registry.server.web.frame import HOME, TITLE, Trail, link, page, section
 from cdc_contracts.registry.server.web.subject_pages import PAGE, lines_of, subject_list, subject_sections
 from cdc_contracts.registry.server.web.texts import pretty, side_by_side
 
@@ -42,7 +42,7 @@ def show_registry(
         shown = [(one, records.schema(one.subject.context, one.id)) for one in found[offset : offset + PAGE]]
     subjects = [(one, schema.content.type) for one, schema in shown if schema is not None]
     return page(
-        "Registry",
+        TITLE,
         section("Contracts", contract_list(readable.all())),
         section("Subjects", *subject_list(subjects, len(found), find, offset)),
     )

@@ -1,0 +1,75 @@
+"""All that a document says of one place in a message: its own schema, and those that apply to the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route, Step
+from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
+
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("if", "then", "else", "not")
+_MOST: Final = 2_000
+
+
+def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema and every other that it applies to the same value."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop()
+        if not isinstance(one, dict) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += [part for word in _LISTS for part in one.get(word, ())]
+        waiting += [one[word] for word in _SINGLE if word in one]
+        dependent = one.get("dependentSchemas") or one.get("dependencies") or {}
+        waiting += [part for part in dependent.values() if isinstance(part, dict)]
+        if isinstance(one.get("$ref"), str) and one["$ref"].startswith("#"):
+            waiting.append(follow(document, one["$ref"]))
+
+
+def follow(document: Any, reference: str) -> Any:
+    """Return what a reference inside the document leads to, None where it leads nowhere."""
+    if reference == "#":
+        return document
+    parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/"))
+    return value_at(document, parts) if reference.startswith("#/") else None
+
+
+def name_members(document: Any, schemas: Iterable[Any]) -> set[str]:
+    """Return every member that the schemas, and those they apply in place, name."""
+    return {
+        name for schema in schemas for one in apply_in_place(document, schema) for name in one.get("properties", {})
+    }
+
+
+def schemas_along(document: Any, route: Route) -> list[Any]:
+    """Return the schemas that a document has for the place where a route leads."""
+    found = [document]
+    for step in route:
+        applied = [one for schema in found for one in apply_in_place(document, schema)]
+        found = [below for one in applied for below in _step(one, step)]
+    return found
+
+
+def _step(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
+    kind, name = step
+    if kind == MEMBER:
+        if name in schema.get("properties", {}):
+            yield schema["properties"][name]
+        elif isinstance(schema.get("additionalProperties"), dict):
+            yield schema["additionalProperties"]
+    elif kind == ELEMENT:
+        items = schema.get("prefixItems") or schema.get("items")
+        if isinstance(items, list):
+            yield from items[int(name) : int(name) + 1]
+        for word in ("items", "additionalItems"):
+            if isinstance(schema.get(word), dict):
+                yield schema[word]
+    else:
+        yield from schema.get("patternProperties", {}).values()
+        if isinstance(schema.get("additionalProperties"), dict):
+            yield schema["additionalProperties"]

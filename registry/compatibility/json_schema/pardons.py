@@ -1,0 +1,27 @@
+"""A reader's schema without what a policy lets pass on purpose, to see whether anything else refuses a message."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from cdc_contracts.registry.compatibility.json_schema.difference import Difference
+from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
+
+
+def pardon(document: Any, pardoned: Iterable[Difference]) -> Any:
+    """Return the document with the places of the differences asking nothing."""
+    relaxed = copy.deepcopy(document)
+    for one in pardoned:
+        schema = value_at(relaxed, one.reader.at)
+        if not isinstance(schema, dict):
+            continue
+        if "REQUIRED" in one.name:
+            schema["required"] = [name for name in schema.get("required", []) if name != one.member]
+        if one.name.startswith(("ADDITIONAL", "UNEVALUATED")):
+            schema.pop("additionalProperties", None)
+            schema.pop("unevaluatedProperties", None)
+        elif "CONTENT_MODEL" in one.name or one.name == "MEMBER_OF_OPEN_MODEL_CONSTRAINED":
+            schema.setdefault("properties", {})[one.member] = True
+    return relaxed

@@ -1,0 +1,167 @@
+"""A message that the writer may send and the reader refuses: sought, and checked by two validators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+import jsonschema_rs
+from jsonschema_specifications import REGISTRY
+
+from cdc_contracts.registry.compatibility.json_schema.containment import find_rest
+from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Difference
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES, draft_of
+from cdc_contracts.registry.compatibility.json_schema.instances import GENERIC, Way, gather_values, mend
+from cdc_contracts.registry.compatibility.json_schema.patterns import write_text
+
+CHECKED_BY: Final = "jsonschema, jsonschema-rs"
+_CANDIDATES: Final = 60
+_EFFORT: Final = 60_000_000
+"""Characters of schema that messages are held against: a large schema gets fewer proofs, not a longer wait."""
+_LONGEST_REFUSAL: Final = 300
+
+
+class Prover:
+    """Seeks messages of `sent` that `taken` refuses, and lets the validators of both documents check them.
+
+    `sent` is what the writer's messages are taken to be, and `taken` what the reader is taken to accept; for the
+    policy cdc both differ from the documents as they are written, and the message has to show it by both.
+    """
+
+    def __init__(self, writer: Any, reader: Any, sent: Any, taken: Any) -> None:
+        self._accepts = [_judge(one) for one in _distinct(writer, sent)]
+        self._refuses = [_judge(one) for one in _distinct(reader, taken)]
+        self._writer, self._reader = writer, reader
+        self._sent, self._taken = sent, taken
+        self._slow: list[Any] = []
+        self._cost = len(json.dumps(writer)) + len(json.dumps(reader))
+        self._left = _EFFORT
+
+    def prove(self, difference: Difference) -> tuple[Any, str] | None:
+        """Return a message that shows a difference and what the reader says of it; None where none was found."""
+        way = _way_of(difference)
+        for value in islice(_values_for(difference), _CANDIDATES):
+            found = self._try(_wrap(value, way), way)
+            if found is not None:
+                return found
+        if difference.name.startswith("REQUIRED") or not way:
+            return self._try({}, (*way, difference.member)) if difference.member else None
+        return None
+
+    def find_accepted(self, difference: Difference) -> Any:
+        """Return a message that both sides take and that has the value a difference is about; None without one."""
+        way = _way_of(difference)
+        for value in islice(_values_for(difference), _CANDIDATES):
+            self._left -= self._cost
+            if self._left < 0:
+                return None
+            try:
+                message = mend(_wrap(value, way), self._accepts[-1], way)
+            except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+                continue
+            if all(judge.is_valid(message) for judge in (*self._accepts, *self._refuses)):
+                return message
+        return None
+
+    def prove_any(self) -> tuple[Any, str] | None:
+        """Return any message of the writer that the reader refuses."""
+        if self._cost > 200_000:  # noqa: PLR2004  what is left of two large schemas is larger than both
+            return None
+        draft = draft_of(self._sent)
+        rest = find_rest(self._sent, self._taken, draft)
+        if rest is None:
+            return None
+        try:
+            judge = FAST_JUDGES[draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
+        except (ValueError, jsonschema_rs.ReferencingError):
+            return None
+        for guess in GENERIC:
+            try:
+                message = mend(guess, judge)
+            except (ValueError, RecursionError):
+                continue
+            refusal = self.check(message)
+            if refusal is not None:
+                return message, refusal
+        return None
+
+    def check(self, message: Any) -> str | None:
+        """Return how the reader refuses a message that the writer sends; None where that is not so for each judge."""
+        if not all(judge.is_valid(message) for judge in self._accepts):
+            return None
+        if any(judge.is_valid(message) for judge in self._refuses):
+            return None
+        refusal = next(iter(self._refuses[0].iter_errors(message)))
+        if not self._slow:
+            self._slow = [_slow_judge(self._writer), _slow_judge(self._reader)]
+        try:
+            agreed = self._slow[0].is_valid(message) and not self._slow[1].is_valid(message)
+        except Exception:  # noqa: BLE001  a reference that leads elsewhere, and what else a validator dislikes
+            return None
+        return _tell(refusal) if agreed else None
+
+    def _try(self, guess: Any, kept: Way) -> tuple[Any, str] | None:
+        self._left -= self._cost
+        if self._left < 0:
+            return None
+        try:
+            message = mend(guess, self._accepts[-1], kept)
+        except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+            return None
+        refusal = self.check(message)
+        return None if refusal is None else (message, refusal)
+
+
+def _values_for(difference: Difference) -> Iterator[Any]:
+    """Yield values to try where the difference lies."""
+    schemas = [difference.reader.schema, difference.writer.schema]
+    if difference.route and difference.member and difference.route[-1] == (MEMBER, difference.member):
+        inner = [_member(schema, difference.member) for schema in schemas]
+        yield from gather_values(inner)
+        return
+    if difference.member:
+        for value in ("", 0, None, True):
+            yield {difference.member: value}
+    yield from gather_values(schemas)
+
+
+def _member(schema: Any, name: str) -> Any:
+    return schema.get("properties", {}).get(name) if isinstance(schema, dict) else None
+
+
+def _way_of(difference: Difference) -> Way:
+    way: list[str | int] = []
+    for kind, name in difference.route:
+        if kind == MEMBER:
+            way.append(name)
+        elif kind == ELEMENT:
+            way.append(int(name))
+        else:
+            way.append(next(write_text(name), "other") if name else "other")
+    return tuple(way)
+
+
+def _wrap(value: Any, way: Way) -> Any:
+    for part in reversed(way):
+        value = [None] * part + [value] if isinstance(part, int) else {part: value}
+    return value
+
+
+def _distinct(document: Any, meant: Any) -> Iterable[Any]:
+    return (document,) if meant is document else (document, meant)
+
+
+def _judge(document: Any) -> jsonschema_rs.Validator:
+    return FAST_JUDGES[draft_of(document)](document, offline=True, validate_formats=False)
+
+
+def _slow_judge(document: Any) -> Any:
+    return SLOW_JUDGES[draft_of(document)](document, registry=REGISTRY)
+
+
+def _tell(refusal: jsonschema_rs.ValidationError) -> str:
+    where = "".join(f"/{part}" for part in refusal.instance_path)
+    said = refusal.message if len(refusal.message) <= _LONGEST_REFUSAL else refusal.message[:_LONGEST_REFUSAL] + "…"
+    return f"refused: {said}" + (f" (at {where})" if where else "")

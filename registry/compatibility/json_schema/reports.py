@@ -1,0 +1,154 @@
+"""Outcomes told as findings: places, values, proofs and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cdc_contracts.registry.compatibility.json_schema.comparison import (
+    HARMLESS,
+    NOT_SHOWN,
+    PARDONED_BY_POLICY,
+    Outcome,
+)
+from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route
+from cdc_contracts.registry.compatibility.json_schema.proofs import CHECKED_BY
+from cdc_contracts.registry.compatibility.json_schema.rules import (
+    NOT_DECIDED,
+    REFUSED,
+    RULE_OF,
+    confluent_name_of,
+)
+from cdc_contracts.registry.compatibility.json_schema.shapes import Parts, value_at
+from cdc_contracts.registry.compatibility.levels import BACKWARD, Policy
+from cdc_contracts.registry.compatibility.places import find_positions
+from cdc_contracts.registry.compatibility.verdict import (
+    READ_DIFFERENTLY,
+    REFUSED_BY_NEW,
+    REFUSED_BY_OLD,
+    UNDECIDED,
+    CompatibilityFinding,
+    Place,
+    Proof,
+)
+from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.schema_documents import SchemaDocument
+
+ACCEPTED: Final = "accepted"
+
+Told = tuple[str, Outcome]
+"""A direction and an outcome in it."""
+
+
+def report_outcomes(
+    old: SchemaDocument, new: SchemaDocument, policy: Policy, told: Sequence[Told]
+) -> tuple[CompatibilityFinding, ...]:
+    """Return the findings of outcomes, each with its places in both files."""
+    sides = [_sides_of(direction, outcome) for direction, outcome in told]
+    old_places = _place_all(old, [mine for mine, _ in sides])
+    new_places = _place_all(new, [theirs for _, theirs in sides])
+    return tuple(
+        _report(old, new, policy, direction, outcome, (mine, theirs), (old_place, new_place))
+        for (direction, outcome), (mine, theirs), old_place, new_place in zip(
+            told, sides, old_places, new_places, strict=True
+        )
+    )
+
+
+def _report(
+    old: SchemaDocument,
+    new: SchemaDocument,
+    policy: Policy,
+    direction: str,
+    outcome: Outcome,
+    sides: tuple[Parts | None, Parts | None],
+    places: tuple[Place | None, Place | None],
+) -> CompatibilityFinding:
+    difference = outcome.difference
+    rule = REFUSED if difference is None else RULE_OF[difference.name]
+    if outcome.severity == UNDECIDED:
+        rule = NOT_DECIDED
+    at = next((parts for parts in (sides if direction != BACKWARD else sides[::-1]) if parts is not None), ())
+    return CompatibilityFinding(
+        rule=rule.id,
+        name=rule.name,
+        severity=outcome.severity,
+        direction=direction,
+        path=join_pointer(*at),
+        old=None if sides[0] is None else value_at(old.document, sides[0]),
+        new=None if sides[1] is None else value_at(new.document, sides[1]),
+        old_version=old.name,
+        new_version=new.name,
+        old_place=places[0],
+        new_place=places[1],
+        says=_say(old, new, policy, direction, outcome, rule.says),
+        action=rule.action,
+        confluent_rule=None if difference is None else confluent_name_of(difference.name),
+        proof=_prove(direction, outcome),
+    )
+
+
+def _say(old: SchemaDocument, new: SchemaDocument, policy: Policy, direction: str, outcome: Outcome, says: str) -> str:
+    writer, reader = (old.name, new.name) if direction == BACKWARD else (new.name, old.name)
+    said = [f"{reader} reads what {writer} sends"]
+    if outcome.difference is not None:
+        where = _tell_route(outcome.difference.route)
+        member = outcome.difference.member
+        named = f", member `{member}`" if member and not where.endswith(f"/{member}") else ""
+        said[0] += f", at {where or 'the message'}{named}"
+    said[0] += f": {says[0].lower()}{says[1:]}"
+    if outcome.shown == HARMLESS:
+        said.append(f"No message shows it: {policy} refuses a change that no reader would notice.")
+    elif outcome.shown == NOT_SHOWN and outcome.severity != UNDECIDED:
+        said.append("No message was found that shows it.")
+    elif outcome.shown == PARDONED_BY_POLICY:
+        said.append(f"{policy} lets it pass.")
+    elif policy is not Policy.CDC and outcome.severity != UNDECIDED and _is_unnamed(outcome):
+        said.append("Confluent's registry has no rule for it and lets it pass; the message shows that it breaks.")
+    return " ".join(said)
+
+
+def _prove(direction: str, outcome: Outcome) -> Proof | None:
+    if outcome.message is None and outcome.refusal is None:
+        return None
+    if outcome.refusal is None:
+        member = outcome.difference.member if outcome.difference else ""
+        return Proof(
+            READ_DIFFERENTLY,
+            outcome.message,
+            f"accepted, and reads the member `{member}`",
+            f"accepted, and knows no member `{member}`",
+            CHECKED_BY,
+        )
+    if direction == BACKWARD:
+        return Proof(REFUSED_BY_NEW, outcome.message, ACCEPTED, outcome.refusal, CHECKED_BY)
+    return Proof(REFUSED_BY_OLD, outcome.message, outcome.refusal, ACCEPTED, CHECKED_BY)
+
+
+def _sides_of(direction: str, outcome: Outcome) -> tuple[Parts | None, Parts | None]:
+    """Return where a difference stands in the old and in the new document."""
+    if outcome.difference is None:
+        return (), ()
+    writer_at, reader_at = outcome.difference.writer_at, outcome.difference.reader_at
+    return (writer_at, reader_at) if direction == BACKWARD else (reader_at, writer_at)
+
+
+def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Place | None]:
+    """Return the place of each side in the schema's text, which is read once."""
+    pointers = [None if parts is None else join_pointer(*parts) for parts in sides]
+    positions = find_positions(schema.text, {one for one in pointers if one is not None}) if schema.text else {}
+    places: list[Place | None] = []
+    for parts, pointer in zip(sides, pointers, strict=True):
+        if parts is None or pointer is None or (parts and value_at(schema.document, parts) is None):
+            places.append(None)
+        else:
+            places.append(Place(pointer, schema.file, *positions.get(pointer, (None, None))))
+    return places
+
+
+def _is_unnamed(outcome: Outcome) -> bool:
+    return outcome.difference is None or confluent_name_of(outcome.difference.name) is None
+
+
+def _tell_route(route: Route) -> str:
+    return "".join(f"/{name}" if kind in {MEMBER, ELEMENT} else f"/<{name or 'any other'}>" for kind, name in route)
