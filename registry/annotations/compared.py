@@ -34,12 +34,12 @@ def review_comparison(comparison: Comparison) -> Review:
     annotations = [_annotate(findings, comparison) for findings in told.values()]
     used = {ignore for finding in comparison.findings if (ignore := comparison.ignore_of(finding))}
     annotations += [_annotate_idle(ignore) for ignore in comparison.new_ignores() if ignore not in used]
-    return Review("breaking", arrange(annotations), comparison.checked, (comparison.note,))
+    return Review("breaking", arrange(annotations), comparison.checked, comparison.notes)
 
 
-def verdict_of(review: Review) -> int:
-    """Return the exit code of a comparison: a break decides, else what could not be decided leaves it open."""
-    verdicts = {one.data.get("verdict") for one in review.told}
+def verdict_of(review: Review, *, is_whole: bool = True) -> int:
+    """Return the exit code of a comparison: a break decides, else what could not be decided or had leaves it open."""
+    verdicts = {one.data.get("verdict") for one in review.told} | (set() if is_whole else {UNDECIDED})
     return EXIT_CODES[DRIFT if BREAKING in verdicts else INCONCLUSIVE if UNDECIDED in verdicts else PASS]
 
 
