@@ -184,3 +184,26 @@ def test_without_a_repository_it_could_not_run(tmp_path, capsys):
     root = shutil.copytree(OWN, tmp_path / "contracts")
     assert main(["breaking", str(root), "--against", "main"]) == 3
     assert main(["breaking", str(root), "--against", str(OWN)]) == 0
+
+
+def test_contracts_that_a_registry_has_are_compared_with(root, capsys, tmp_path):
+    pytest.importorskip("uvicorn", reason="a registry is served only with the extra 'server'")
+    from registry_servers import serving
+
+    with serving(f"sqlite:///{tmp_path}/registry.db") as url:
+        assert main(["breaking", "--against", url]) == 0
+        assert "holds no contracts yet" in capsys.readouterr().err
+        assert main(["registry", "push", str(root), "--url", url]) == 0
+        assert main(["breaking", "--against", url]) == 0
+        capsys.readouterr()
+        edit(
+            root / "acme/types/acme-two.yaml",
+            "epoch-seconds.fraction: [TIMESTAMP]",
+            "iso-datetime-minutes: [TIMESTAMP]",
+        )
+        assert main(["breaking", "--against", url, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["rule"], one["file"], one["contracts"]) for one in told["findings"]] == [
+        ("C401", "contracts/acme/types/acme-two.yaml", ["acme/plain@2"])
+    ]
+    assert told["notes"] == [f"compared with {url}"]
