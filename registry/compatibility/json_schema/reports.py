@@ -18,7 +18,6 @@ from cdc_contracts.registry.compatibility.json_schema.rules import (
     NOT_DECIDED,
     REFUSED,
     RULE_OF,
-    confluent_name_of,
 )
 from cdc_contracts.registry.compatibility.json_schema.shapes import Parts, value_at
 from cdc_contracts.registry.compatibility.levels import BACKWARD, Policy
@@ -84,7 +83,7 @@ def _report(
         new_place=places[1],
         says=_say(old, new, policy, direction, outcome, rule.says),
         action=rule.action,
-        confluent_rule=None if difference is None else confluent_name_of(difference.name),
+        confluent_rule=outcome.confluent_name,
         proof=_prove(direction, outcome),
     )
 
@@ -156,7 +155,7 @@ def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Pl
 
 
 def _is_unnamed(outcome: Outcome) -> bool:
-    return outcome.difference is None or confluent_name_of(outcome.difference.name) is None
+    return outcome.confluent_name is None
 
 
 def _tell_route(route: Route) -> str:

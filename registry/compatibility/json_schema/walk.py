@@ -17,6 +17,7 @@ from cdc_contracts.registry.compatibility.json_schema.combinations import (
 from cdc_contracts.registry.compatibility.json_schema.difference import (
     Difference,
     Route,
+    TooMuchToCompare,
     Walking,
     as_key,
     differ,
@@ -39,6 +40,7 @@ Settle = Callable[[Shape, Shape], bool]
 
 _LIMIT: Final = 20_000
 """Pairs of shapes that are compared: combinations inside combinations multiply."""
+_CHARACTERS_OF_A_SCHEMA: Final = 16
 _PASSES: Final = 8
 _BROKEN: Final = "RECURSION_BROKEN"
 _SEEN: Final = "COMPARED_BEFORE"
@@ -50,10 +52,6 @@ _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 _Pair = tuple[Shape, Shape]
 _Compare = Callable[[Walking, Shape, Shape, Route], Iterator[Difference]]
-
-
-class TooMuchToCompare(Exception):
-    """The schemas combine too much to be walked through."""
 
 
 class Walk:
@@ -77,6 +75,7 @@ class Walk:
         self._leaned_on: set[_Pair] = set()
         self._broken: set[_Pair] = set()
         self._steps = 0
+        self._limit = _LIMIT + (len(writer.text) + len(reader.text)) // _CHARACTERS_OF_A_SCHEMA
         self._back: Walk | None = None
         same_draft = writer.draft == reader.draft
         self._is_plain = same_draft and not (writer.has_references or reader.has_references)
@@ -129,7 +128,7 @@ class Walk:
             self._leaned_on.add(pair)
             return [differ(_BROKEN, writer, reader, route)] if pair in self._broken else []
         self._steps += 1
-        if self._steps > _LIMIT or len(self._open) > 2 * _DEPTH:
+        if self._steps > self._limit or len(self._open) > 2 * _DEPTH:
             raise TooMuchToCompare
         self._open[pair] = len(route)
         same = writer.kind == reader.kind and self.is_same(writer.schema, reader.schema)
