@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -88,15 +89,14 @@ def serve(serving: Serving, listening: Listening) -> None:
     from cdc_contracts.registry.server.request_log import open_log
 
     site, tls = _open(serving, listening)
-    bound = open_socket(listening.host, listening.port)
-    app, store = site.open()
-    open_log(serving.log)
-    signal.signal(signal.SIGTERM, _stop)
-    url, to = url_of(bound, tls=tls is not None), "to its users" if listening.users else "to anybody who reaches it"
-    try:
-        listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
-    finally:
-        store.close()
+    to = "to its users" if listening.users else "to anybody who reaches it"
+    with closing(open_socket(listening.host, listening.port)) as bound:
+        app, store = site.open()
+        url = url_of(bound, tls=tls is not None)
+        open_log(serving.log)
+        signal.signal(signal.SIGTERM, _stop)
+        with closing(store):
+            listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
 
 
 def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
