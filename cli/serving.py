@@ -74,7 +74,7 @@ class Listening:
         bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
     ] = False
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen elsewhere than on this machine without --users.")
+        bool, typer.Option("--insecure", help="Be open to all without --users, also elsewhere than on this machine.")
     ] = False
 
 
@@ -122,10 +122,10 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
         console.say(f"warning: passwords and tokens are sent in the clear\n  {mend}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
-    users = Users(listening.users)
     site = Site(
-        serving.store, catalogue_of(folders), fill_shelf(folders), users, options, open_metrics=listening.open_metrics
-    )
+        serving.store, catalogue_of(folders), fill_shelf(folders), Users(listening.users), options,
+        open_metrics=listening.open_metrics, alone=alone and listening.users is None and not listening.insecure,
+    )  # fmt: skip
     return site, tls
 
 
