@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.publishing.names import encode_subject
 
 if TYPE_CHECKING:
     import httpx
@@ -89,7 +90,7 @@ class RegistryClient:
 
         Raises RefusedError where the registry refuses, UnavailableError where it does not answer as a registry does.
         """
-        target = "/".join((self.url, *(quote(part, safe="", errors="surrogatepass") for part in path)))
+        target = "/".join((self.url, *map(encode_subject, path)))
         named = f"{method} {target}"
         answer = self._try(method, target, body, {name: _text(value) for name, value in query.items()})
         if answer.status_code < _OK:
