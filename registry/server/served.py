@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -119,10 +119,10 @@ class ShelvedRecords(Records):
     def has_versions(self, context: str) -> bool:
         return self._holds(context) or super().has_versions(context)
 
-    def setting(self, scope: Subject, kind: str) -> Any:
-        if not self._holds(scope.context):
-            return super().setting(scope, kind)
-        return Mode.READONLY if kind == MODE and not scope.name else None
+    def settings_in(self, scopes: Sequence[Subject]) -> dict[tuple[Subject, str], Any]:
+        found = super().settings_in([scope for scope in scopes if not self._holds(scope.context)])
+        held = {scope for scope in scopes if self._holds(scope.context) and not scope.name}
+        return found | {(scope, MODE): Mode.READONLY for scope in held}
 
     def set_setting(self, scope: Subject, kind: str, value: Any) -> None:
         self._refuse(scope.context)
@@ -180,8 +180,8 @@ class ReadableRecords(ShelvedRecords):
     def contexts(self) -> list[str]:
         return [context for context in super().contexts() if self._caller.may_somewhere(Right.READ, context)]
 
-    def setting(self, scope: Subject, kind: str) -> Any:
-        return super().setting(scope, kind) if not scope.name or self._may_read(scope) else None
+    def settings_in(self, scopes: Sequence[Subject]) -> dict[tuple[Subject, str], Any]:
+        return super().settings_in([scope for scope in scopes if not scope.name or self._may_read(scope)])
 
     def _may_read(self, subject: Subject) -> bool:
         return self._caller.reads_all or self._caller.may(Right.READ, subject)

@@ -9,6 +9,7 @@ from cdc_contracts.registry.compatibility.json_schema.comparison import (
     HARMLESS,
     NOT_SHOWN,
     PARDONED_BY_POLICY,
+    PROVEN,
     Outcome,
 )
 from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route
@@ -90,6 +91,10 @@ def _report(
 
 def _say(old: SchemaDocument, new: SchemaDocument, policy: Policy, direction: str, outcome: Outcome, says: str) -> str:
     writer, reader = (old.name, new.name) if direction == BACKWARD else (new.name, old.name)
+    if outcome.difference is not None and outcome.removes:
+        return (
+            f"{writer} no longer sends {_tell_route(outcome.difference.route)}, which consumers of {reader} may read."
+        )
     said = [f"{reader} reads what {writer} sends"]
     if outcome.difference is not None:
         where = _tell_route(outcome.difference.route)
@@ -109,7 +114,7 @@ def _say(old: SchemaDocument, new: SchemaDocument, policy: Policy, direction: st
 
 
 def _prove(direction: str, outcome: Outcome) -> Proof | None:
-    if outcome.message is None and outcome.refusal is None:
+    if outcome.shown != PROVEN:
         return None
     if outcome.refusal is None:
         member = outcome.difference.member if outcome.difference else ""
@@ -120,7 +125,7 @@ def _prove(direction: str, outcome: Outcome) -> Proof | None:
             f"accepted, and knows no member `{member}`",
             CHECKED_BY,
         )
-    if direction == BACKWARD:
+    if direction == BACKWARD or outcome.removes:
         return Proof(REFUSED_BY_NEW, outcome.message, ACCEPTED, outcome.refusal, CHECKED_BY)
     return Proof(REFUSED_BY_OLD, outcome.message, outcome.refusal, ACCEPTED, CHECKED_BY)
 
@@ -130,13 +135,17 @@ def _sides_of(direction: str, outcome: Outcome) -> tuple[Parts | None, Parts | N
     if outcome.difference is None:
         return (), ()
     writer_at, reader_at = outcome.difference.writer_at, outcome.difference.reader_at
-    return (writer_at, reader_at) if direction == BACKWARD else (reader_at, writer_at)
+    return (writer_at, reader_at) if direction == BACKWARD or outcome.removes else (reader_at, writer_at)
 
 
 def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Place | None]:
     """Return the place of each side in the schema's text, which is read once."""
     pointers = [None if parts is None else join_pointer(*parts) for parts in sides]
-    positions = find_positions(schema.text, {one for one in pointers if one is not None}) if schema.text else {}
+    positions = (
+        find_positions(schema.text, {one for one in pointers if one is not None})
+        if schema.text and any(pointers)
+        else {}
+    )
     places: list[Place | None] = []
     for parts, pointer in zip(sides, pointers, strict=True):
         if parts is None or pointer is None or (parts and value_at(schema.document, parts) is None):

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.contracts import compare_contracts
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.reports.markup import element
-from cdc_contracts.registry.server.comparing import compare_contracts
 from cdc_contracts.registry.server.endpoints.contracts import Readable
 from cdc_contracts.registry.server.policies import config_of, level_of, policy_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
