@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
@@ -25,14 +26,15 @@ def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
     """
     new: dict[str, list[HeldSchema]] = {}
     for step in plan.of(Action.REGISTER):
-        if step.schema is not None:
-            new.setdefault(step.subject, []).append(step.schema)
+        if step.schema is not None and not step.schema.deleted:
+            numbered = replace(step.schema, version=step.version or 0)  # that of a topic has none of its own
+            new.setdefault(step.subject, []).append(numbered)
     for subject, schemas in new.items():
         earlier = held.versions(subject, deleted=False)
         if not earlier or is_unfinished(subject, held):
             continue
         for schema in schemas:
-            refusal = None if schema.deleted else _judge(earlier, schema, wanted, held)
+            refusal = _judge(earlier, schema, wanted, held)
             if refusal is not None:
                 plan.refusals.append(refusal)
             earlier = [*earlier, schema]
@@ -61,13 +63,13 @@ def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, hel
         olds = [_document(one, wanted, held) for one in earlier]
         verdict = compare_schemas(olds, _document(new, wanted, held), level=level, policy=policy)
     except UsageError as error:
-        return Refusal(new.subject, new.version or None, f"the schema cannot be read: {error.what}")
+        return Refusal(new.subject, new.version, f"the schema cannot be read: {error.what}")
     if verdict.compatible:
         return None
     found = [one for one in verdict.findings if one.severity != NOTE]
     against = ", ".join(sorted({one.old_version for one in found}))
     why = f"incompatible at {level} with {against}" if verdict.compatible is False else f"undecided at {level}"
-    return Refusal(new.subject, new.version or None, why, tuple(_told(one) for one in found[:_SHOWN]))
+    return Refusal(new.subject, new.version, why, tuple(_told(one) for one in found[:_SHOWN]))
 
 
 def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDocument:
@@ -76,7 +78,7 @@ def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDoc
         for reference, position in zip(schema.references, referred(schema), strict=True)
         if (found := wanted.schemas.get(position) or held.schemas.get(position)) is not None
     }
-    name = f"{schema.subject} {schema.version}" if schema.version else f"the new {schema.subject}"
+    name = f"{schema.subject} {schema.version}"
     return read_schema(schema.text, type=schema.type, name=name, references=references)
 
 

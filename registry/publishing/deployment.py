@@ -17,7 +17,7 @@ from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings
 from cdc_contracts.registry.publishing.locks import Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.publishing.names import context_of
 from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, Step, plan_changes
-from cdc_contracts.registry.publishing.publications import publish_for_topic
+from cdc_contracts.registry.publishing.publications import CONTRACT, publish_for_topic
 from cdc_contracts.registry.publishing.servers import find_by_id, list_subjects, read_server
 
 if TYPE_CHECKING:
@@ -110,6 +110,9 @@ def _plan_topic(subject: str, version: Version, client: RegistryClient, deployme
         contract=publication.key,
     )
     plan.steps.append(Step(Action.REGISTER, subject, number, known, schema))
+    before = ((live[-1].metadata if live else None) or {}).get("properties", {}).get(CONTRACT)
+    if before is not None and before != version.reference:
+        plan.left.append(f"`cdc-contracts diff {before} {version}` tells what changes in the meaning of {subject}")
 
 
 def _is_free(client: RegistryClient, lock: Lock, subject: str, number: int, digest: str) -> bool:
