@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.publishing.admission import refuse_incompatible
+from cdc_contracts.registry.publishing.admission import refuse_incompatible, refuse_unwritable
 from cdc_contracts.registry.publishing.applying import Application
 from cdc_contracts.registry.publishing.client import RegistryClient
 from cdc_contracts.registry.publishing.digests import schema_digest
@@ -54,7 +54,9 @@ def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bo
     for topic, version in bindings.items():
         _plan_topic(f"{topic}-value", version, client, Deployment(root, wanted, held, lock, plan))
     _refuse_taken_ids(client, plan)
-    refuse_incompatible(plan, wanted, held)
+    refuse_unwritable(plan, wanted, held)
+    if not plan.refusals:
+        refuse_incompatible(plan, wanted, held)
     return Deployment(root, wanted, held, lock, plan)
 
 
