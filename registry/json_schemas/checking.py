@@ -10,7 +10,7 @@ import jsonschema_rs
 from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.json_schemas.keywords import subschemas
-from cdc_contracts.registry.json_schemas.references import Addresses
+from cdc_contracts.registry.json_schemas.references import Addresses, holds_references
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_faults import SchemaFault
 
@@ -26,9 +26,9 @@ _JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
     jsonschema_rs.Draft201909: jsonschema_rs.Draft201909Validator,
     jsonschema_rs.Draft202012: jsonschema_rs.Draft202012Validator,
 }
-_COUNTS: Final = (
+_COUNTS: Final = frozenset({
     "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minContains", "maxContains",
-)  # fmt: skip
+})  # fmt: skip
 _SHOWN: Final = 160
 
 
@@ -41,7 +41,8 @@ def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
         raise SchemaFault("a JSON Schema is an object, true or false", mend="Write an object.")
     draft = draft_of(document)
     _refuse_against_metaschema(document, draft)
-    refuse_explosions(document, Addresses(document, references))
+    if holds_references(document):
+        refuse_explosions(document, Addresses(document, references))
     for pointer, schema in _all_schemas(document):
         _refuse_counts(schema, pointer)
         for place, pattern in _patterns(schema):
@@ -81,8 +82,8 @@ def _all_schemas(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _refuse_counts(schema: Mapping[str, Any], pointer: str) -> None:
-    for key in _COUNTS:
-        value = schema.get(key)
+    for key in _COUNTS & schema.keys():
+        value = schema[key]
         if isinstance(value, int | float) and value > MAX_COUNT:
             raise SchemaFault(
                 f"`{key}` is {value:.3g}, more than any message has",

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cdc_contracts.registry.json_schemas.drafts import METASCHEMAS
-from cdc_contracts.registry.json_schemas.keywords import subschemas
+from cdc_contracts.registry.json_schemas.keywords import REFERENCES, subschemas
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.schema_faults import SchemaFault
 
@@ -24,6 +24,20 @@ class Subschema:
     schema: dict[str, Any]
     base: str
     pointer: str
+
+
+def holds_references(document: Any) -> bool:
+    """Say whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not one.keys().isdisjoint(REFERENCES):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
 
 
 class Addresses:
