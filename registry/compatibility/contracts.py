@@ -6,7 +6,6 @@ schemas about the same members, and the schema of the wire those of the schema t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -108,7 +107,8 @@ def document_of(version: Version, language: str) -> SchemaDocument:
     file = version.file(_FILES[language])
     if language == AVRO and isinstance(document, dict) and version.subject != CANONICAL:
         document = {key: one for key, one in document.items() if key != "namespace"}
-    return SchemaDocument(language, version.reference, document, json.dumps(document), str(file) if file else None)
+    text = file.read_text(encoding="utf-8") if file is not None else ""
+    return SchemaDocument(language, version.reference, document, text, str(file) if file else None)
 
 
 def _take_in(told: _Told, finding: CompatibilityFinding) -> None:

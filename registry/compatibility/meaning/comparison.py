@@ -56,6 +56,7 @@ def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
     apart = trial.refuse_each_other() if len(told) > _MOST_OF_A_DIALECT else None
     if apart is not None:
         return (_report_apart(old, new, apart), *(_as_note(trial, one, pair) for one, pair in told))
+    trial.share_tries(len(told))
     return tuple(Misreading(_finding(trial, one, pair), ask(one, old, new).targets) for one, pair in told)
 
 
@@ -71,10 +72,12 @@ def _as_note(trial: Trial, difference: Difference, pair: MappingPair | None) -> 
 
 
 def _follows(difference: Difference, old: Version, new: Version) -> bool:
-    """Say whether a difference follows from another: images of an op that is new, schemas of another transport."""
+    """Say whether a difference follows from another: facts of an op that is new, schemas of another transport."""
     section, *rest = difference.key
     if section == "avro":
         return old.meaning.transport != new.meaning.transport
+    if section == "ddl":
+        return not all("ddl" in reachable_ops(version) for version in (old, new))
     if section != "images" or rest[0] == "container":
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))
