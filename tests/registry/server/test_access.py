@@ -230,6 +230,35 @@ def test_somebody_without_a_name_may_what_the_file_says(tmp_path):
         assert httpx.get(f"{served}/subjects", headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "{address}"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "{address}.evil.example"}, 403),
+        ({"Origin": "https://evil.example", "Content-Type": ""}, 403),
+    ],
+)
+def test_a_page_of_another_site_changes_nothing_in_the_name_of_who_looks_at_it(address, client, headers, status):
+    told = {name: value.format(address=address) for name, value in headers.items()}
+    answer = client.post(f"{address}/subjects/browser/versions", json=STRING, headers=told, auth=("root", "root's"))
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8081", 200), ("127.0.0.1", 200), ("[::1]:8081", 200), ("evil.example", 403), ("", 403), ("[", 403),
+        ("127.0.0.1.evil.example", 403), ("localhost@evil.example", 403),
+    ],
+)  # fmt: skip
+def test_a_server_without_users_is_asked_for_by_the_names_of_this_machine_only(tmp_path, client, host, status):
+    with serving_site(f"sqlite:///{tmp_path}/registry.db", alone=True) as served:
+        assert client.get(f"{served}/subjects", headers={"Host": host}).status_code == status
+
+
 def _becomes(look, wanted, seconds=5):
     until = time.monotonic() + seconds
     while look() != wanted and time.monotonic() < until:

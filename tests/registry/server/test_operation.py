@@ -9,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from registry_sites import serving_site, write_users
 
+from cdc_contracts.cli.app import main
 from cdc_contracts.registry.server.request_log import open_log
 
 
@@ -108,11 +109,29 @@ def test_a_line_per_request_holds_no_secret(url, tmp_path, log):
 
 
 def test_the_log_can_be_text_or_nothing(url, log):
-    with serving_site(url) as address:
-        written = log("text")
-        httpx.get(f"{address}/subjects")
-        log("none")
-        httpx.get(f"{address}/contexts")
-        log("text")
+    for form in ("none", "text"):
+        with serving_site(url) as address:
+            written = log(form)
+            httpx.get(f"{address}/subjects")
     [line] = written.getvalue().splitlines()
     assert " 127.0.0.1 - GET /subjects 200 " in line
+
+
+def test_a_wrong_password_of_the_database_is_told_in_a_line(postgres, capsys):
+    rules = postgres._folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    try:
+        rules.write_text("local all guarded scram-sha-256\n" + before)
+        postgres._run("pg_ctl", "-D", postgres._folder / "data", "reload")
+        database = postgres.new_database()
+        postgres._run("psql", "-h", postgres._folder, "-U", "registry", "-d", "postgres", "-c",
+                      "create role guarded login password 'right'")  # fmt: skip
+        url = database.replace("registry@", "guarded:incorrect@")
+        assert main(["registry", "serve", "--port", "0", "--store", url]) == 3
+    finally:
+        rules.write_text(before)
+        postgres._run("pg_ctl", "-D", postgres._folder / "data", "reload")
+    said = capsys.readouterr().err
+    assert 'password authentication failed for user "guarded"' in said
+    assert said.count("\n") == 2
+    assert "incorrect" not in said
