@@ -141,7 +141,7 @@ def test_records_that_meet_in_too_many_pairs_are_left_undecided():
                 "name": f"m{at}.Top",
                 "fields": [{"name": f"r{one}", "type": f"n{(at + one) % 100}.Row"} for one in range(60)],
             }
-            for at in range(100)
+            for at in range(25)
         ]
         return [*rows, *holders, {"type": "map", "values": inner}]
 
