@@ -46,7 +46,7 @@ def _told(one: Annotation) -> str:
     title = literal(f"{one.rule} {one.name} {one.path}".rstrip())
     lines = [f"{_MARKS[one.severity]} **{title}** {place}", f"{literal(one.message)}"]
     if one.proof:
-        lines += ["", *(f"    {visible(line, most=None)}" for line in one.proof), ""]
+        return "\n".join([*lines, "", *(f"    {visible(line, most=None)}" for line in one.proof)])
     return "\n".join([*lines, literal(one.help)])
 
 

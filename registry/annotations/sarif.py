@@ -62,7 +62,7 @@ def _result(one: Annotation, index: int, seen: Counter[str]) -> dict[str, Any]:
         "ruleId": one.rule,
         "ruleIndex": index,
         "level": _LEVELS[one.severity],
-        "message": {"text": "\n".join(filter(None, (one.message, *one.proof, one.help)))},
+        "message": {"text": "\n".join(one.lines)},
         "locations": [{"physicalLocation": _place(one.file, one.line, one.column)}],
         "partialFingerprints": {_FINGERPRINT: _fingerprint(one, seen)},
     }

@@ -25,7 +25,7 @@ def _command(one: Annotation) -> str:
     places = {"file": relative_to_repository(one.file), "line": one.line or 1, "col": one.column}
     given = {**places, "title": visible(f"{one.rule} {one.name} {one.path}".rstrip(), most=_LONGEST_TITLE)}
     told = ",".join(f"{name}={_property(visible(str(value), most=None))}" for name, value in given.items() if value)
-    text = "\n".join(visible(line, most=None) for line in (one.message, *one.proof, one.help) if line)
+    text = "\n".join(visible(line, most=None) for line in one.lines)
     return f"::{_COMMANDS[one.severity]} {told}::{_data(text)}"
 
 

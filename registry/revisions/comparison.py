@@ -35,7 +35,7 @@ class Comparison:
     revision: Revision
     findings: tuple[CompatibilityFinding, ...]
     checked: Mapping[str, int]
-    note: str
+    notes: tuple[str, ...]
 
     def place_of(self, finding: CompatibilityFinding) -> Place:
         """Return where a finding stands now; for what is gone, the nearest file that is left."""
@@ -104,14 +104,16 @@ def compare_contracts(draft: Draft, revision: Revision) -> Comparison:
     own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]
     if revision.root is None:
         note = f"{revision.name} holds no contracts yet: there is nothing published to compare with"
-        return Comparison(draft, target, revision, (), {"contracts": 0}, note)
+        return Comparison(draft, target, revision, (), {"contracts": 0}, (note, *revision.missing))
     old = Catalogue([*own, revision.root])
     published, present = _own(old, revision.root), _own(draft.catalogue, target.root)
     gone = published - present
     new = _Remaining(draft.catalogue.roots, gone) if gone else draft.catalogue
     found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
     count = sum(target.covers(*_parts(reference)) for reference in published)
-    return Comparison(draft, target, revision, found, {"contracts": count}, f"compared with {revision.name}")
+    return Comparison(
+        draft, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
+    )
 
 
 class _Remaining(Catalogue):

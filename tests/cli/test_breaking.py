@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -74,10 +75,12 @@ def test_a_moved_image_stands_on_its_line_with_both_readings(root, capsys):
     number = line_of(root / "acme/plain/v1/contract.yaml", "update: {before")
     assert code == 1
     assert lines[0].startswith(
-        f"contracts/acme/plain/v1/contract.yaml:{number}:3: error C401 published-meaning /images/update: acme/plain@1, acme/plain@2: "
+        f"contracts/acme/plain/v1/contract.yaml:{number}:3: error C401 published-meaning /images/update: "
     )
-    assert [line.split()[0] for line in lines[1:]] == ["was", "message", "published", "now"]
-    assert json.loads(lines[3].split(maxsplit=1)[1])["before"] == json.loads(lines[4].split(maxsplit=1)[1])["after"]
+    told = dict(re.split("  +", line.strip(), maxsplit=1) for line in lines[1:])
+    assert [*told] == ["contracts", "why", "was at", "message", "published", "now", "do"]
+    assert told["contracts"] == "acme/plain@1, acme/plain@2"
+    assert json.loads(told["published"])["before"] == json.loads(told["now"])["after"]
 
 
 def test_a_version_that_is_gone_stands_in_the_nearest_file_that_is_left(root, capsys):
@@ -181,3 +184,26 @@ def test_without_a_repository_it_could_not_run(tmp_path, capsys):
     root = shutil.copytree(OWN, tmp_path / "contracts")
     assert main(["breaking", str(root), "--against", "main"]) == 3
     assert main(["breaking", str(root), "--against", str(OWN)]) == 0
+
+
+def test_contracts_that_a_registry_has_are_compared_with(root, capsys, tmp_path):
+    pytest.importorskip("uvicorn", reason="a registry is served only with the extra 'server'")
+    from registry_servers import serving
+
+    with serving(f"sqlite:///{tmp_path}/registry.db") as url:
+        assert main(["breaking", "--against", url]) == 0
+        assert "holds no contracts yet" in capsys.readouterr().err
+        assert main(["registry", "push", str(root), "--url", url]) == 0
+        assert main(["breaking", "--against", url]) == 0
+        capsys.readouterr()
+        edit(
+            root / "acme/types/acme-two.yaml",
+            "epoch-seconds.fraction: [TIMESTAMP]",
+            "iso-datetime-minutes: [TIMESTAMP]",
+        )
+        assert main(["breaking", "--against", url, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["rule"], one["file"], one["contracts"]) for one in told["findings"]] == [
+        ("C401", "contracts/acme/types/acme-two.yaml", ["acme/plain@2"])
+    ]
+    assert told["notes"] == [f"compared with {url}"]

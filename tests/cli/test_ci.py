@@ -91,11 +91,10 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
         "file": FORMS, "line": str(line_of(fork / FORMS, "[TIMESTAMP]")), "col": "26",
         "title": "C401 published-meaning /values/TIMESTAMP",
     }  # fmt: skip
-    assert told[0].startswith(
-        "oms-community/canal@2, oms-community/dataworks@2, oms-community/default@2 and 9 more: "
-        "`epoch-seconds.fraction` became `iso-datetime-minutes`. A published version says something else than before"
-    )
-    proof = dict(line.split(maxsplit=1) for line in told[1:5])
+    assert told[0] == "`epoch-seconds.fraction` became `iso-datetime-minutes`"
+    proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
+    assert proof["contracts"] == "oms-community/canal@2, oms-community/dataworks@2, oms-community/default@2 and 9 more"
+    assert proof["why"].startswith("A published version says something else than before: whoever pinned it reads")
     assert json.loads(proof["message"])["data"] == [{"id": 7, "value": "1609344671.123456"}]
     assert (proof["published"], proof["now"].split(":")[0]) == ("accepted", "D07.iso-datetime-minutes at /data/0/value")
     summary = (fork / ".git" / "summary.md").read_text()
@@ -116,10 +115,33 @@ def test_a_moved_image_is_told_on_its_line_with_one_message_read_twice(fork):
         str(number),
         "C401 published-meaning /images/update",
     )
-    proof = dict(line.split(maxsplit=1) for line in told[1:5])
+    proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
     assert json.loads(proof["message"])["type"] == "UPDATE"
     assert json.loads(proof["published"]) == {"before": {"value": "green"}, "after": {"value": "red"}}
     assert json.loads(proof["now"]) == {"before": {"value": "red"}, "after": {"value": "green"}}
+
+
+def test_the_readme_shows_what_is_printed(fork, monkeypatch, capsys):
+    edit(fork / FORMS, "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
+    monkeypatch.chdir(fork)
+    call, _, printed = block_of_the_readme("breaking").partition("\n")
+    code = main(call.split()[2:])
+    git(fork, "checkout", "-q", ".")
+    assert code == 1
+    assert capsys.readouterr().out == printed
+
+
+def test_the_workflow_of_the_readme_has_all_that_is_needed():
+    job = yaml.safe_load(block_of_the_readme("workflow"))["jobs"]["contracts"]
+    checkout, check = job["steps"]
+    assert checkout["with"]["fetch-depth"] == 0
+    assert check["with"].keys() <= defaults_of_the_action().keys()
+
+
+def block_of_the_readme(name):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    marked = readme.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
+    return marked.partition("\n")[2].removesuffix("```\n")
 
 
 def test_a_change_that_breaks_nothing_passes(small, capsys):

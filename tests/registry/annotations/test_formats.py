@@ -78,7 +78,7 @@ def test_text_has_place_severity_rule_and_message(review):
     assert render_review(review, "text") == (
         "contracts/acme/plain/v1/contract.yaml:8:12: error L15 erratum-exists /provenance/errata/0: "
         "expected an entry of errata.yaml; found E9002\n"
-        "contracts/acme/plain/v2/contract.yaml: warning L21 op-sampled /ops: "
+        "contracts/acme/plain/v2/contract.yaml:1:1: warning L21 op-sampled /ops: "
         "expected a sample of every op; found none of heartbeat\n"
     )
 
@@ -120,7 +120,7 @@ def test_sarif_names_rules_places_and_reasons(review):
         "artifactLocation": {"uri": "data/contracts/acme/plain/v1/contract.yaml", "uriBaseId": "SRCROOT"},
         "region": {"startLine": 8, "startColumn": 12},
     }
-    assert "region" not in missing["locations"][0]["physicalLocation"]
+    assert missing["locations"][0]["physicalLocation"]["region"] == {"startLine": 1, "startColumn": 1}
     assert [one["level"] for one in run["results"]] == ["error", "error", "warning"]
 
 
@@ -139,7 +139,7 @@ def fingerprints(review):
 def test_github_is_told_the_place_from_the_top_of_the_repository(review):
     assert render_review(review, "github").splitlines() == [
         "::error file=data/contracts/acme/plain/v1/contract.yaml,line=8,col=12,title=L15 erratum-exists /provenance/errata/0::expected an entry of errata.yaml; found E9002%0A`cdc-contracts rules show L15` explains it",
-        "::warning file=data/contracts/acme/plain/v2/contract.yaml,line=1,title=L21 op-sampled /ops::expected a sample of every op; found none of heartbeat%0A`cdc-contracts rules show L21` explains it",
+        "::warning file=data/contracts/acme/plain/v2/contract.yaml,line=1,col=1,title=L21 op-sampled /ops::expected a sample of every op; found none of heartbeat%0A`cdc-contracts rules show L21` explains it",
     ]
 
 
