@@ -12,7 +12,7 @@ from avro_pairs import data, pairs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.compatibility.avro import compare_avro
+from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.schema_documents import read_schema

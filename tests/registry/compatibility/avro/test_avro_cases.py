@@ -9,7 +9,8 @@ import fastavro
 import pytest
 import yaml
 
-from cdc_contracts.registry.compatibility.avro import AVRO_RULES, compare_avro
+from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
+from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.schema_documents import read_schema
 
