@@ -107,6 +107,12 @@ def find_by_id(client: RegistryClient, context: str, number: int) -> HeldSchema 
     return None if entity is None else _held("", 0, {**entity, "id": number}, deleted=False)
 
 
+def find_by_ids(client: RegistryClient, places: Sequence[tuple[str, int | None]]) -> list[HeldSchema | None]:
+    """Return what each id stands for in its context, None where it is free."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return _map(pool, lambda place: None if place[1] is None else find_by_id(client, place[0], place[1]), places)
+
+
 def _held(subject: str, version: int, entity: dict[str, Any], *, deleted: bool) -> HeldSchema:
     return HeldSchema(
         subject, version, str(entity.get("schemaType") or AVRO), str(entity["schema"]), int(entity["id"]),
