@@ -117,7 +117,8 @@ def _compare_patterns(walk: Walking, writer: Shape, reader: Shape, route: Route)
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
     way = (*route, (OTHER_MEMBER, ""))
     for word, name in (("additionalProperties", "ADDITIONAL"), ("unevaluatedProperties", "UNEVALUATED")):
-        sent, taken = writer.schema.get(word, True), reader.schema.get(word, True)
+        sent = writer.schema.get(word, True) if name == "ADDITIONAL" else _unevaluated_of(writer)
+        taken = reader.schema.get(word, True)
         if taken in (True, {}) or sent is False:
             continue
         if taken is False:
@@ -184,12 +185,17 @@ def is_open(shape: Shape) -> bool:
     return (
         not schema.get("patternProperties")
         and schema.get("additionalProperties", True) is True
-        and schema.get("unevaluatedProperties", True) in (True, {})
+        and _unevaluated_of(shape) in (True, {})
     )
 
 
 def _is_closed(shape: Shape) -> bool:
-    return False in (shape.schema.get("additionalProperties", True), shape.schema.get("unevaluatedProperties", True))
+    return False in (shape.schema.get("additionalProperties", True), _unevaluated_of(shape))
+
+
+def _unevaluated_of(shape: Shape) -> Any:
+    """Return what is asked of unevaluated members; `additionalProperties`, where it is said, evaluates all of them."""
+    return True if "additionalProperties" in shape.schema else shape.schema.get("unevaluatedProperties", True)
 
 
 def _other_member(read: Callable[[Any, Parts], Shape], shape: Shape, name: str) -> Shape | None:
