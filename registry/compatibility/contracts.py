@@ -6,13 +6,13 @@ schemas about the same members, and the schema of the wire those of the schema t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.catalogue import CANONICAL
+from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
+from cdc_contracts.registry.compatibility.branches import compare_branches, member_of
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import MEANING, Level, Policy
 from cdc_contracts.registry.compatibility.verdict import (
@@ -24,7 +24,7 @@ from cdc_contracts.registry.compatibility.verdict import (
     Verdict,
     conclude,
 )
-from cdc_contracts.registry.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _FILES: Final[Mapping[str, str]] = {JSON: "message.schema.json", AVRO: "message.avsc"}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
+_AVRO: Final = frozenset(rule.id for rule in AVRO_RULES)
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _Told = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 
@@ -50,7 +51,7 @@ def compare_contracts(old: Version, new: Version, *, level: Level = Level.FULL, 
     meaning = [one for one in _misreadings(old, new) if one.finding.direction in (*directions, MEANING)]
     told: _Told = [(one.finding, one.members) for one in meaning]
     languages = (JSON, AVRO) if new.subject == CANONICAL or new.meaning.transport == "json" else (AVRO, JSON)
-    for language in languages:
+    for language in languages if not any(one.finding.name == "another-dialect" for one in meaning) else ():
         for finding in compare_shapes(old, new, language, level=level, policy=policy):
             _take_in(told, finding)
     findings = tuple(sorted((finding for finding, _ in told), key=_weight))
@@ -64,6 +65,8 @@ def compare_shapes(
     olds, news = document_of(old, language), document_of(new, language)
     if without_prose(olds.document) == without_prose(news.document):
         return ()
+    if policy is Policy.CDC and language == JSON:
+        return compare_branches(old, new)
     level = Level.FULL if policy is Policy.CDC else level
     return compare_schemas([olds], news, level=level, policy=policy).findings
 
@@ -104,7 +107,8 @@ def document_of(version: Version, language: str) -> SchemaDocument:
     file = version.file(_FILES[language])
     if language == AVRO and isinstance(document, dict) and version.subject != CANONICAL:
         document = {key: one for key, one in document.items() if key != "namespace"}
-    return SchemaDocument(language, version.reference, document, json.dumps(document), str(file) if file else None)
+    text = file.read_text(encoding="utf-8") if file is not None else ""
+    return SchemaDocument(language, version.reference, document, text, str(file) if file else None)
 
 
 def _take_in(told: _Told, finding: CompatibilityFinding) -> None:
@@ -129,11 +133,12 @@ def _is_below(member: str, other: str) -> bool:
 
 def _members_of(finding: CompatibilityFinding) -> Iterator[str]:
     """Yield the members of messages that a finding of a schema is about."""
+    if finding.rule in _AVRO:
+        yield finding.path
+        return
     pointers = [finding.path, *(place.pointer for place in (finding.old_place, finding.new_place) if place)]
-    for pointer in pointers:
-        parts = split_pointer(pointer.removeprefix("#")) if pointer.startswith(("/", "#/")) else ()
-        if "properties" in parts:
-            named = pairwise(parts)
-            yield join_pointer(*(name for keyword, name in named if keyword == "properties"))
-        elif parts and not any(part in ("fields", "allOf", "$defs", "required") for part in parts):
-            yield pointer
+    members = [member_of(pointer) or "" for pointer in pointers]
+    if finding.path.endswith("/required") and isinstance(finding.old, list) and isinstance(finding.new, list):
+        names = set(finding.old) ^ set(finding.new)
+        members = [member + join_pointer(name) for member in members for name in sorted(names)]
+    yield from dict.fromkeys(member for member in members if member)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,8 +29,7 @@ def find_positions(text: str, pointers: Collection[str]) -> dict[str, Position]:
     ways = {parts[:length] for parts in wanted.values() for length in range(len(parts) + 1)}
     if text.lstrip()[:1] in {"{", "["}:
         offsets = dict(_scan_json(text, ways))
-        starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        known = {parts: _position(starts, offset) for parts, offset in offsets.items()}
+        known = _positions(text, offsets)
     else:
         known = dict(_scan_yaml(text, ways))
     found = {}
@@ -42,14 +40,21 @@ def find_positions(text: str, pointers: Collection[str]) -> dict[str, Position]:
     return found
 
 
-def _position(starts: list[int], offset: int) -> Position:
-    line = bisect_right(starts, offset)
-    return line, offset - starts[line - 1] + 1
+def _positions(text: str, offsets: dict[Parts, int]) -> dict[Parts, Position]:
+    """Return line and column of each offset, counting lines once from the first to the last."""
+    found = {}
+    line, start = 1, 0
+    for parts, offset in sorted(offsets.items(), key=lambda one: one[1]):
+        line += text.count("\n", start, offset)
+        start = offset
+        found[parts] = line, offset - text.rfind("\n", 0, offset)
+    return found
 
 
 def _scan_json(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, int]]:
     """Yield where each wanted place stands; what is not on a wanted way is only counted through."""
     open_ones: list[_Open] = [_Open((), is_object=False)]
+    left = len(ways)
     for token in _TOKEN.finditer(text):
         sign, inside = text[token.start()], open_ones[-1]
         if sign in "}]":
@@ -65,6 +70,9 @@ def _scan_json(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, int]]:
             wanted = here in ways
             if wanted and here is not None and is_name == inside.is_object:
                 yield here, token.start()
+                left -= 1
+                if not left:
+                    return
             if sign in "{[" and not is_name:
                 open_ones.append(_Open(here if wanted else None, is_object=sign == "{"))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cdc_contracts.registry.json_schemas.drafts import METASCHEMAS
-from cdc_contracts.registry.json_schemas.keywords import subschemas
+from cdc_contracts.registry.json_schemas.keywords import REFERENCES, subschemas
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.schema_faults import SchemaFault
 
@@ -26,12 +26,27 @@ class Subschema:
     pointer: str
 
 
+def holds_references(document: Any) -> bool:
+    """Say whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not one.keys().isdisjoint(REFERENCES):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
+
+
 class Addresses:
     """What can be referred to: by address, by address and anchor, and by pointers into both."""
 
     def __init__(self, document: Any, references: Mapping[str, Any]) -> None:
         self._resources: dict[str, Any] = {}
         self._anchors: dict[tuple[str, str], Subschema] = {}
+        self._resolved: dict[tuple[str, str], Subschema | None] = {}
         self.root = _ROOT
         for name, referred in references.items():
             self._add(referred, name)
@@ -57,13 +72,16 @@ class Addresses:
         """
         if not isinstance(reference, str):
             return None
-        base = base_of(place.schema, place.base)
+        key = (base_of(place.schema, place.base), reference)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(*key, place)
+        return self._resolved[key]
+
+    def _find(self, base: str, reference: str, place: Subschema) -> Subschema | None:
         try:
-            address, fragment = urldefrag(urljoin(base, reference))
+            address, fragment = urldefrag(urljoin(base, reference)) if reference[:1] != "#" else (base, reference[1:])
         except ValueError:
             raise SchemaFault(f"`$ref` is no reference: {_shown(reference)}", place.pointer) from None
-        if reference.startswith("#"):
-            address, fragment = base, reference[1:]
         if address.rstrip("#") in METASCHEMAS:
             return None
         by_name = reference.partition("#")[0]
@@ -99,6 +117,8 @@ class Addresses:
 
 def base_of(schema: dict[str, Any], base: str) -> str:
     """Return the address that references inside a schema start from."""
+    if "$id" not in schema and "id" not in schema:
+        return base
     own = schema.get("$id", schema.get("id"))
     if not isinstance(own, str) or own.startswith("#") or "$ref" in schema:
         return base

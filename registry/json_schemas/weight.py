@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.json_schemas.keywords import subschemas
-from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, inside
+from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, holds_references, inside
 from cdc_contracts.registry.schema_faults import SchemaFault
 
 MAX_CASES: Final = 64
@@ -37,12 +37,12 @@ def is_light(document: Any, references: Mapping[str, Any]) -> bool:
     """Say whether containment of a schema is worked out at once, for all that can be told from the outside."""
     if not any(map(_is_demanding, (document, *references.values()))):
         return True
-    addresses = Addresses(document, references)
+    addresses = Addresses(document, references) if holds_references(document) else None
     try:
-        if refuse_explosions(document, addresses) > MAX_WAY:
+        if addresses is not None and refuse_explosions(document, addresses) > MAX_WAY:
             return False
         cases = _Cases(addresses)
-        demanding = (place for place in _all(document, references) if _DEMANDING & place.schema.keys())
+        demanding = (place for place in _all(document, references) if not _DEMANDING.isdisjoint(place.schema))
         return all(_is_light(place.schema) and cases.of(place) <= MAX_CASES for place in demanding)
     except (SchemaFault, RecursionError):
         return False
@@ -54,7 +54,7 @@ def _is_demanding(document: Any) -> bool:
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if _DEMANDING & one.keys():
+            if not _DEMANDING.isdisjoint(one):
                 return True
             waiting.extend(one.values())
         elif isinstance(one, list):
@@ -90,11 +90,13 @@ def _is_risky(pattern: str) -> bool:
 class _Cases:
     """Counts the alternatives that a schema comes to for one value, and those of its negation."""
 
-    def __init__(self, addresses: Addresses) -> None:
+    def __init__(self, addresses: Addresses | None) -> None:
         self._addresses = addresses
         self._known: dict[int, int] = {}
 
     def of(self, place: Subschema) -> int:
+        if _DEMANDING.isdisjoint(place.schema):
+            return 1
         key = id(place.schema)
         if key not in self._known:
             self._known[key] = min(self._count(place), _MANY)
@@ -105,7 +107,7 @@ class _Cases:
         for (keyword, _, _), below in zip(subschemas(place.schema), inside(place), strict=True):
             groups.setdefault(keyword, []).append(below)
         total = prod(self.of(below) for below in groups.get("allOf", ()))
-        target = self._addresses.resolve(place.schema.get("$ref"), place)
+        target = self._addresses.resolve(place.schema.get("$ref"), place) if self._addresses else None
         total *= self.of(target) if target else 1
         for keyword in ("anyOf", "oneOf"):
             total *= max(1, sum(self.of(below) for below in groups.get(keyword, ())))

@@ -74,7 +74,7 @@ class Database:
 
 def _make_engine(url: str) -> Engine:
     if url and "://" not in url:
-        Path(url).absolute().parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(url).absolute().parent)
         url = f"sqlite:///{url}"
     try:
         parsed = make_url(url)
@@ -89,6 +89,14 @@ def _make_engine(url: str) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the registry's database cannot be opened: no folder can be made for it: {error.strerror}"
+        raise UnavailableError(what, where=str(folder), mend="Name a file in a folder that may be written.") from error
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:

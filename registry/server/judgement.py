@@ -12,7 +12,7 @@ from cdc_contracts.registry.compatibility.verdict import BREAKING, UNDECIDED, Co
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.schema_documents import SchemaDocument
 from cdc_contracts.registry.server.bundling import bundle
-from cdc_contracts.registry.server.policies import Defaults, config_of, level_of, policy_of
+from cdc_contracts.registry.server.policies import Defaults, level_of, policy_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
 from cdc_contracts.registry.server.refusals import invalid_schema
 from cdc_contracts.registry.server.resolution import Resolver
@@ -26,13 +26,13 @@ def judge(
     earlier: Sequence[StoredVersion],
     *,
     metadata: Mapping[str, Any] | None,
+    config: Mapping[str, Any],
     defaults: Defaults,
 ) -> list[str]:
     """Return why a schema may not follow earlier versions, the oldest first; nothing where it may.
 
     What could not be decided is a reason too: only what is shown to be compatible is.
     """
-    config = config_of(records, subject)
     level, policy = level_of(config, defaults), policy_of(config, defaults)
     group = config.get("compatibilityGroup")
     if group is not None:

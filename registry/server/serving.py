@@ -15,6 +15,7 @@ from cdc_contracts.registry.server.authentication import Authentication
 from cdc_contracts.registry.server.endpoints import contracts, operation
 from cdc_contracts.registry.server.metrics import Metrics, Monitoring
 from cdc_contracts.registry.server.openapi import describe
+from cdc_contracts.registry.server.origins import Origins
 from cdc_contracts.registry.server.request_log import RequestLog
 from cdc_contracts.registry.server.served import ServedStore
 from cdc_contracts.registry.server.service import Options
@@ -33,6 +34,8 @@ class Site:
     users: Users = field(default_factory=lambda: Users(None))
     options: Options = field(default_factory=Options)
     open_metrics: bool = False
+    alone: bool = False
+    """Whether only this machine reaches the server, and everybody on it may use it."""
 
     def open(self) -> tuple[ASGIApp, ServedStore]:
         """Return the application with all around it, and its store. Raises UsageError and UnavailableError."""
@@ -41,7 +44,8 @@ class Site:
         metrics.count_contents(store.counts)
         app = _extended_app(self, store, metrics)
         open_paths = frozenset({operation.HEALTH, *([operation.METRICS] if self.open_metrics else [])})
-        return RequestLog(Monitoring(Authentication(app, self.users, open_paths), metrics)), store
+        guarded = Origins(Authentication(app, self.users, open_paths), alone=self.alone)
+        return RequestLog(Monitoring(guarded, metrics)), store
 
 
 def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:

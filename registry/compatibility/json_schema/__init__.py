@@ -14,16 +14,16 @@ def compare_json(
 
     Raises InvalidSchema where one of them is no valid JSON Schema.
     """
-    from cdc_contracts.registry.compatibility.json_schema.comparison import find_removals, look_one_way, show_removal
+    from cdc_contracts.registry.compatibility.json_schema.comparison import look_one_way
     from cdc_contracts.registry.compatibility.json_schema.documents import read_document
     from cdc_contracts.registry.compatibility.json_schema.reports import report_outcomes
 
     before, after = read_document(old), read_document(new)
     told = []
     for direction in policy.directions(level):
-        writer, reader = (before, after) if direction == BACKWARD else (after, before)
-        told += [(direction, outcome) for outcome in look_one_way(writer, reader, policy)]
-    if policy is Policy.CDC:
-        removals = find_removals(before, after)
-        told += [(FORWARD, show_removal(before, after, removal)) for removal in removals]
+        if direction == BACKWARD:
+            found = look_one_way(before, after, policy, with_removals=True)
+        else:
+            found = look_one_way(after, before, policy)
+        told += [(FORWARD if outcome.removes else direction, outcome) for outcome in found]
     return report_outcomes(old, new, policy, told)

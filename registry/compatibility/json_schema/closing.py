@@ -8,9 +8,11 @@ refuses too.
 
 from __future__ import annotations
 
-import copy
+import json
 from collections.abc import Iterator
 from typing import Any, Final
+
+from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, follow, name_members
 
@@ -25,8 +27,10 @@ _OPEN: Final[tuple[Any, ...]] = (True, {})
 
 def close_schema(document: Any) -> Any:
     """Return the schema of what a producer sends."""
-    closed = copy.deepcopy(document)
-    untouched = {id(one) for one in _find_applied(closed)}
+    closed = clone(document)
+    text = json.dumps(document)
+    is_plain = not any(f'"{word}"' in text for word in _IN_PLACE)
+    untouched = set() if is_plain else {id(one) for one in _find_applied(closed)}
     done: set[int] = set()
     waiting = [closed]
     while waiting:
@@ -40,7 +44,7 @@ def close_schema(document: Any) -> Any:
         elif len(asked & _IN_PLACE) == 1 and not schema.keys() & {"properties", "allOf", "$ref", "not", "if"}:
             waiting += [part for word in ("anyOf", "oneOf") for part in schema.get(word, ())]
         else:
-            names = name_members(closed, [schema])
+            names = set(schema.get("properties", ())) if is_plain else name_members(closed, [schema])
             if names and _may_close(schema, closed):
                 schema["additionalProperties"] = False
                 schema["properties"] = {**schema.get("properties", {}), **_missing(names, schema)}
@@ -50,14 +54,15 @@ def close_schema(document: Any) -> Any:
 
 def open_schema(document: Any) -> Any:
     """Return the schema of what a consumer accepts."""
-    opened = copy.deepcopy(document)
-    kept = {id(one) for one in _find_judging(opened)}
+    opened = clone(document)
+    text = json.dumps(document)
+    kept = {id(one) for one in _find_judging(opened)} if '"not"' in text or '"if"' in text else set()
     _open(opened, opened, kept, set())
     return opened
 
 
-def _missing(names: set[str], schema: Any) -> dict[str, bool]:
-    return {name: True for name in sorted(names) if name not in schema.get("properties", {})}
+def _missing(names: set[str], schema: Any) -> dict[str, Any]:
+    return {name: {} for name in sorted(names) if name not in schema.get("properties", {})}
 
 
 def _may_close(schema: Any, document: Any) -> bool:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from cdc_contracts.registry.compatibility.json_schema.difference import Difference, Route, Walking, as_key, differ
+from cdc_contracts.registry.compatibility.json_schema.difference import (
+    Difference,
+    Route,
+    TooMuchToCompare,
+    Walking,
+    as_key,
+    differ,
+    is_same,
+)
 from cdc_contracts.registry.compatibility.json_schema.shapes import ALL_OF, ANY_OF, ONE_OF, Shape
 
 _NUMBERS: Final = frozenset({"number", "integer"})
+_MOST_PAIRS: Final = 2_500
+_MOST_TOLD: Final = 20
 _KINDS: Final = _NUMBERS | {"object", "array", "string", "boolean", "null"}
 
 
@@ -23,20 +34,19 @@ def compare_combinations(walk: Walking, writer: Shape, reader: Shape, route: Rou
         yield differ("PRODUCT_TYPE_EXTENDED", writer, reader, route, *_word(reader))
     if len(mine) > len(theirs) and writer.kind != ALL_OF:
         yield differ("SUM_TYPE_NARROWED", writer, reader, route, *_word(writer))
-    partners: list[dict[int, list[Difference]]] = []
-    for part in mine:
-        found = {number: walk.compare(part, other, route) for number, other in enumerate(theirs)}
-        partners.append({number: inner for number, inner in found.items() if not walk.breaks(inner)})
-    pairs = _match(partners)
-    for number, partner in pairs.items():
-        yield from partners[number][partner]
+    pairs, apart = _pair_in_order(walk, mine, theirs, route)
+    if apart:
+        pairs = _pair_at_all(walk, mine, theirs, route)
+    for inner in pairs:
+        yield from inner
     if len(pairs) < min(len(mine), len(theirs)):
-        yield differ("COMBINED_TYPE_SUBSCHEMAS_CHANGED", writer, reader, route, *_word(reader))
+        changed = differ("COMBINED_TYPE_SUBSCHEMAS_CHANGED", writer, reader, route, *_word(reader))
+        yield replace(changed, inside=tuple(apart))
     elif reader.kind == ONE_OF and not _are_apart(walk.reader_parts(reader)):
-        same = writer.kind == ONE_OF and [as_key(part.schema) for part in mine] == [
-            as_key(part.schema) for part in theirs
-        ]
-        if not same or any(partners[number][partner] for number, partner in pairs.items()):
+        before, after = walk.writer_parts(writer), walk.reader_parts(reader)
+        both = zip(before, after, strict=False)
+        same = writer.kind == ONE_OF and len(before) == len(after) and all(is_same(a.schema, b.schema) for a, b in both)
+        if not same or any(pairs):
             yield differ("ALTERNATIVES_MAY_OVERLAP", writer, reader, route, *_word(reader))
 
 
@@ -150,6 +160,35 @@ def _unlike(whole: Shape, parts: Sequence[Shape]) -> list[Shape]:
 
 def _word(shape: Shape) -> tuple[str, ...]:
     return (shape.keyword,) if shape.keyword else ()
+
+
+def _pair_in_order(
+    walk: Walking, mine: Sequence[Shape], theirs: Sequence[Shape], route: Route
+) -> tuple[list[list[Difference]], list[Difference]]:
+    """Return the differences inside the parts at the same positions, and those of the ones that are apart."""
+    found, apart = [], []
+    for part, other in zip(mine, theirs, strict=False):
+        inner = walk.compare(part, other, route)
+        found.append(inner)
+        if walk.breaks(inner):
+            apart += [one for one in inner if walk.breaks([one])]
+            if len(apart) > _MOST_TOLD:
+                break
+    return found, apart
+
+
+def _pair_at_all(walk: Walking, mine: Sequence[Shape], theirs: Sequence[Shape], route: Route) -> list[list[Difference]]:
+    """Return the differences inside the largest set of pairs in which no part has two partners.
+
+    Raises TooMuchToCompare.
+    """
+    if len(mine) * len(theirs) > _MOST_PAIRS:
+        raise TooMuchToCompare
+    partners = []
+    for part in mine:
+        found = {number: walk.compare(part, other, route) for number, other in enumerate(theirs)}
+        partners.append({number: inner for number, inner in found.items() if not walk.breaks(inner)})
+    return [partners[number][partner] for number, partner in _match(partners).items()]
 
 
 def _match(partners: Sequence[dict[int, list[Difference]]]) -> dict[int, int]:

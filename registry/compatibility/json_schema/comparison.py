@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compatibility.json_schema.containment import NO, UNKNOWN, YES, Settler, is_contained
-from cdc_contracts.registry.compatibility.json_schema.descriptions import name_members, schemas_along
-from cdc_contracts.registry.compatibility.json_schema.difference import Difference, as_key
-from cdc_contracts.registry.compatibility.json_schema.drafts import draft_of
+from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, name_members, schemas_along
+from cdc_contracts.registry.compatibility.json_schema.difference import Difference, TooMuchToCompare, is_same
 from cdc_contracts.registry.compatibility.json_schema.pardons import pardon
 from cdc_contracts.registry.compatibility.json_schema.proofs import Prover
-from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED
+from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
 from cdc_contracts.registry.compatibility.json_schema.shapes import ShapeReader, value_at
-from cdc_contracts.registry.compatibility.json_schema.walk import TooMuchToCompare, Walk
+from cdc_contracts.registry.compatibility.json_schema.walk import Walk
 from cdc_contracts.registry.compatibility.levels import Policy
 from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED
 
@@ -31,16 +31,27 @@ PARDONED_BY_POLICY: Final = "pardoned"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one difference; None stands for the schemas as wholes."""
+    """What became of one difference; None stands for the schemas as wholes.
+
+    `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
+    `told_as` is the difference that Confluent's registry would tell, where this one stands inside of it.
+    """
 
     difference: Difference | None
     severity: str
     shown: str
     message: Any = None
     refusal: str | None = None
+    removes: bool = False
+    told_as: str = ""
+
+    @property
+    def confluent_name(self) -> str | None:
+        """What Confluent's registry calls it."""
+        return confluent_name_of(self.told_as or (self.difference.name if self.difference else ""))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pair:
     """One direction of a comparison: what the writer sends, and what the reader takes, as the policy reads them."""
 
@@ -49,101 +60,100 @@ class Pair:
     sent: Any
     taken: Any
 
+    @cached_property
+    def shapes(self) -> tuple[ShapeReader, ShapeReader]:
+        """What is sent and what is taken, as shapes."""
+        return ShapeReader(self.sent), ShapeReader(self.taken)
+
     @property
-    def draft(self) -> int | None:
-        """The draft of both; None where they differ."""
-        draft = draft_of(self.sent)
-        return draft if draft == draft_of(self.taken) else None
+    def length(self) -> int:
+        """How many characters both schemas have."""
+        mine, theirs = self.shapes
+        return len(mine.text) + len(theirs.text)
 
-    def is_contained(self) -> str:
-        """Return whether the reader takes all that the writer sends."""
-        return UNKNOWN if self.draft is None else is_contained(self.sent, self.taken, self.draft)
+    @cached_property
+    def prover(self) -> Prover:
+        """What seeks messages that the reader refuses."""
+        return Prover(self.writer, self.reader, self.sent, self.taken, self.length)
+
+    @cached_property
+    def containment(self) -> str:
+        """Whether the reader takes all that the writer sends."""
+        mine, theirs = self.shapes
+        return is_contained(self.sent, self.taken, mine.draft) if mine.draft == theirs.draft else UNKNOWN
+
+    def walk(self, counted: frozenset[str], settler: Settler | None = None) -> list[Difference]:
+        """Return the differences. Raises TooMuchToCompare."""
+        return Walk(*self.shapes, counted, settler).walk()
 
 
-def look_one_way(writer: Any, reader: Any, policy: Policy) -> list[Outcome]:
-    """Return what a reader's document refuses of what a writer's promises, by a policy."""
-    if as_key(writer) == as_key(reader):
+def look_one_way(writer: Any, reader: Any, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
+    """Return what a reader's document refuses of what a writer's promises, by a policy.
+
+    `with_removals` asks for the members, too, that the reader does not know any more.
+    """
+    if is_same(writer, reader):
         return []
     if policy is Policy.CDC:
-        return _look_for_harm(Pair(writer, reader, close_schema(writer), open_schema(reader)), policy)
+        pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
+        return _look_for_harm(pair, policy, with_removals=with_removals)
     pair = Pair(writer, reader, writer, reader)
     try:
-        named = [one for one in _walk(pair, COUNTED[policy]) if one.name in COUNTED[policy]]
+        named = [one for one in pair.walk(COUNTED[policy]) if one.name in COUNTED[policy]]
     except TooMuchToCompare:
         return _look_at_wholes(pair)
     if not named:
         return _look_for_harm(pair, policy)
-    prover = Prover(writer, reader, writer, reader)
-    contained = None
     outcomes = []
     for one in named:
-        proof = prover.prove(one)
-        if proof is not None:
-            outcomes.append(Outcome(one, BREAKING, PROVEN, *proof))
-            continue
-        contained = pair.is_contained() if contained is None else contained
-        outcomes.append(Outcome(one, BREAKING, HARMLESS if contained == YES else NOT_SHOWN))
+        shown = _show(pair, one)
+        outcomes += shown or [Outcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN)]
     return outcomes
 
 
-def find_removals(old: Any, new: Any) -> list[Difference]:
-    """Return the members that the old schema names and the new one nowhere does: a consumer may read them."""
-    sent = close_schema(old)
-    try:
-        found = _walk(Pair(old, new, sent, open_schema(new)), HARMFUL)
-    except TooMuchToCompare:
-        return []
-    return [one for one in found if one.name == "PROPERTY_REMOVED" and _is_gone(old, new, one)]
+def _show(pair: Pair, difference: Difference) -> list[Outcome]:
+    """Return what messages show of a difference: those inside it first, which say more exactly what it is."""
+    found = [replace(one, told_as=difference.name) for inner in difference.inside for one in _show(pair, inner)]
+    proof = None if found else pair.prover.prove(difference)
+    return found if proof is None else [Outcome(difference, BREAKING, PROVEN, *proof)]
 
 
-def show_removal(old: Any, new: Any, removal: Difference) -> Outcome:
-    """Return the outcome of a removed member: a message that the new schema refuses, or reads without the member."""
-    prover = Prover(old, new, old, new)
-    proof = prover.prove(removal)
-    if proof is not None:
-        return Outcome(removal, BREAKING, PROVEN, *proof)
-    message = prover.find_accepted(removal)
-    return Outcome(removal, BREAKING, NOT_SHOWN if message is None else PROVEN, message)
-
-
-def _look_for_harm(pair: Pair, policy: Policy) -> list[Outcome]:
+def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
     """Return the differences for which the reader may refuse a message, and whether it does."""
-    settler = Settler(pair.sent, pair.taken)
+    settler = Settler(*pair.shapes)
     try:
-        found = _walk(pair, HARMFUL, settler)
+        found = pair.walk(HARMFUL, settler)
     except TooMuchToCompare:
         return _look_at_wholes(pair)
     suspects = [one for one in found if one.name in HARMFUL - PARDONED[policy]]
     pardoned = [one for one in found if one.name in PARDONED[policy]]
-    notes = [Outcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
-    if not suspects:
-        return notes
-    if pardoned:
+    outcomes = [Outcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
+    if with_removals:
+        outcomes += list(_find_removals(pair, found))
+    if pardoned and suspects:
         pair = Pair(pair.writer, pair.reader, pair.sent, pardon(pair.taken, pardoned))
-    prover = Prover(pair.writer, pair.reader, pair.sent, pair.taken)
-    proven = {one: proof for one in suspects if (proof := prover.prove(one)) is not None}
-    outcomes = [Outcome(one, BREAKING, PROVEN, *proof) for one, proof in proven.items()]
-    left = [one for one in suspects if one not in proven]
+    shown = {one: _show(pair, one) for one in suspects}
+    outcomes += [outcome for found in shown.values() for outcome in found]
+    left = [one for one, found in shown.items() if not found]
     if left:
-        outcomes += list(_judge_the_rest(pair, prover, left, settler, is_known_broken=bool(proven)))
-    return [*outcomes, *notes]
+        outcomes += list(_judge_the_rest(pair, left, settler, is_known_broken=len(left) < len(suspects)))
+    return outcomes
 
 
 def _judge_the_rest(
-    pair: Pair, prover: Prover, left: list[Difference], settler: Settler, *, is_known_broken: bool
+    pair: Pair, left: list[Difference], settler: Settler, *, is_known_broken: bool
 ) -> Iterator[Outcome]:
     """Yield what becomes of suspects that no message was found for."""
-    contained = pair.is_contained()
-    if contained == YES:
+    if pair.containment == YES:
         return
+    alone = left[0] if len(left) == 1 else None
     if not is_known_broken:
-        proof = prover.prove_any()
+        proof = pair.prover.prove_any()
         if proof is not None:
-            alone = left[0] if len(left) == 1 else None
             yield Outcome(alone, BREAKING, PROVEN, *proof)
             return
-        if contained == NO:
-            yield Outcome(left[0] if len(left) == 1 else None, BREAKING, NOT_SHOWN)
+        if pair.containment == NO:
+            yield Outcome(alone, BREAKING, NOT_SHOWN)
             return
     for one in left:
         certain = settler.is_certainly_refused(one.writer, one.reader)
@@ -152,21 +162,39 @@ def _judge_the_rest(
 
 def _look_at_wholes(pair: Pair) -> list[Outcome]:
     """Return the verdict on schemas that are too much for a walk."""
-    contained = pair.is_contained()
-    if contained == YES:
+    if pair.containment == YES:
         return []
-    proof = Prover(pair.writer, pair.reader, pair.sent, pair.taken).prove_any()
+    proof = pair.prover.prove_any()
     if proof is not None:
         return [Outcome(None, BREAKING, PROVEN, *proof)]
-    return [Outcome(None, BREAKING if contained == NO else UNDECIDED, NOT_SHOWN)]
+    return [Outcome(None, BREAKING if pair.containment == NO else UNDECIDED, NOT_SHOWN)]
 
 
-def _walk(pair: Pair, counted: frozenset[str], settler: Settler | None = None) -> list[Difference]:
-    return Walk(ShapeReader(pair.sent), ShapeReader(pair.taken), counted, settler).walk()
+def _find_removals(pair: Pair, found: list[Difference]) -> Iterator[Outcome]:
+    """Yield the members that the writer names and the reader nowhere does: consumers of the writer may read them."""
+    removed = [one for one in found if one.name == "PROPERTY_REMOVED" and _is_gone(pair, one)]
+    if not removed:
+        return
+    prover = Prover(pair.writer, pair.reader, pair.writer, pair.reader, pair.length)
+    for one in removed:
+        proof = prover.prove(one)
+        if proof is not None:
+            yield Outcome(one, BREAKING, PROVEN, *proof, removes=True)
+        else:
+            message = prover.find_accepted(one)
+            shown = NOT_SHOWN if message is None else PROVEN
+            yield Outcome(one, BREAKING, shown, message, removes=True)
 
 
-def _is_gone(old: Any, new: Any, removal: Difference) -> bool:
+def _is_gone(pair: Pair, removal: Difference) -> bool:
     """Say whether a member that one place no longer names is named by none that describes the same object."""
-    if removal.writer_at is None or value_at(old, removal.writer_at) in (None, False):
+    if removal.writer_at is None or value_at(pair.writer, removal.writer_at) in (None, False):
         return False
-    return removal.member not in name_members(new, schemas_along(new, removal.route[:-1]))
+    holders = schemas_along(pair.reader, removal.route[:-1])
+    applied = [one for schema in holders for one in apply_in_place(pair.reader, schema)]
+    forbids = any(one.get("additionalProperties") is False and not _names(one, removal.member) for one in applied)
+    return forbids or removal.member not in name_members(pair.reader, holders)
+
+
+def _names(schema: Mapping[str, Any], member: str) -> bool:
+    return member in schema.get("properties", {}) or bool(schema.get("patternProperties"))

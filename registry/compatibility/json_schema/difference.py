@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -23,6 +23,7 @@ class Difference:
     """What a reader asks that the writer does not promise; `name` is Confluent's where Confluent has one.
 
     The places are those of the keyword, None where a side does not have it. `route` leads to the value in a message.
+    `inside` are differences of two alternatives that would else go together: what to look at for a message.
     """
 
     name: str
@@ -32,6 +33,11 @@ class Difference:
     reader_at: Parts | None
     route: Route
     member: str = ""
+    inside: tuple[Difference, ...] = ()
+
+
+class TooMuchToCompare(Exception):
+    """The schemas combine too much to be walked through."""
 
 
 class Walking(Protocol):
@@ -45,6 +51,9 @@ class Walking(Protocol):
 
     def breaks(self, differences: Iterable[Difference]) -> bool:
         """Say whether any of the differences counts in this walk."""
+
+    def is_same(self, mine: Any, theirs: Any) -> bool:
+        """Say whether a schema of the writer and one of the reader are written alike, and so mean the same."""
 
     def read_writer(self, schema: Any, at: Parts) -> Shape:
         """Return the shape of a schema of the writer's document."""
@@ -76,6 +85,11 @@ def _place(shape: Shape, words: Parts) -> Parts | None:
     return (*shape.at, *words[:1])
 
 
+def is_same(one: Any, other: Any) -> bool:
+    """Say whether two JSON values are written alike: for Python, true is 1, but not in its text."""
+    return one is other or (bool(one == other) and repr(one) == repr(other))
+
+
 def as_key(value: Any) -> str:
     """Return a text that two JSON values share when JSON Schema takes them for equal: 1 is 1.0, and true is not 1."""
     return json.dumps(_plain(value), sort_keys=True)
@@ -84,6 +98,6 @@ def as_key(value: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _plain(below) for name, below in value.items()}
     return [_plain(below) for below in value] if isinstance(value, list) else value

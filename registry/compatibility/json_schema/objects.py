@@ -54,7 +54,7 @@ def _compare_properties(walk: Walking, writer: Shape, reader: Shape, route: Rout
     for name, schema in taken.items():
         if name not in sent:
             yield from _compare_added(walk, writer, reader, (*route, (MEMBER, name)), name)
-        elif sent[name] is not schema:
+        elif not walk.is_same(sent[name], schema):
             mine = walk.read_writer(sent[name], (*writer.at, "properties", name))
             theirs = walk.read_reader(schema, (*reader.at, "properties", name))
             yield from walk.compare(mine, theirs, (*route, (MEMBER, name)))

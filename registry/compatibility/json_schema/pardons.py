@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import Any
+
+from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compatibility.json_schema.difference import Difference
 from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
@@ -12,7 +13,7 @@ from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
 
 def pardon(document: Any, pardoned: Iterable[Difference]) -> Any:
     """Return the document with the places of the differences asking nothing."""
-    relaxed = copy.deepcopy(document)
+    relaxed = clone(document)
     for one in pardoned:
         schema = value_at(relaxed, one.reader.at)
         if not isinstance(schema, dict):
@@ -23,5 +24,5 @@ def pardon(document: Any, pardoned: Iterable[Difference]) -> Any:
             schema.pop("additionalProperties", None)
             schema.pop("unevaluatedProperties", None)
         elif "CONTENT_MODEL" in one.name or one.name == "MEMBER_OF_OPEN_MODEL_CONSTRAINED":
-            schema.setdefault("properties", {})[one.member] = True
+            schema.setdefault("properties", {})[one.member] = {}
     return relaxed

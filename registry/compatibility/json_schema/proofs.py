@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
@@ -27,16 +26,17 @@ class Prover:
     """Seeks messages of `sent` that `taken` refuses, and lets the validators of both documents check them.
 
     `sent` is what the writer's messages are taken to be, and `taken` what the reader is taken to accept; for the
-    policy cdc both differ from the documents as they are written, and the message has to show it by both.
+    policy cdc both differ from the documents as they are written, and the message has to show it by both. `cost` is how
+    many characters the schemas have.
     """
 
-    def __init__(self, writer: Any, reader: Any, sent: Any, taken: Any) -> None:
+    def __init__(self, writer: Any, reader: Any, sent: Any, taken: Any, cost: int) -> None:
         self._accepts = [_judge(one) for one in _distinct(writer, sent)]
         self._refuses = [_judge(one) for one in _distinct(reader, taken)]
         self._writer, self._reader = writer, reader
         self._sent, self._taken = sent, taken
         self._slow: list[Any] = []
-        self._cost = len(json.dumps(writer)) + len(json.dumps(reader))
+        self._cost = cost
         self._left = _EFFORT
 
     def prove(self, difference: Difference) -> tuple[Any, str] | None:

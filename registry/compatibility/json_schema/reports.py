@@ -9,6 +9,7 @@ from cdc_contracts.registry.compatibility.json_schema.comparison import (
     HARMLESS,
     NOT_SHOWN,
     PARDONED_BY_POLICY,
+    PROVEN,
     Outcome,
 )
 from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route
@@ -17,7 +18,6 @@ from cdc_contracts.registry.compatibility.json_schema.rules import (
     NOT_DECIDED,
     REFUSED,
     RULE_OF,
-    confluent_name_of,
 )
 from cdc_contracts.registry.compatibility.json_schema.shapes import Parts, value_at
 from cdc_contracts.registry.compatibility.levels import BACKWARD, Policy
@@ -83,13 +83,17 @@ def _report(
         new_place=places[1],
         says=_say(old, new, policy, direction, outcome, rule.says),
         action=rule.action,
-        confluent_rule=None if difference is None else confluent_name_of(difference.name),
+        confluent_rule=outcome.confluent_name,
         proof=_prove(direction, outcome),
     )
 
 
 def _say(old: SchemaDocument, new: SchemaDocument, policy: Policy, direction: str, outcome: Outcome, says: str) -> str:
     writer, reader = (old.name, new.name) if direction == BACKWARD else (new.name, old.name)
+    if outcome.difference is not None and outcome.removes:
+        return (
+            f"{writer} no longer sends {_tell_route(outcome.difference.route)}, which consumers of {reader} may read."
+        )
     said = [f"{reader} reads what {writer} sends"]
     if outcome.difference is not None:
         where = _tell_route(outcome.difference.route)
@@ -109,7 +113,7 @@ def _say(old: SchemaDocument, new: SchemaDocument, policy: Policy, direction: st
 
 
 def _prove(direction: str, outcome: Outcome) -> Proof | None:
-    if outcome.message is None and outcome.refusal is None:
+    if outcome.shown != PROVEN:
         return None
     if outcome.refusal is None:
         member = outcome.difference.member if outcome.difference else ""
@@ -120,7 +124,7 @@ def _prove(direction: str, outcome: Outcome) -> Proof | None:
             f"accepted, and knows no member `{member}`",
             CHECKED_BY,
         )
-    if direction == BACKWARD:
+    if direction == BACKWARD or outcome.removes:
         return Proof(REFUSED_BY_NEW, outcome.message, ACCEPTED, outcome.refusal, CHECKED_BY)
     return Proof(REFUSED_BY_OLD, outcome.message, outcome.refusal, ACCEPTED, CHECKED_BY)
 
@@ -130,13 +134,17 @@ def _sides_of(direction: str, outcome: Outcome) -> tuple[Parts | None, Parts | N
     if outcome.difference is None:
         return (), ()
     writer_at, reader_at = outcome.difference.writer_at, outcome.difference.reader_at
-    return (writer_at, reader_at) if direction == BACKWARD else (reader_at, writer_at)
+    return (writer_at, reader_at) if direction == BACKWARD or outcome.removes else (reader_at, writer_at)
 
 
 def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Place | None]:
     """Return the place of each side in the schema's text, which is read once."""
     pointers = [None if parts is None else join_pointer(*parts) for parts in sides]
-    positions = find_positions(schema.text, {one for one in pointers if one is not None}) if schema.text else {}
+    positions = (
+        find_positions(schema.text, {one for one in pointers if one is not None})
+        if schema.text and any(pointers)
+        else {}
+    )
     places: list[Place | None] = []
     for parts, pointer in zip(sides, pointers, strict=True):
         if parts is None or pointer is None or (parts and value_at(schema.document, parts) is None):
@@ -147,7 +155,7 @@ def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Pl
 
 
 def _is_unnamed(outcome: Outcome) -> bool:
-    return outcome.difference is None or confluent_name_of(outcome.difference.name) is None
+    return outcome.confluent_name is None
 
 
 def _tell_route(route: Route) -> str:

@@ -6,6 +6,7 @@ Confluent protocol read schemas so, and name differences by it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -35,6 +36,7 @@ KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
 }  # fmt: skip
 """The keywords that ask something of one kind of value only."""
 _DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
+_REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 
 Parts = tuple[str, ...]
 
@@ -60,12 +62,13 @@ class Shape:
 class ShapeReader:
     """Reads one document as shapes, each place once."""
 
-    def __init__(self, document: Any, others: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, document: Any) -> None:
         self.document = document
         self.draft = draft_of(document)
-        self._others = others or {}
         self._read: dict[Parts, Shape] = {}
-        self._moved = _has_inner_id(document)
+        self.text = json.dumps(document)
+        self.has_references = any(word in self.text for word in _REFERENCES)
+        self._moved = self.has_references and _has_inner_id(document)
 
     def read_root(self) -> Shape:
         return self.read(self.document, ())

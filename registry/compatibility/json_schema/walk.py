@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -15,7 +14,15 @@ from cdc_contracts.registry.compatibility.json_schema.combinations import (
     compare_with_alternatives,
     compare_with_conditions,
 )
-from cdc_contracts.registry.compatibility.json_schema.difference import Difference, Route, Walking, as_key, differ
+from cdc_contracts.registry.compatibility.json_schema.difference import (
+    Difference,
+    Route,
+    TooMuchToCompare,
+    Walking,
+    as_key,
+    differ,
+    is_same,
+)
 from cdc_contracts.registry.compatibility.json_schema.objects import compare_objects
 from cdc_contracts.registry.compatibility.json_schema.scalars import compare_codes, compare_numbers, compare_texts
 from cdc_contracts.registry.compatibility.json_schema.shapes import (
@@ -31,24 +38,20 @@ from cdc_contracts.registry.compatibility.json_schema.shapes import (
 Settle = Callable[[Shape, Shape], bool]
 """Says whether it is known, other than by walking, that a reader's shape takes all that a writer's does."""
 
-_LIMIT: Final = 60_000
+_LIMIT: Final = 20_000
 """Pairs of shapes that are compared: combinations inside combinations multiply."""
+_CHARACTERS_OF_A_SCHEMA: Final = 16
 _PASSES: Final = 8
 _BROKEN: Final = "RECURSION_BROKEN"
 _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
 """Pairs that are compared inside one another before the next is put off."""
-_REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 _IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas"})
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 _Pair = tuple[Shape, Shape]
 _Compare = Callable[[Walking, Shape, Shape, Route], Iterator[Difference]]
-
-
-class TooMuchToCompare(Exception):
-    """The schemas combine too much to be walked through."""
 
 
 class Walk:
@@ -72,7 +75,12 @@ class Walk:
         self._leaned_on: set[_Pair] = set()
         self._broken: set[_Pair] = set()
         self._steps = 0
+        self._limit = _LIMIT + (len(writer.text) + len(reader.text)) // _CHARACTERS_OF_A_SCHEMA
         self._back: Walk | None = None
+        same_draft = writer.draft == reader.draft
+        self._is_plain = same_draft and not (writer.has_references or reader.has_references)
+        """Whether every schema says all of itself, in the same language."""
+        self._is_one_document = same_draft and is_same(writer.document, reader.document)
 
     def walk(self) -> list[Difference]:
         """Return the differences of the two documents, each once. Raises TooMuchToCompare."""
@@ -120,10 +128,11 @@ class Walk:
             self._leaned_on.add(pair)
             return [differ(_BROKEN, writer, reader, route)] if pair in self._broken else []
         self._steps += 1
-        if self._steps > _LIMIT or len(self._open) > 2 * _DEPTH:
+        if self._steps > self._limit or len(self._open) > 2 * _DEPTH:
             raise TooMuchToCompare
         self._open[pair] = len(route)
-        found = [] if self._is_same(writer, reader) else self._differences(writer, reader, route)
+        same = writer.kind == reader.kind and self.is_same(writer.schema, reader.schema)
+        found = [] if same else self._differences(writer, reader, route)
         del self._open[pair]
         if self._settle and self.breaks(found) and self._settle(writer, reader):
             found = [one for one in found if one.name not in self._counted]
@@ -171,20 +180,10 @@ class Walk:
     def reader_parts(self, shape: Shape) -> tuple[Shape, ...]:
         return self._reader.read_parts(shape)
 
-    def _is_same(self, writer: Shape, reader: Shape) -> bool:
-        if writer.kind != reader.kind or writer.schema != reader.schema:
+    def is_same(self, mine: Any, theirs: Any) -> bool:
+        if not is_same(mine, theirs):
             return False
-        mine = json.dumps(writer.schema)  # for Python, true is 1
-        if mine != json.dumps(reader.schema):
-            return False
-        if not any(word in mine for word in _REFERENCES):
-            return self._writer.draft == self._reader.draft
-        return self._are_one_document
-
-    @property
-    def _are_one_document(self) -> bool:
-        mine, theirs = self._writer.document, self._reader.document
-        return bool(mine == theirs) and as_key(mine) == as_key(theirs)
+        return self._is_plain or self._is_one_document
 
     def _differences(self, writer: Shape, reader: Shape, route: Route) -> list[Difference]:
         if reader.kind == ANY or writer.kind == NEVER:

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.compatibility.contracts import compare_contracts
 from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.compatibility.pairs import verdict_document
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.listings import list_version
 from cdc_contracts.registry.rulebook import find_rule, rules
-from cdc_contracts.registry.server.comparing import compare_contracts, tell_verdict
 from cdc_contracts.registry.server.refusals import Refusal
 from cdc_contracts.registry.server.shelf import Shelf
 
@@ -90,7 +91,7 @@ def judge_contracts(
     policy: Policy = Policy.CDC,
 ) -> dict[str, Any]:
     """Return whether one contract may follow another, with a proof of each finding that has one."""
-    return tell_verdict(compare_contracts(readable.one(old), readable.one(new), level=level, policy=policy))
+    return verdict_document(compare_contracts(readable.one(old), readable.one(new), level=level, policy=policy))
 
 
 @ROUTER.get("/rules")

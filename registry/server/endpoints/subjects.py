@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from cdc_contracts.registry.server.deletion import delete_subject, delete_version
 from cdc_contracts.registry.server.entities import RegisterResponse, SchemaEntity, SchemaRequest, entity_of
 from cdc_contracts.registry.server.permissions import DeletedSubject, WrittenSubject
+from cdc_contracts.registry.server.policies import config_of
 from cdc_contracts.registry.server.records import Records, StoredSchema, StoredVersion
 from cdc_contracts.registry.server.refusals import no_schema, no_subject, no_version
 from cdc_contracts.registry.server.registration import find, read_submission, register
@@ -79,8 +80,9 @@ def look_up_schema(
     """Find out under which version a subject has a schema."""
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
-        _, content = read_submission(records, subject, request.submission(normalize=normalize))
-        found = find(records, subject, content, deleted=deleted)
+        config = config_of(records, subject)
+        _, content = read_submission(records, subject, request.submission(normalize=normalize), config)
+        found = find(records, records.versions(subject), content, deleted=deleted)
     if found is None:
         raise no_schema()
     return entity_of(found.schema, found.version, extended=extended)
