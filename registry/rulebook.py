@@ -15,6 +15,7 @@ from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_R
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import CLASSES, INFO, WARNING
 from cdc_contracts.registry.lint.rules import LINT_RULES
+from cdc_contracts.registry.revisions.ids import ID_CHANGED
 
 DRIFT: Final = "drift"
 CROSS_FIELD: Final = "cross-field"
@@ -27,7 +28,7 @@ _COMPATIBILITY: Final = MappingProxyType({
     JSON_SCHEMA: (SCHEMA_TYPE_CHANGED, *JSON_RULES),
     AVRO: AVRO_RULES,
     MEANING: MEANING_RULES,
-    PUBLICATION: PUBLICATION_RULES,
+    PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
 })  # fmt: skip
 
 
