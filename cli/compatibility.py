@@ -59,7 +59,7 @@ def print_finding(finding: CompatibilityFinding, *, explain: bool = True) -> Non
     lines += [("why", finding.says)] if explain else []
     if finding.proof is not None:
         proof = finding.proof
-        lines.append(("proof", _PROOFS[proof.kind].format(old=old, new=new)))
+        lines.append(("proof", _PROOFS[proof.kind].format(old=_called(old), new=_called(new))))
         lines.append(("", json.dumps(proof.message, ensure_ascii=False)))
         lines += [(old, _shown(proof.old)), (new, _shown(proof.new)), ("", f"(checked by {proof.checked_by})")]
     lines += [("do", finding.action)] if explain else []
@@ -72,6 +72,10 @@ def _short_names(finding: CompatibilityFinding) -> tuple[str, str]:
     """Return what the two versions are called beside each other: `@1` and `@2` where they are of one subject."""
     old, new = (name.partition("@") for name in (finding.old_version, finding.new_version))
     return (f"@{old[2]}", f"@{new[2]}") if old[0] == new[0] and old[2] != new[2] else ("old", "new")
+
+
+def _called(name: str) -> str:
+    return name if name.startswith("@") else f"the {name} version"
 
 
 def _side_lines(name: str, value: Any, place: Place | None) -> Iterator[tuple[str, str]]:

@@ -132,8 +132,8 @@ def compare_pairs(pairs: Sequence[Any], comparer: Comparer, demand: Demand, besi
             yield Outcome(names, _compare_pair(pair, comparer, demand, beside), None)
         except CdcContractsError as error:
             yield Outcome(names, None, "; ".join(line.strip() for line in str(error).splitlines()))
-        except RecursionError:
-            yield Outcome(names, None, "nested too deep")
+        except Exception as error:  # noqa: BLE001  whatever it is, the others are still compared
+            yield Outcome(names, None, f"{type(error).__name__}: {error} (this is a bug in cdc-contracts)")
 
 
 def _compare_pair(pair: Any, comparer: Comparer, demand: Demand, beside: Path) -> Verdict:

@@ -43,8 +43,9 @@ def compare_combinations(walk: Walking, writer: Shape, reader: Shape, route: Rou
         changed = differ("COMBINED_TYPE_SUBSCHEMAS_CHANGED", writer, reader, route, *_word(reader))
         yield replace(changed, inside=tuple(apart))
     elif reader.kind == ONE_OF and not _are_apart(walk.reader_parts(reader)):
-        both = zip(mine, theirs, strict=False)
-        same = writer.kind == ONE_OF and len(mine) == len(theirs) and all(is_same(a.schema, b.schema) for a, b in both)
+        before, after = walk.writer_parts(writer), walk.reader_parts(reader)
+        both = zip(before, after, strict=False)
+        same = writer.kind == ONE_OF and len(before) == len(after) and all(is_same(a.schema, b.schema) for a, b in both)
         if not same or any(pairs):
             yield differ("ALTERNATIVES_MAY_OVERLAP", writer, reader, route, *_word(reader))
 
