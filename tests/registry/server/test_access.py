@@ -5,6 +5,8 @@ import time
 
 import httpx
 import pytest
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
 from registry_sites import make_site, serving_site, write_users
 
 from cdc_contracts.registry.server import authentication
@@ -268,3 +270,17 @@ def _becomes(look, wanted, seconds=5):
     while look() != wanted and time.monotonic() < until:
         time.sleep(0.1)
     return look() == wanted
+
+
+def test_a_registry_client_says_who_it_is_in_either_way(address):
+    with SchemaRegistryClient({"url": address, "basic.auth.user.info": "orders:orders'"}) as client:
+        assert client.get_subjects() == ["orders-value", "shared-value"]
+        with pytest.raises(SchemaRegistryError) as refused:
+            client.register_schema("shared-value", Schema('"bytes"', "AVRO"))
+        assert (refused.value.http_status_code, refused.value.error_code) == (403, 403)
+    bearer = {
+        "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "r0b0t",
+        "bearer.auth.logical.cluster": "lsrc-1", "bearer.auth.identity.pool.id": "pool-1",
+    }  # fmt: skip
+    with SchemaRegistryClient({"url": address, **bearer}) as client:
+        assert client.get_subjects() == ["orders-value"]
