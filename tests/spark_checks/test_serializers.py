@@ -22,8 +22,11 @@ def test_what_a_producer_wrote_with_a_schema_of_the_registry_a_consumer_reads(la
 
     schema, topic = SCHEMAS[language], make_topic()
     orders = [{"id": number, "note": f"order {number}"} for number in range(3)]
-    with serving(f"sqlite:///{tmp_path}/registry.db") as address:
-        writes, reads = (SchemaRegistryClient({"url": address}) for _ in range(2))
+    with (
+        serving(f"sqlite:///{tmp_path}/registry.db") as address,
+        SchemaRegistryClient({"url": address}) as writes,
+        SchemaRegistryClient({"url": address}) as reads,
+    ):
         if language == "avro":
             serializer, deserializer = AvroSerializer(writes, schema), AvroDeserializer(reads)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import decimal
 import json
 
@@ -55,7 +56,10 @@ def address(tmp_path_factory):
 @pytest.fixture
 def new_client(address):
     """A function that returns a client that remembers nothing."""
-    return lambda: SchemaRegistryClient({"url": address, "max.retries": 0})
+    with contextlib.ExitStack() as open_clients:
+        yield lambda path="": open_clients.enter_context(
+            SchemaRegistryClient({"url": address + path, "max.retries": 0})
+        )
 
 
 @pytest.fixture
@@ -163,8 +167,8 @@ def test_contexts_are_listed(client):
     assert client.get_contexts(offset=1, limit=1) == [".shop"]
 
 
-def test_a_client_of_a_context_needs_not_name_it(address, client):
-    inside = SchemaRegistryClient({"url": f"{address}/contexts/.till"})
+def test_a_client_of_a_context_needs_not_name_it(new_client, client):
+    inside = new_client("/contexts/.till")
     number = inside.register_schema("bills", Schema('"int"'))
     assert inside.get_schema(number).schema_str == '"int"'
     assert client.get_latest_version(":.till:bills").schema_id == number
