@@ -12,9 +12,11 @@ import typer
 
 from cdc_contracts.cli import (
     audit,
+    binding,
     breaking,
     capture,
     check,
+    compat,
     console,
     decode,
     demo,
@@ -72,6 +74,7 @@ app.command("demo", short_help="See all of it on a topic made up for the purpose
 app.command("list", short_help="List the contracts and what tells versions apart.")(listing.list_contracts)
 app.command("show", short_help="Explain one contract, or the schema of a report.")(explanation.show)
 app.command("diff", short_help="Tell what two contracts say differently.")(differences.diff)
+app.command("compat", short_help="Tell whether versions are compatible, with a proof.")(compat.compat)
 app.command("detect", short_help="Tell which contract messages speak, and why.")(detect.detect)
 app.command("check", short_help="Judge messages of files at once: a line per finding.")(check.check)
 app.add_typer(audit.app, name="audit", short_help="Judge every message of a topic or file; a report.")
@@ -79,12 +82,13 @@ app.command("why", short_help="Explain one message, and what it breaks.")(why.wh
 app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
+app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
 app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
 app.command("ci", short_help="All of it for a pull request: lint and breaking.")(integration.check_change)
 app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
-app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: classes of drift, lint.")
+app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: drift, lint, compatibility.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cdc_contracts.cli.annotating import Form, Format, ReportFiles, check_reports, tell
 from cdc_contracts.cli.options import ContractFolders, check_folders
+from cdc_contracts.cli.remotes import Remote, open_remote
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.draft import Draft
+    from cdc_contracts.registry.revisions.inputs import Revision
 
 Against = Annotated[
     str,
@@ -16,7 +21,7 @@ Against = Annotated[
         "--against",
         metavar="REF",
         help="What is published: a git ref (main, v1.2, HEAD~1), PATH.git#branch=B,subdir=D (or tag=, commit=), "
-        "or a folder.",
+        "a folder, or the URL of a registry.",
     ),
 ]
 
@@ -31,12 +36,22 @@ def breaking(
     """Find changes to published contracts by which a reader would fail or read something else, each with a proof."""
     from cdc_contracts.registry.annotations.compared import review_comparison, verdict_of
     from cdc_contracts.registry.lint import open_draft
-    from cdc_contracts.registry.revisions.comparison import compare_contracts, root_to_compare
-    from cdc_contracts.registry.revisions.inputs import open_revision
+    from cdc_contracts.registry.revisions.comparison import compare_contracts
 
     targets = check_reports(reports)
     draft = open_draft([path] if path else [], beside=check_folders(contracts))
-    _, root = root_to_compare(draft)
-    review = review_comparison(compare_contracts(draft, open_revision(against, root)))
+    comparison = compare_contracts(draft, _open(against, draft))
+    review = review_comparison(comparison)
     tell(review, form, targets)
-    raise typer.Exit(verdict_of(review))
+    raise typer.Exit(verdict_of(review, is_whole=not comparison.revision.missing))
+
+
+def _open(against: str, draft: Draft) -> Revision:
+    from cdc_contracts.registry.revisions.comparison import root_to_compare
+    from cdc_contracts.registry.revisions.inputs import is_registry, open_registry, open_revision
+
+    _, root = root_to_compare(draft)
+    if not is_registry(against):
+        return open_revision(against, root)
+    with open_remote(Remote(against)) as client:
+        return open_registry(client, draft.versions)

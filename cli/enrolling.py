@@ -30,11 +30,14 @@ def user(
     The password is asked for, or read from standard input where that is piped; it is never an argument.
     """
     from cdc_contracts.registry.server import passwords
+    from cdc_contracts.registry.server.rights import is_pattern
 
     if not name or ":" in name or any(char.isspace() for char in name):
         raise UsageError("the name of a user has neither colons nor blanks", where=name)
     if wrong := sorted(set(may or ()) - set(_RIGHTS)):
         raise UsageError(f"there is no right `{wrong[0]}`", mend=f"rights are {', '.join(_RIGHTS)}")
+    if wrong := [pattern for pattern in subjects or () if not is_pattern(pattern)]:
+        raise UsageError(f"`{wrong[0]}` is no pattern of subjects", mend="one of a context is written :.context:name")
     if token:
         made = passwords.make_token()
         console.say(f"the token, shown this once and kept nowhere: {made}")

@@ -15,6 +15,10 @@ _TITLES = {
     "drift": "Drift: what messages do that their contract does not say",
     "cross-field": "Rules across fields: the drift class cross-field in particular",
     "lint": "Lint: what holds a contract together",
+    "json-schema": "Compatibility: how JSON Schemas differ",
+    "avro": "Compatibility: how Avro schemas differ",
+    "meaning": "Compatibility: what contracts understand differently",
+    "publication": "Compatibility: what may become of a published version",
 }
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, no_args_is_help=False)
@@ -22,7 +26,7 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, no_args_is
 
 @app.callback()
 def list_rules(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """List every rule: drift classes, rules across fields, lint."""
+    """List every rule: drift classes, rules across fields, lint, compatibility."""
     from cdc_contracts.registry.rulebook import rules
 
     if context.invoked_subcommand is not None:
@@ -39,7 +43,7 @@ def list_rules(context: typer.Context, *, as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show_rule(
-    rule: Annotated[str, typer.Argument(metavar="ID", help="D07, D09.columns-typed, L03, or a name.")],
+    rule: Annotated[str, typer.Argument(metavar="ID", help="D07, D09.columns-typed, L03, C301, or a name.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -54,4 +58,5 @@ def show_rule(
     why = [("Why", found.why)] if found.why else []
     console.print_table(["", ""], [
         ("Says", found.says), *why, ("Good", found.good), ("Bad", found.bad), ("What to do", found.action),
+        *([("Confluent", found.confluent)] if found.confluent else []),
     ])  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -73,7 +74,7 @@ class Listening:
         bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
     ] = False
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen elsewhere than on this machine without --users.")
+        bool, typer.Option("--insecure", help="Be open to all without --users, also elsewhere than on this machine.")
     ] = False
 
 
@@ -88,15 +89,14 @@ def serve(serving: Serving, listening: Listening) -> None:
     from cdc_contracts.registry.server.request_log import open_log
 
     site, tls = _open(serving, listening)
-    bound = open_socket(listening.host, listening.port)
-    app, store = site.open()
-    open_log(serving.log)
-    signal.signal(signal.SIGTERM, _stop)
-    url, to = url_of(bound, tls=tls is not None), "to its users" if listening.users else "to anybody who reaches it"
-    try:
-        listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
-    finally:
-        store.close()
+    to = "to its users" if listening.users else "to anybody who reaches it"
+    with closing(open_socket(listening.host, listening.port)) as bound:
+        app, store = site.open()
+        url = url_of(bound, tls=tls is not None)
+        open_log(serving.log)
+        signal.signal(signal.SIGTERM, _stop)
+        with closing(store):
+            listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
 
 
 def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
@@ -122,10 +122,10 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
         console.say(f"warning: passwords and tokens are sent in the clear\n  {mend}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
-    users = Users(listening.users)
     site = Site(
-        serving.store, catalogue_of(folders), fill_shelf(folders), users, options, open_metrics=listening.open_metrics
-    )
+        serving.store, catalogue_of(folders), fill_shelf(folders), Users(listening.users), options,
+        open_metrics=listening.open_metrics, alone=alone and listening.users is None and not listening.insecure,
+    )  # fmt: skip
     return site, tls
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 CANONICAL = "canonical/change"
 RESERVED = "types"
+SUBJECTS = "subjects"
+TABLES = "tables"
+_BESIDE = (SUBJECTS, TABLES)
+"""Folders beside those of systems: schemas that are no contracts, and table contracts."""
 _MAX_BASES = 16
 
 
@@ -230,7 +234,7 @@ class Catalogue:
         return documents.merge(self._resolved_mapping(based_on, (*children, name)), document)
 
     def _scan(self, root: Traversable) -> None:
-        for system in _folders(root):
+        for system in system_folders(root):
             for dialect in _folders(system):
                 if dialect.name == RESERVED:
                     self._mapping_files |= {
@@ -284,7 +288,11 @@ def shipped_catalogue() -> Catalogue:
 
 def span(version: Version) -> str:
     """Return what a version applies to, as a person reads it."""
-    applies = version.resolved.get("applies", {})
+    return tell_range(version.resolved.get("applies", {}))
+
+
+def tell_range(applies: Mapping[str, Any]) -> str:
+    """Return a range of releases or dates, as a person reads it."""
     since, until = applies.get("since"), applies.get("until")
     if since and until:
         return f"from {since}, before {until}"
@@ -306,6 +314,11 @@ def _read_text(found: Traversable) -> str:
         return found.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(f"cannot be read: {error}", where=str(found)) from error
+
+
+def system_folders(root: Traversable) -> list[Traversable]:
+    """Return the folders of systems in a folder of contracts."""
+    return [folder for folder in _folders(root) if folder.name not in _BESIDE]
 
 
 def _folders(folder: Traversable) -> list[Traversable]:

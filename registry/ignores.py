@@ -71,7 +71,9 @@ def read_ignores(file: Traversable) -> Iterator[Ignore]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return
     lines = text.split("\n")
-    content = [number for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
+    content = [
+        number for number, line in enumerate(lines, 1) if not line.lstrip().startswith(("#", "---")) and line.strip()
+    ]
     for number, line in enumerate(lines, 1):
         found = _COMMENT.search(line)
         if found is None or any(start <= (number, found.start()) < end for start, end in spans):

@@ -58,7 +58,7 @@ def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[T
         definitions=schema.get("$defs", {}),
     )
     parts: list[Any] = []
-    outline.write(_branch(schema, outline.plain()), (), required=True, into=parts)
+    outline.write(narrow_to(schema, outline.plain()), (), required=True, into=parts)
     return _joined(parts)
 
 
@@ -149,7 +149,7 @@ class _Outline:
         return schema
 
 
-def _branch(schema: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
+def narrow_to(schema: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with the branches that hold for the message merged in."""
     merged = dict(schema)
     for branch in merged.pop("allOf", ()):

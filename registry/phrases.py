@@ -88,7 +88,8 @@ def tell_mapping(values: Mapping[str, Any]) -> str:
     """Return in words which value mappings hold."""
     choice = values.get("mapping")
     if isinstance(choice, Mapping):
-        told = [f"{name} where {choice.get('by')} is {code}" for code, name in choice.get("map", {}).items()]
+        by = choice.get("by", "the parameter source_mode")
+        told = [f"{name} where {by} is {code}" for code, name in choice.get("map", {}).items()]
         otherwise = choice.get("else")
         told.append("else as the parameter source_mode says" if otherwise == "parameter" else f"else {otherwise}")
         return ", ".join(told)

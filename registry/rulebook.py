@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,10 @@ from cdc_contracts.registry.lint.rules import LINT_RULES
 DRIFT: Final = "drift"
 CROSS_FIELD: Final = "cross-field"
 LINT: Final = "lint"
+JSON_SCHEMA: Final = "json-schema"
+AVRO: Final = "avro"
+MEANING: Final = "meaning"
+PUBLICATION: Final = "publication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +33,11 @@ class RuleEntry:
     good: str
     bad: str
     why: str = ""
+    confluent: str | None = None
 
 
 def rules() -> tuple[RuleEntry, ...]:
-    """Return every rule: the drift classes, the rules across fields, and the rules of lint."""
+    """Return every rule: the drift classes, the rules across fields, those of lint, and those of compatibility."""
     drift = [
         RuleEntry(one.id, one.name, DRIFT, one.severity, one.says, one.action, one.good, one.bad)
         for one in CLASSES.values()
@@ -41,7 +47,32 @@ def rules() -> tuple[RuleEntry, ...]:
         RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad, one.why)
         for one in LINT_RULES
     ]
-    return (*drift, *_CROSS_FIELD_RULES, *lint)
+    return (*drift, *_CROSS_FIELD_RULES, *lint, *_compatibility_rules())
+
+
+def cross_field_rules() -> tuple[RuleEntry, ...]:
+    """Return the rules across fields."""
+    return _CROSS_FIELD_RULES
+
+
+def _compatibility_rules() -> Iterator[RuleEntry]:
+    """Yield the rules of compatibility; their tables stand beside what compares, which takes a while to import."""
+    from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
+    from cdc_contracts.registry.compatibility.comparison import TYPE_CHANGED
+    from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
+    from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
+    from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
+
+    tables = {
+        JSON_SCHEMA: (TYPE_CHANGED, *JSON_RULES),
+        AVRO: AVRO_RULES,
+        MEANING: MEANING_RULES,
+        PUBLICATION: PUBLICATION_RULES,
+    }
+    for family, table in tables.items():
+        for one in table:
+            texts = (one.severity, one.says, one.action, one.good, one.bad)
+            yield RuleEntry(one.id, one.name, family, *texts, confluent=one.confluent)
 
 
 def find_rule(text: str) -> RuleEntry:

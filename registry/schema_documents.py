@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from cdc_contracts.registry.avro_types.reading import read_types
 from cdc_contracts.registry.avro_types.types import AvroType
 from cdc_contracts.registry.errors import InvalidSchema, SchemaTooLarge
 from cdc_contracts.registry.schema_faults import SchemaFault
+from cdc_contracts.registry.schema_texts import parse_schema_text
 
 JSON: Final = "JSON"
 AVRO: Final = "AVRO"
@@ -34,13 +34,21 @@ class SchemaDocument:
     @cached_property
     def avro_types(self) -> AvroType:
         """The types of an Avro schema and of its references. Raises InvalidSchema where it is none."""
-        references: dict[str, Any] = {}
-        _collect(self, references)
+        documents = [(name, one.document) for name, one in self.all_references.items()]
         try:
-            return read_types(self.document, tuple(references.items()))
+            return read_types(self.document, documents)
         except SchemaFault as fault:
-            where = f"{self.file or self.name}{fault.pointer}"
-            raise InvalidSchema(fault.what, where=where, mend=fault.mend) from None
+            raise invalid(fault, self.file or self.name) from None
+
+    @cached_property
+    def all_references(self) -> Mapping[str, SchemaDocument]:
+        """What it refers to and what that refers to, in an order in which each comes after those that it needs."""
+        found: dict[str, SchemaDocument] = {}
+        for name, referred in self.references.items():
+            for inner, document in referred.all_references.items():
+                found.setdefault(inner, document)
+            found.setdefault(name, referred)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +73,26 @@ def read_schema(
     Raises InvalidSchema where it is not, and SchemaTooLarge where it is longer than the limit.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.max_bytes:
-        raise SchemaTooLarge(f"the schema is longer than {limits.max_bytes} bytes", where=file or name)
+        raise SchemaTooLarge(
+            f"the schema is longer than {limits.max_bytes:,} bytes",
+            where=file or name,
+            mend="Split it: registered schemas may refer to one another.",
+        )
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidSchema(f"the schema is not JSON: {error}", where=file or name) from None
-    schema = SchemaDocument(type, name, document, text, file, references or {})
-    if type == JSON:
-        _refuse_no_json_schema(document, file or name)
-    else:
+        document = parse_schema_text(text, max_depth=limits.max_depth)
+        schema = SchemaDocument(type, name, document, text, file, references or {})
+        if type == JSON:
+            from cdc_contracts.registry.json_schemas.checking import refuse_no_schema
+
+            refuse_no_schema(document, {key: one.document for key, one in schema.all_references.items()})
+    except SchemaFault as fault:
+        raise invalid(fault, file or name) from None
+    if type == AVRO:
         _ = schema.avro_types
     return schema
 
 
-def _refuse_no_json_schema(document: Any, where: str) -> None:
-    import jsonschema_rs
-
-    try:
-        jsonschema_rs.meta.validate(document)
-    except Exception as error:  # noqa: BLE001  a dozen kinds
-        raise InvalidSchema(f"not a JSON Schema: {error}", where=where) from None
-
-
-def _collect(schema: SchemaDocument, found: dict[str, Any]) -> None:
-    """Add the documents that a schema refers to, those that others refer to first."""
-    for name, referred in schema.references.items():
-        if name not in found:
-            _collect(referred, found)
-            found[name] = referred.document
+def invalid(fault: SchemaFault, name: str) -> InvalidSchema:
+    """Return what is wrong with a schema as an error that names it and the place."""
+    place = f":{fault.line}:{fault.column}" if fault.line else f"#{fault.pointer}" if fault.pointer else ""
+    return InvalidSchema(fault.what, where=f"{name}{place}", mend=fault.mend)

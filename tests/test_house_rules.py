@@ -56,7 +56,7 @@ def test_what_is_offered_to_pre_commit_names_commands_that_exist():
         for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
         for hook in repo["hooks"]
     ]
-    assert [hook["entry"] for hook in hooks] == ["cdc-contracts lint"]
+    assert [hook["entry"] for hook in hooks] == ["cdc-contracts lint", "cdc-contracts breaking"]
     programs = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in own}
     assert programs <= {"ruff", "mypy", "cdc-contracts", "python"}
     assert all(hook["language"] == "system" for hook in own)

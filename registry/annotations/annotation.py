@@ -28,8 +28,8 @@ class Annotation:
     """One finding on one line of one file.
 
     `file` is relative to the working directory where it lies below that. `line` and `column` count from 1 and are None
-    where the file as a whole is meant. `message` is one line, `proof` the lines that show it, `help` what to do.
-    `data` is what a machine may want besides.
+    where the file as a whole is meant. `message` is one line, `help` what to do, `proof` the lines that show it and say
+    what to do. `data` is what a machine may want besides.
     """
 
     rule: str
@@ -44,6 +44,11 @@ class Annotation:
     proof: tuple[str, ...] = ()
     excuse: Excuse | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The whole of what a person is told."""
+        return (self.message, *(self.proof or (self.help,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,15 @@ class Review:
 def arrange(annotations: list[Annotation]) -> tuple[Annotation, ...]:
     """Return annotations by file and line."""
     return tuple(sorted(annotations, key=lambda one: (one.file, one.line or 0, one.rule, one.path, one.message)))
+
+
+def heaviest_first(review: Review) -> list[Annotation]:
+    """Return the annotations that are not ignored as they should be read where not all can be shown.
+
+    Rules are in order: what breaks a promise comes before what a document lacks, and both before what their samples
+    make of it.
+    """
+    return sorted(review.told, key=lambda one: (ORDER[one.severity], one.rule))
 
 
 def relative_to_here(file: str) -> str:

@@ -34,19 +34,20 @@ def review_comparison(comparison: Comparison) -> Review:
     annotations = [_annotate(findings, comparison) for findings in told.values()]
     used = {ignore for finding in comparison.findings if (ignore := comparison.ignore_of(finding))}
     annotations += [_annotate_idle(ignore) for ignore in comparison.new_ignores() if ignore not in used]
-    return Review("breaking", arrange(annotations), comparison.checked, (comparison.note,))
+    return Review("breaking", arrange(annotations), comparison.checked, comparison.notes)
 
 
-def verdict_of(review: Review) -> int:
-    """Return the exit code of a comparison: a break decides, else what could not be decided leaves it open."""
-    verdicts = {one.data.get("verdict") for one in review.told}
+def verdict_of(review: Review, *, is_whole: bool = True) -> int:
+    """Return the exit code of a comparison: a break decides, else what could not be decided or had leaves it open."""
+    verdicts = {one.data.get("verdict") for one in review.told} | (set() if is_whole else {UNDECIDED})
     return EXIT_CODES[DRIFT if BREAKING in verdicts else INCONCLUSIVE if UNDECIDED in verdicts else PASS]
 
 
 def _annotate(findings: Sequence[CompatibilityFinding], comparison: Comparison) -> Annotation:
     finding = next((one for one in findings if one.proof), findings[0])
     place, ignore = comparison.place_of(finding), comparison.ignore_of(finding)
-    contracts = list(dict.fromkeys(one.new_version or one.old_version for one in findings))
+    named = (name for one in findings for name in (one.new_version or one.old_version, *one.also) if "@" in name)
+    contracts = list(dict.fromkeys(named))
     return Annotation(
         rule=finding.rule,
         name=finding.name,
@@ -55,9 +56,9 @@ def _annotate(findings: Sequence[CompatibilityFinding], comparison: Comparison) 
         line=place.line,
         column=place.column,
         path=finding.path,
-        message=f"{_shortened(contracts)}: {_change(finding)}{finding.says}",
+        message=_change(finding) or finding.says,
         help=finding.action,
-        proof=tuple(_proof(finding)),
+        proof=tuple(_proof(finding, contracts)),
         excuse=excuse_of(ignore) if ignore else None,
         data=_data(finding, contracts),
     )
@@ -78,26 +79,35 @@ def _shortened(contracts: Sequence[str]) -> str:
 
 
 def _change(finding: CompatibilityFinding) -> str:
-    """Return what was and what is, where both can be said in a few words."""
+    """Return what was and what is, where there are both and they can be said in a few words."""
+    if finding.old is None or finding.new is None or (finding.old, finding.new) == _versions(finding):
+        return ""
     was, now = _words(finding.old), _words(finding.new)
-    return f"{was} became {now}. " if len(was) + len(now) <= _LONGEST else ""
+    return f"`{was}` became `{now}`" if len(was) + len(now) <= _LONGEST else ""
 
 
 def _words(value: Any) -> str:
-    return "nothing" if value is None else value if isinstance(value, str) else _json(value)
+    return value if isinstance(value, str) else _json(value)
 
 
-def _proof(finding: CompatibilityFinding) -> Iterator[str]:
-    """Yield the lines that show a finding: where it was, one message, and what each of both versions says of it."""
-    names = (finding.old_version, finding.new_version)
-    old, new = names if names[0] != names[1] else ("published", "now")
-    at = finding.old_place
-    if at is not None and at.file is not None:
-        yield f"was at    {':'.join(str(part) for part in (at.file, at.line, at.column) if part is not None)}"
+def _versions(finding: CompatibilityFinding) -> tuple[str, str]:
+    return finding.old_version, finding.new_version
+
+
+def _proof(finding: CompatibilityFinding, contracts: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that show a finding: whom it is about, one message, and what each of both versions says of it."""
+    old, new = _versions(finding)
+    told = {"contracts": _shortened(contracts), "why": finding.says}
+    if finding.old_place is not None and finding.old_place.file is not None:
+        at = (finding.old_place.file, finding.old_place.line, finding.old_place.column)
+        told["was at"] = ":".join(str(part) for part in at if part is not None)
     if finding.proof is not None:
-        yield f"message   {_json(finding.proof.message)}"
-        yield f"{old:<9} {_words(finding.proof.old)}"
-        yield f"{new:<9} {_words(finding.proof.new)}"
+        told["message"] = _json(finding.proof.message)
+        told[old if old != new else "published"] = _words(finding.proof.old)
+        told[new if old != new else "now"] = _words(finding.proof.new)
+    told["do"] = finding.action
+    width = max(map(len, told))
+    yield from (f"{title:<{width}}  {text}" for title, text in told.items())
 
 
 def _json(value: Any) -> str:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cdc_contracts.registry.annotations.annotation import ORDER, Annotation, Review, relative_to_repository
+from cdc_contracts.registry.annotations.annotation import (
+    ORDER,
+    Annotation,
+    Review,
+    heaviest_first,
+    relative_to_repository,
+)
 from cdc_contracts.registry.annotations.lines import place_of, summarise
 from cdc_contracts.registry.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.reports.markdown import MOST_CHARACTERS, literal
 from cdc_contracts.registry.visible import visible
 
+_MOST: Final = 20
 _MARKS: Final = {ERROR: "❌", WARNING: "⚠️", INFO: "💬"}
 
 
@@ -19,7 +26,9 @@ def render_digest(review: Review) -> str:
     heaviest = min((one.severity for one in review.told), key=ORDER.__getitem__, default=None)
     head = f"### {_MARKS[heaviest] if heaviest else '✅'} cdc-contracts {review.command}: {literal(summarise(review))}"
     parts = [head, *(f"> {literal(note)}" for note in review.notes)]
-    parts += [_told(one) for one in sorted(review.told, key=lambda one: ORDER[one.severity])]
+    parts += [_told(one) for one in heaviest_first(review)[:_MOST]]
+    if len(review.told) > _MOST:
+        parts.append(f"… and {len(review.told) - _MOST} more, in the log of the run")
     if review.ignored:
         parts.append("\n".join(["<details><summary>Ignored</summary>\n", *_excused(review), "\n</details>"]))
     told, left = [], MOST_CHARACTERS
@@ -34,9 +43,10 @@ def render_digest(review: Review) -> str:
 
 def _told(one: Annotation) -> str:
     place = literal(place_of(one, relative_to_repository(one.file)))
-    lines = [f"{_MARKS[one.severity]} **{one.rule} {one.name}** {place}", f"{literal(one.message)}"]
+    title = literal(f"{one.rule} {one.name} {one.path}".rstrip())
+    lines = [f"{_MARKS[one.severity]} **{title}** {place}", f"{literal(one.message)}"]
     if one.proof:
-        lines += ["", *(f"    {visible(line, most=None)}" for line in one.proof), ""]
+        return "\n".join([*lines, "", *(f"    {visible(line, most=None)}" for line in one.proof)])
     return "\n".join([*lines, literal(one.help)])
 
 

@@ -44,7 +44,7 @@ def _name(one: Annotation) -> str:
 def _case(suite: ET.Element, one: Annotation, name: str, *, heavy: int) -> None:
     case = ET.SubElement(suite, "testcase", {"name": name, "classname": visible(one.file, most=None)})
     message = visible(one.message)
-    told = [f"{place_of(one)}: {one.severity}", one.message, *one.proof, f"do: {one.help}"]
+    told = [f"{place_of(one)}: {one.severity}", *one.lines]
     text = "\n".join(visible(line, most=None) for line in told)
     if one.excuse is not None:
         why = f"ignored until {one.excuse.until}: {one.excuse.reason}"

@@ -1,4 +1,4 @@
-"""Annotations as lines of text: `FILE:LINE:COLUMN: severity RULE name path: message`, and the proof below."""
+"""Annotations as lines of text: `FILE:LINE:COLUMN: severity RULE name path: message`, and its proof below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cdc_contracts.registry.visible import visible
 
 
 def render_lines(review: Review) -> str:
-    """Return a line for each annotation that is not ignored, with its proof and what to do indented below."""
+    """Return a line for each annotation that is not ignored, with its proof indented below."""
     return "".join(f"{line}\n" for one in review.told for line in _lines(one))
 
 

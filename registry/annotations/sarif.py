@@ -9,12 +9,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from cdc_contracts.registry.annotations.annotation import Annotation, Excuse, Review, relative_to_repository
+from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.reports.kinds import render_json
 from cdc_contracts.registry.rulebook import RuleEntry, find_rule
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {ERROR: "error", WARNING: "warning", INFO: "note"}
+_RULE_LEVELS: Final = {**_LEVELS, BREAKING: "error", UNDECIDED: "warning", NOTE: "note"}
 _ROOT: Final = "SRCROOT"
 _FINGERPRINT: Final = "cdcContracts/v1"
 
@@ -51,7 +53,7 @@ def _rule(rule: RuleEntry) -> dict[str, Any]:
         "shortDescription": {"text": rule.says},
         "fullDescription": {"text": " ".join([rule.says, *why])},
         "help": {"text": text},
-        "defaultConfiguration": {"level": _LEVELS.get(rule.severity, "error")},
+        "defaultConfiguration": {"level": _RULE_LEVELS[rule.severity]},
     }
 
 
@@ -60,7 +62,7 @@ def _result(one: Annotation, index: int, seen: Counter[str]) -> dict[str, Any]:
         "ruleId": one.rule,
         "ruleIndex": index,
         "level": _LEVELS[one.severity],
-        "message": {"text": "\n".join(filter(None, (one.message, *one.proof, one.help)))},
+        "message": {"text": "\n".join(one.lines)},
         "locations": [{"physicalLocation": _place(one.file, one.line, one.column)}],
         "partialFingerprints": {_FINGERPRINT: _fingerprint(one, seen)},
     }

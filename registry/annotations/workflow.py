@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.annotations.annotation import ORDER, Annotation, Review, relative_to_repository
+from cdc_contracts.registry.annotations.annotation import Annotation, Review, heaviest_first, relative_to_repository
 from cdc_contracts.registry.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.visible import visible
 
+_LONGEST_TITLE: Final = 200
 _COMMANDS: Final = {ERROR: "error", WARNING: "warning", INFO: "notice"}
 
 
@@ -16,16 +17,15 @@ def render_workflow(review: Review) -> str:
 
     GitHub shows the first ten of a kind that one step writes.
     """
-    heaviest_first = sorted(review.told, key=lambda one: ORDER[one.severity])
-    return "".join(_command(one) + "\n" for one in heaviest_first)
+    return "".join(_command(one) + "\n" for one in heaviest_first(review))
 
 
 def _command(one: Annotation) -> str:
     # a finding about a whole file is shown on its first line
     places = {"file": relative_to_repository(one.file), "line": one.line or 1, "col": one.column}
-    given = {**places, "title": f"{one.rule} {one.name}"}
+    given = {**places, "title": visible(f"{one.rule} {one.name} {one.path}".rstrip(), most=_LONGEST_TITLE)}
     told = ",".join(f"{name}={_property(visible(str(value), most=None))}" for name, value in given.items() if value)
-    text = "\n".join(visible(line, most=None) for line in (one.message, *one.proof, one.help) if line)
+    text = "\n".join(visible(line, most=None) for line in one.lines)
     return f"::{_COMMANDS[one.severity]} {told}::{_data(text)}"
 
 

@@ -39,11 +39,11 @@ def _compare(
     if old.type != new.type:
         return tuple(_report_types(old, new, direction) for direction in policy.directions(level))
     if new.type == JSON:
-        from cdc_contracts.registry.compatibility.json_schema import compare_json
+        from cdc_contracts.registry.compatibility.guarding import compare_json_guarded
 
-        return compare_json(old, new, level=level, policy=policy)
+        return compare_json_guarded(old, new, level=level, policy=policy)
     if new.type == AVRO:
-        from cdc_contracts.registry.compatibility.avro import compare_avro
+        from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
 
         return compare_avro(old, new, level=level, policy=policy)
     raise ValueError(f"no such schema language: {new.type}")

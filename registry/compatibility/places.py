@@ -103,7 +103,7 @@ def _scan_yaml(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, Position]]:
     except yaml.YAMLError:
         return
     waiting: list[tuple[Any, Parts]] = [(root, ())]
-    yield (), (1, 1)
+    yield (), (1, 1) if root is None else (root.start_mark.line + 1, root.start_mark.column + 1)
     while waiting:
         node, parts = waiting.pop()
         below: list[tuple[str, Any, Any]] = []

@@ -48,8 +48,9 @@ class Proof:
 class CompatibilityFinding:
     """One difference between two versions.
 
-    `old` and `new` are the JSON values that differ; where one is absent, its place is None. `path` is the JSON Pointer
-    of the message member, the schema keyword or the contract key, as the rule says.
+    `old` and `new` are the JSON values that differ, or what contracts say in words; None where one is absent, and its
+    place then None, or where it would stand. `path` is the JSON Pointer of the message member, the schema keyword or
+    the contract key, as the rule says. `also` names findings that tell the same: rule and pointer.
     """
 
     rule: str
@@ -67,6 +68,7 @@ class CompatibilityFinding:
     action: str
     confluent_rule: str | None = None
     proof: Proof | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry import documents, errata
-from cdc_contracts.registry.catalogue import RESERVED, Version
+from cdc_contracts.registry.catalogue import RESERVED, Version, system_folders
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.lint.targets import folders
@@ -92,7 +92,7 @@ def names_match_folders(draft: Draft) -> Iterator[Fault]:
 def folders_are_complete(draft: Draft) -> Iterator[Fault]:
     """Folders are SYSTEM/DIALECT/vN with versions 1 to n, and hold the documents of a contract and nothing else."""
     for target in draft.targets.contracts:
-        for system in folders(target.root):
+        for system in system_folders(target.root):
             for dialect in folders(system):
                 yield from _misnamed(target, system, dialect)
     for version in draft.versions:

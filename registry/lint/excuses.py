@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
 from cdc_contracts.registry.ignores import FORM, Ignore
 from cdc_contracts.registry.lint.rule import Fault, LintFinding
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _FAMILY: Final = "L"
 """What the ids of these rules begin with: comments about others are not looked for here."""
 _IGNORABLE: Final = frozenset(f"L{number:02}" for number in range(1, 26))
-"""The rules of lint but those of this module."""
-_COMPATIBILITY: Final = re.compile(r"C\d{3}\Z")
+"""The rules of lint, but those of this module and those of ids: what an id stands for is a promise without a date."""
+_COMPARED: Final = frozenset(rule.id for rule in PUBLICATION_RULES)
 
 
 def is_ignorable(rule: str) -> bool:
     """Say whether there is a rule of this id that a comment may ignore."""
-    return rule in _IGNORABLE or _COMPATIBILITY.match(rule) is not None
+    return rule in _IGNORABLE or rule in _COMPARED
 
 
 def ignores_are_complete(draft: Draft) -> Iterator[Fault]:

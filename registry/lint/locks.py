@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.catalogue import CANONICAL
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.publishing.digests import schema_digest
-from cdc_contracts.registry.publishing.locks import FILE, Entry, Key, Line, lock_lines, lock_order
+from cdc_contracts.registry.publishing.folders import read_subjects
+from cdc_contracts.registry.publishing.locks import FILE, Entry, Key, Line, Lock, lock_lines, lock_order
 from cdc_contracts.registry.publishing.publications import published_texts
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def every_schema_has_an_id(draft: Draft) -> Iterator[Fault]:
     for target, file, lines in _locked_targets(draft):
         present, locked = _digests(draft, target), {entry.key for _, entry in _entries(lines)}
         for key in present:
-            if key not in locked:
+            if key.is_contract and key not in locked:
                 yield Fault(file, f"an id for {key}: run `cdc-contracts registry ids`", "none")
         named = {(version.subject, version.number) for version in draft.versions}
         for number, entry in _entries(lines):
@@ -98,9 +100,16 @@ def _entries(lines: list[Line]) -> Iterator[tuple[int, Entry]]:
     return ((line.number, line.entry) for line in lines if line.entry is not None)
 
 
+def _subject_digests(target: Target) -> dict[Key, str]:
+    try:
+        return {one.key: one.digest for one in read_subjects(Path(str(target.root)), Lock())}
+    except CdcContractsError:  # told by the rule of subjects
+        return {}
+
+
 def _digests(draft: Draft, target: Target) -> dict[Key, str]:
     """Return the digests of the schemas that the contracts of a target publish; broken ones are told by other rules."""
-    found = {}
+    found = _subject_digests(target)
     for version in draft.versions:
         if version.subject != CANONICAL and target.covers_version(version) and version.reference in draft.schemas:
             try:

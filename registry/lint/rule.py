@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import yaml
-
+from cdc_contracts.registry.compatibility.places import find_positions
 from cdc_contracts.registry.pointers import join_pointer
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.ignores import Ignore
     from cdc_contracts.registry.lint.draft import Draft
 
-_COMPOSED: Final = (".yaml", ".json", ".avsc")
+_DOCUMENTS: Final = (".yaml", ".json", ".avsc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +94,11 @@ def report_fault(rule: LintRule, fault: Fault) -> LintFinding:
 
 def _place_of(file: Traversable, parts: tuple[str, ...]) -> tuple[int, int] | tuple[None, None]:
     """Return line and column of the deepest member on the way that the file itself has."""
-    if not parts or not file.name.endswith(_COMPOSED):
+    if not parts or not file.name.endswith(_DOCUMENTS):
         return None, None
     try:
-        node: Any = yaml.compose(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, OSError, UnicodeDecodeError):
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
         return None, None
-    mark = None
-    for part in parts:
-        if isinstance(node, yaml.MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == part), None)
-            if found is None:
-                break
-            mark, node = found[0].start_mark, found[1]
-        elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-            node = node.value[int(part)]
-            mark = node.start_mark
-        else:
-            break
-    return (mark.line + 1, mark.column + 1) if mark else (None, None)
+    pointer = join_pointer(*parts)
+    return find_positions(text, [pointer]).get(pointer, (None, None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from cdc_contracts.registry.findings import ERROR, WARNING
-from cdc_contracts.registry.lint import documents, excuses, judgements, links, locks, shapes
+from cdc_contracts.registry.lint import documents, excuses, judgements, links, locks, shapes, subjects
 from cdc_contracts.registry.lint.rule import LintRule
 
 LINT_RULES: Final = (
@@ -233,6 +233,13 @@ LINT_RULES: Final = (
         "A schema without an id gets one from whoever registers it first, and another one elsewhere.",
         "a line for JSON and one for AVRO", "a new version without a line",
         locks.every_schema_has_an_id,
+    ),
+    LintRule(
+        "L44", "subject-valid", ERROR,
+        "Checks that subjects/ holds valid schemas, and registry.yaml settings, and that what they refer to is there.",
+        "What a registry would refuse in the middle of a deployment is better refused before it is merged.",
+        "subjects/orders-value/v1.json, a JSON Schema", "a reference to a version that subjects/ does not hold",
+        subjects.subjects_can_be_registered,
     ),
 )  # fmt: skip
 IGNORE_NEEDED: Final = next(rule for rule in LINT_RULES if rule.name == "ignore-needed")

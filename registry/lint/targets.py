@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.catalogue import RESERVED, Version, shipped_catalogue
+from cdc_contracts.registry.catalogue import RESERVED, SUBJECTS, TABLES, Version, shipped_catalogue
 from cdc_contracts.registry.errata import FILE as ERRATA
 from cdc_contracts.registry.errors import UsageError
 
@@ -48,7 +48,7 @@ def find_targets(paths: Sequence[Path]) -> Targets:
     """
     if not paths:
         if next(DEFAULT.glob(_DEPTHS[0]), None) is not None:
-            return Targets((Target(DEFAULT),), ())
+            return Targets((Target(DEFAULT),), tuple(sorted((DEFAULT / TABLES).rglob("*.yaml"))))
         return Targets(tuple(Target(root) for root in shipped_catalogue().roots), ())
     contracts: list[Target] = []
     tables: list[Path] = []
@@ -58,6 +58,7 @@ def find_targets(paths: Sequence[Path]) -> Targets:
         target = _folder_target(path) if path.is_dir() else _file_target(path)
         if target is not None:
             contracts.append(target)
+            tables += sorted((path / TABLES).rglob("*.yaml")) if target.parts == () and path.is_dir() else []
         else:
             tables += _table_files(path)
     return Targets(tuple(contracts), tuple(tables))
@@ -82,7 +83,7 @@ def _folder_target(folder: Path) -> Target | None:
     for height, pattern in enumerate(_DEPTHS):
         if next(folder.glob(pattern), None) is not None:
             return _below(folder, height)
-    if any(folder.glob(f"*/{RESERVED}/*.yaml")):
+    if any(folder.glob(f"*/{RESERVED}/*.yaml")) or any(folder.glob(f"{SUBJECTS}/*/v*")):
         return Target(folder)
     return None
 

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import NOTE, CompatibilityFinding
 from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.publishing.digests import is_json
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of
-from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, is_unfinished, referred
+from cdc_contracts.registry.publishing.plans import OVERRIDE, READ_ONLY, Action, Plan, Refusal, is_unfinished, referred
 from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument, read_schema
 
 _POLICIES: Final = {"STRICT": Policy.CONFLUENT_STRICT, "LENIENT": Policy.CONFLUENT_LENIENT, "CDC": Policy.CDC}
 _SHOWN: Final = 3
+
+
+def refuse_unwritable(plan: Plan, wanted: Holdings, held: Holdings) -> None:
+    """Add a refusal to the plan for each new version that is no JSON, or whose subject is read-only and stays so."""
+    for step in plan.of(Action.REGISTER):
+        scope = _mode_scope(step.subject, held)
+        mode = wanted.settings.get(scope, ScopeSettings()).mode or held.settings.get(scope, ScopeSettings()).mode
+        if mode in READ_ONLY:
+            why = f"{scope or 'the whole registry'} is in mode {mode}: say another one in registry.yaml first"
+            plan.refusals.append(Refusal(step.subject, step.version, why))
+        if step.schema is not None and step.schema.type in (JSON, AVRO) and not is_json(step.schema.text):
+            plan.refusals.append(Refusal(step.subject, step.version, "its text is no JSON"))
 
 
 def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
@@ -25,17 +39,26 @@ def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
     """
     new: dict[str, list[HeldSchema]] = {}
     for step in plan.of(Action.REGISTER):
-        if step.schema is not None:
-            new.setdefault(step.subject, []).append(step.schema)
+        if step.schema is not None and not step.schema.deleted:
+            numbered = replace(step.schema, version=step.version or 0)  # that of a topic has none of its own
+            new.setdefault(step.subject, []).append(numbered)
     for subject, schemas in new.items():
         earlier = held.versions(subject, deleted=False)
         if not earlier or is_unfinished(subject, held):
             continue
         for schema in schemas:
-            refusal = None if schema.deleted else _judge(earlier, schema, wanted, held)
+            refusal = _judge(earlier, schema, wanted, held)
             if refusal is not None:
                 plan.refusals.append(refusal)
             earlier = [*earlier, schema]
+
+
+def _mode_scope(subject: str, held: Holdings) -> str:
+    """Return the scope whose mode holds for a subject on the server."""
+    if held.settings.get(GLOBAL, ScopeSettings()).mode == OVERRIDE:
+        return GLOBAL
+    scopes = (subject, f":{context_of(subject)}:")
+    return next((one for one in scopes if held.settings.get(one, ScopeSettings()).mode is not None), GLOBAL)
 
 
 def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Policy]:
@@ -61,13 +84,13 @@ def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, hel
         olds = [_document(one, wanted, held) for one in earlier]
         verdict = compare_schemas(olds, _document(new, wanted, held), level=level, policy=policy)
     except UsageError as error:
-        return Refusal(new.subject, new.version or None, f"the schema cannot be read: {error.what}")
+        return Refusal(new.subject, new.version, f"the schema cannot be read: {error.what}")
     if verdict.compatible:
         return None
     found = [one for one in verdict.findings if one.severity != NOTE]
     against = ", ".join(sorted({one.old_version for one in found}))
     why = f"incompatible at {level} with {against}" if verdict.compatible is False else f"undecided at {level}"
-    return Refusal(new.subject, new.version or None, why, tuple(_told(one) for one in found[:_SHOWN]))
+    return Refusal(new.subject, new.version, why, tuple(_told(one) for one in found[:_SHOWN]))
 
 
 def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDocument:
@@ -76,7 +99,7 @@ def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDoc
         for reference, position in zip(schema.references, referred(schema), strict=True)
         if (found := wanted.schemas.get(position) or held.schemas.get(position)) is not None
     }
-    name = f"{schema.subject} {schema.version}" if schema.version else f"the new {schema.subject}"
+    name = f"{schema.subject} {schema.version}"
     return read_schema(schema.text, type=schema.type, name=name, references=references)
 
 

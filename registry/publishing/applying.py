@@ -21,10 +21,8 @@ from cdc_contracts.registry.publishing.client import (
 )
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.locks import Entry, Lock, subject_key
-from cdc_contracts.registry.publishing.plans import IMPORT, Action, Plan, Step, referred
+from cdc_contracts.registry.publishing.plans import IMPORT, READ_ONLY, Action, Plan, Step, referred
 from cdc_contracts.registry.schema_documents import AVRO
-
-_READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 
 
 class Application:
@@ -36,6 +34,8 @@ class Application:
         self._held = held
         self._lock = lock
         self._importing: set[str] = set()
+        self._in_mode: set[str] = set()
+        """Subjects being imported that are surely in IMPORT mode: a server may drop it with the last version."""
         self._late: set[str] = set()
         """Subjects of which a version was deleted as soon as it was registered."""
 
@@ -46,7 +46,7 @@ class Application:
         """
         for schema in self._plan.learned:
             self._learn(schema)
-        opened = [step for step in self._plan.of(Action.MODE) if step.before in _READ_ONLY]
+        opened = [step for step in self._plan.of(Action.MODE) if step.before in READ_ONLY]
         for step in opened:
             yield self._set_mode(step)
         configs = self._plan.of(Action.CONFIG)
@@ -117,7 +117,7 @@ class Application:
         return int(self._client.send("POST", "subjects", subject, body=asked)["version"])
 
     def _begin_import(self, step: Step) -> None:
-        if step.subject in self._importing:
+        if step.subject in self._in_mode:
             return
         try:
             self._client.send("PUT", "mode", step.subject, body={"mode": IMPORT}, force=True)
@@ -125,6 +125,7 @@ class Application:
             mend = "a server that cannot import gives ids itself: take the id out of ids.lock and use `registry push`"
             raise RefusedError(error.what, code=error.code, where=error.where, mend=mend) from error
         self._importing.add(step.subject)
+        self._in_mode.add(step.subject)
 
     def _end_import(self, subject: str) -> None:
         """Give a subject the mode back that it had before; one that the folder sets follows with the other modes."""
@@ -140,7 +141,7 @@ class Application:
     def _delete(self, step: Step) -> Step:
         missing = (*DELETED_BEFORE, NO_SUBJECT, NO_VERSION)
         self._client.send("DELETE", "subjects", step.subject, "versions", str(step.version), missing=missing)
-        self._importing.discard(step.subject)  # the mode of a subject goes with its last version
+        self._in_mode.discard(step.subject)
         return step
 
     def _set_config(self, step: Step) -> Step:

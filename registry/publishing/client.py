@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.publishing.names import encode_subject
 
 if TYPE_CHECKING:
     import httpx
@@ -28,7 +29,12 @@ _PAUSES: Final = (0.2, 0.6, 1.8)
 _LONGEST_PAUSE: Final = 10.0
 _CONNECT_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 60.0
+_LOOK: Final = "check --url and the network"
 _OK: Final = 300
+_MEND: Final = {
+    401: "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN",
+    403: "ask whoever runs the registry for the right, or come as somebody else (--user)",
+}
 _REDIRECT: Final = 400
 
 
@@ -89,7 +95,7 @@ class RegistryClient:
 
         Raises RefusedError where the registry refuses, UnavailableError where it does not answer as a registry does.
         """
-        target = "/".join((self.url, *(quote(part, safe="", errors="surrogatepass") for part in path)))
+        target = "/".join((self.url, *map(encode_subject, path)))
         named = f"{method} {target}"
         answer = self._try(method, target, body, {name: _text(value) for name, value in query.items()})
         if answer.status_code < _OK:
@@ -107,9 +113,13 @@ class RegistryClient:
             try:
                 answer = self._http.request(method, target, json=body, params=query or None)
             except (httpx.TransportError, httpx.InvalidURL) as error:
-                if pause is None or isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
+                hopeless = isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol) or "CERTIFICATE" in str(
+                    error
+                )
+                if pause is None or hopeless:
+                    mend = "give --ca FILE with the certificate of who signed" if "CERTIFICATE" in str(error) else _LOOK
                     raise UnavailableError(
-                        f"the registry cannot be reached: {error}", where=self.url, mend="check --url and the network"
+                        f"the registry cannot be reached: {error or type(error).__name__}", where=self.url, mend=mend
                     ) from error
             else:
                 if pause is None or answer.status_code not in _AGAIN:
@@ -153,9 +163,7 @@ def _refusal(answer: httpx.Response, named: str) -> RefusedError:
     with _as_a_registry(named, answer):
         told = answer.json()
         code, message = int(told["error_code"]), str(told["message"])
-    mend = ""
-    if answer.status_code in (401, 403):
-        mend = "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN"
+    mend = _MEND.get(answer.status_code, "")
     return RefusedError(f"the registry refused ({code}): {message}", code=code, where=named, mend=mend)
 
 

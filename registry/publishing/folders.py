@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry import documents
+from cdc_contracts.registry.catalogue import SUBJECTS
 from cdc_contracts.registry.errors import ContractError, UsageError
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.locks import FILE, Lock, read_lock, subject_key
@@ -25,11 +26,12 @@ from cdc_contracts.registry.publishing.names import decode_subject, encode_subje
 from cdc_contracts.registry.publishing.publications import open_own_versions, publish_version
 from cdc_contracts.registry.schema_documents import AVRO, JSON
 
-SUBJECTS: Final = "subjects"
-TABLES: Final = "tables"
 SETTINGS: Final = "registry.yaml"
 SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": ".proto"}
 _TYPES: Final = {suffix: kind for kind, suffix in SUFFIXES.items()}
+_LEVELS: Final = {"compatibilityLevel": "compatibility"}
+_WORDS: Final = ("compatibility", "compatibilityPolicy")
+"""What a registry knows as words in capitals, however they are written."""
 _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
 _VERSION: Final = re.compile(r"v([1-9][0-9]{0,9})\Z")
 _LONGEST: Final = 180
@@ -187,7 +189,10 @@ def _scope_settings(given: Any, where: str) -> ScopeSettings:
     config, mode = given.get("config"), given.get("mode")
     if not isinstance(config, dict | None) or not isinstance(mode, str | None):
         raise ContractError("`config` is a mapping and `mode` a word", where=where)
-    return ScopeSettings(config, mode)
+    if config is not None:
+        config = {_LEVELS.get(key, key): value for key, value in config.items()}
+        config |= {key: value.upper() for key, value in config.items() if key in _WORDS and isinstance(value, str)}
+    return ScopeSettings(config, None if mode is None else mode.upper())
 
 
 def _read_text(file: Path) -> str:

@@ -7,6 +7,8 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 DEFAULT_CONTEXT: Final = "."
+CATALOGUE_CONTEXT: Final = ".cdc-contracts"
+"""The context under which our own server shows the shipped contracts; those of folders are in others below it."""
 _QUALIFIED: Final = re.compile(r":(\.[^:]*):(.*)\Z", re.DOTALL)
 
 
@@ -30,3 +32,14 @@ def context_of(subject: str) -> str:
 def qualify(subject: str, context: str) -> str:
     """Return a subject of a context as one name."""
     return subject if context == DEFAULT_CONTEXT or context_of(subject) == context else f":{context}:{subject}"
+
+
+def is_catalogue(context: str) -> bool:
+    """Say whether a context holds what a server shows of itself: it is there from the beginning and never written."""
+    return context == CATALOGUE_CONTEXT or context.startswith(f"{CATALOGUE_CONTEXT}.")
+
+
+def unqualified(subject: str) -> str:
+    """Return a subject without its context."""
+    match = _QUALIFIED.match(subject)
+    return match[2] if match else subject

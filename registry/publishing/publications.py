@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 CONTRACT: Final = "cdc-contracts.contract"
 """The property of metadata that names the version, `dts/canal@2`."""
 MEANING: Final = "cdc-contracts.meaning"
-"""The property of metadata that holds the resolved contract and its value mappings as JSON."""
+"""The property of metadata that holds the resolved contract, its value mappings and other reader schemas as JSON."""
 _AVRO_SUBJECT: Final = ".avro"
+_AVSC: Final = "message.avsc"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,7 @@ class Publication:
 
 def publish_version(version: Version) -> tuple[Publication, ...]:
     """Return the publications of a contract version: JSON, then Avro. Raises ContractError where it is broken."""
-    metadata = {"properties": {CONTRACT: version.reference, MEANING: _compact(_meaning(version))}}
+    metadata = {"properties": {CONTRACT: version.reference, MEANING: _compact(meaning_of(version))}}
     return tuple(
         Publication(
             Key(version.subject, version.number, kind), published_subject(version.subject, kind), text, metadata
@@ -90,9 +91,14 @@ def open_own_versions(root: Path) -> tuple[Version, ...]:
     return tuple(one for one in catalogue.all_versions() if Path(str(one.folder)).is_relative_to(root))
 
 
-def _meaning(version: Version) -> dict[str, Any]:
+def meaning_of(version: Version) -> dict[str, Any]:
+    """Return all that decides how a version is read, its two schemas apart."""
     mappings = {name: version.catalogue.resolved_mapping(name) for name in version.mapping_names()}
-    return {"contract": version.resolved, "mappings": mappings}
+    named = version.resolved.get("avro", {}).get("schemas", ())
+    beside = {
+        name: file.read_text(encoding="utf-8") for name in named if name != _AVSC and (file := version.file(name))
+    }
+    return {"contract": version.resolved, "mappings": mappings, "schemas": beside, "id": version.schema.get("$id")}
 
 
 def _compact(value: Any) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from cdc_contracts.registry.catalogue import SUBJECTS
 from cdc_contracts.registry.errors import ContractError, UsageError
 from cdc_contracts.registry.publishing.client import RegistryClient
 from cdc_contracts.registry.publishing.folders import (
     SETTINGS,
-    SUBJECTS,
     read_folder,
     read_settings,
     write_folder,

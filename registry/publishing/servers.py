@@ -17,25 +17,35 @@ from cdc_contracts.registry.publishing.client import (
     RegistryClient,
 )
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
-from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of
+from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of, is_catalogue
+from cdc_contracts.registry.publishing.plans import OVERRIDE
 from cdc_contracts.registry.schema_documents import AVRO
 
 _AT_ONCE: Final = 8
 _NOT_THERE: Final = (404, 405, NO_SUBJECT, NO_CONFIG, NO_MODE, 40499)
 _LEVELS: Final = {"compatibilityLevel": "compatibility"}
 """The level has one name where it is read and another where it is written; we keep the latter."""
-_OVERRIDE: Final = "READONLY_OVERRIDE"
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
 
 
 def list_subjects(client: RegistryClient) -> list[str]:
-    """Return every subject of every context, those that are deleted too. Raises UnavailableError."""
+    """Return every subject of every context, those that are deleted too. Raises UnavailableError.
+
+    What a server of ours shows of itself, the shipped contracts, is not counted in.
+    """
     found = set(_names(client.get("subjects", deleted=True), client))
     for context in list_contexts(client):
         if context != DEFAULT_CONTEXT:
             found |= set(_names(client.get("subjects", deleted=True, subjectPrefix=f":{context}:"), client))
-    return sorted(found)
+    return sorted(one for one in found if not is_catalogue(context_of(one)))
+
+
+def list_subjects_here(client: RegistryClient) -> list[str]:
+    """Return the subjects of the context that the URL ends in (`/contexts/NAME`), else of the default one."""
+    context = client.url.rpartition("/contexts/")[2] if "/contexts/" in client.url else DEFAULT_CONTEXT
+    named = _names(client.get("subjects"), client)
+    return sorted(one for one in named if context_of(one) == context)
 
 
 def list_contexts(client: RegistryClient) -> list[str]:
@@ -44,7 +54,7 @@ def list_contexts(client: RegistryClient) -> list[str]:
         found = client.get("contexts", missing=_NOT_THERE)
     except UnavailableError:
         return [DEFAULT_CONTEXT]
-    return [str(one) for one in found or [DEFAULT_CONTEXT]]
+    return [str(one) for one in found or [DEFAULT_CONTEXT] if not is_catalogue(str(one))]
 
 
 def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -> Holdings:
@@ -61,7 +71,7 @@ def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -
         contexts = list_contexts(client) if subjects is None else sorted({context_of(one) for one in named})
         scopes = [GLOBAL, *(f":{one}:" for one in contexts if one != DEFAULT_CONTEXT), *named]
         for scope, settings in zip(scopes, _map(pool, lambda scope: read_scope(client, scope), scopes), strict=True):
-            overrides = scope != GLOBAL and settings.mode == _OVERRIDE  # told of every scope, set once
+            overrides = scope != GLOBAL and settings.mode == OVERRIDE  # told of every scope, set once
             own = replace(settings, mode=None) if overrides else settings
             if own != ScopeSettings():
                 holdings.settings[scope] = own
@@ -95,6 +105,12 @@ def find_by_id(client: RegistryClient, context: str, number: int) -> HeldSchema 
     query = {} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"}
     entity = client.get("schemas", "ids", str(number), missing=(404, NO_SCHEMA), **query)
     return None if entity is None else _held("", 0, {**entity, "id": number}, deleted=False)
+
+
+def find_by_ids(client: RegistryClient, places: Sequence[tuple[str, int | None]]) -> list[HeldSchema | None]:
+    """Return what each id stands for in its context, None where it is free."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return _map(pool, lambda place: None if place[1] is None else find_by_id(client, place[0], place[1]), places)
 
 
 def _held(subject: str, version: int, entity: dict[str, Any], *, deleted: bool) -> HeldSchema:

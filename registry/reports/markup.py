@@ -10,7 +10,7 @@ from cdc_contracts.registry.visible import visible, visible_lines
 
 Attribute = str | int | float | bool | None
 
-_EMPTY: Final = frozenset({"meta", "br", "input"})
+_EMPTY: Final = frozenset({"meta", "br", "input", "col"})
 _VOID: Final = frozenset({*_EMPTY, "rect", "line", "path"})
 
 

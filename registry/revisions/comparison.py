@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.compatibility.publication import compare_published
 from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place
 from cdc_contracts.registry.errors import UsageError
@@ -34,7 +35,7 @@ class Comparison:
     revision: Revision
     findings: tuple[CompatibilityFinding, ...]
     checked: Mapping[str, int]
-    note: str
+    notes: tuple[str, ...]
 
     def place_of(self, finding: CompatibilityFinding) -> Place:
         """Return where a finding stands now; for what is gone, the nearest file that is left."""
@@ -103,12 +104,35 @@ def compare_contracts(draft: Draft, revision: Revision) -> Comparison:
     own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]
     if revision.root is None:
         note = f"{revision.name} holds no contracts yet: there is nothing published to compare with"
-        return Comparison(draft, target, revision, (), {"contracts": 0}, note)
+        return Comparison(draft, target, revision, (), {"contracts": 0}, (note, *revision.missing))
     old = Catalogue([*own, revision.root])
-    published = [version for version in old.all_versions() if _is_below(version.folder, revision.root)]
-    found = tuple(one for one in compare_published(old, draft.catalogue) if _is_asked(target, one))
-    count = sum(target.covers(*_parts(version.reference)) for version in published if version.subject != CANONICAL)
-    return Comparison(draft, target, revision, found, {"contracts": count}, f"compared with {revision.name}")
+    published, present = _own(old, revision.root), _own(draft.catalogue, target.root)
+    gone = published - present
+    new = _Remaining(draft.catalogue.roots, gone) if gone else draft.catalogue
+    found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
+    count = sum(target.covers(*_parts(reference)) for reference in published)
+    return Comparison(
+        draft, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
+    )
+
+
+class _Remaining(Catalogue):
+    """A catalogue without the contracts that were taken out of a folder, although others ship them as well."""
+
+    def __init__(self, roots: Sequence[Traversable], gone: AbstractSet[str]) -> None:
+        super().__init__(roots)
+        self._gone = gone
+
+    def subjects(self) -> list[str]:
+        return [subject for subject in super().subjects() if self.versions(subject)]
+
+    def versions(self, subject: str) -> list[Version]:
+        return [version for version in super().versions(subject) if version.reference not in self._gone]
+
+
+def _own(catalogue: Catalogue, root: Traversable) -> set[str]:
+    """Return the references of the contracts that stand in a folder itself."""
+    return {version.reference for version in catalogue.all_versions() if _is_below(version.folder, root)}
 
 
 def _is_asked(target: Target, finding: CompatibilityFinding) -> bool:

@@ -3,20 +3,25 @@
 `main`, `v1.2`, `HEAD~1`   a git ref of the repository that the contracts are in, at the same folder
 `PATH.git#branch=main`      another repository or folder: `branch=`, `tag=`, `ref=` or `commit=`, and `subdir=`
 `path/to/contracts`         a folder
+`https://HOST`              a registry
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.errors import CdcContractsError, UsageError
 from cdc_contracts.registry.revisions.git import Repository
-from cdc_contracts.registry.revisions.trees import Tree
+from cdc_contracts.registry.revisions.trees import Content, Tree
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.publishing.client import RegistryClient
 
 _KINDS: Final = {"branch": "refs/heads/{}", "tag": "refs/tags/{}", "ref": "{}", "commit": "{}"}
 _WRITTEN: Final = ", ".join(f"{name}=…" for name in _KINDS) + " and subdir=…"
@@ -27,10 +32,31 @@ _SHORT: Final = 10
 
 @dataclass(frozen=True)
 class Revision:
-    """Contracts to compare with. `root` is None where there were none yet; `name` is what a person calls it."""
+    """Contracts to compare with. `root` is None where there were none yet; `name` is what a person calls it.
+
+    `missing` says what could not be had of them, and is not compared.
+    """
 
     name: str
     root: Traversable | None
+    missing: tuple[str, ...] = ()
+
+
+def is_registry(text: str) -> bool:
+    """Say whether a text is the URL of a registry."""
+    return _URL.match(text) is not None
+
+
+def open_registry(client: RegistryClient, own: Sequence[Version]) -> Revision:
+    """Return the contracts that a registry has. Raises UnavailableError where it does not answer."""
+    from cdc_contracts.registry.publishing.stored_contracts import read_contracts
+
+    stored = read_contracts(client, own)
+    content = Content(
+        {path: path for path in stored.files}, lambda paths: [stored.files[one].encode() for one in paths]
+    )
+    tree = Tree(client.url, content) if stored.files else None
+    return Revision(client.url, tree, tuple(stored.missing))
 
 
 def open_revision(text: str, root: Path) -> Revision:
@@ -38,8 +64,6 @@ def open_revision(text: str, root: Path) -> Revision:
 
     Raises UsageError where it leads nowhere, UnavailableError where nothing answers.
     """
-    if _URL.match(text):
-        raise UsageError("contracts on a registry cannot be compared with yet", where=text, mend="name a git ref")
     path, hash_sign, options = text.partition("#")
     if path.endswith(".git") and (hash_sign or Path(path).is_dir()):
         return _open_repository(path, options, root)

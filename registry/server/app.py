@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from cdc_contracts.registry.server.answers import error_body, http_message
 from cdc_contracts.registry.server.endpoints import (
@@ -45,6 +46,7 @@ def make_app(store: Store, options: Options | None = None) -> FastAPI:
     options = options or Options()
     app = FastAPI(title="cdc-contracts registry", redirect_slashes=False, docs_url=None, redoc_url=None)
     app.state.registry = Registry(store, options)
+    app.state.routers = ROUTERS
     for router in ROUTERS:
         app.include_router(router)
     for error, answer in (
@@ -82,9 +84,22 @@ async def _answer_bad_request(request: Request, error: Any) -> Response:
 
 
 async def _answer_http_error(request: Request, error: Any) -> Response:
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and request.method == "OPTIONS":
-        return Response(status_code=204, headers=error.headers)
-    return _answer(error.status_code, error.status_code, http_message(error.status_code), error.headers)
+    headers = error.headers
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(_methods_of(request))}
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=headers)
+    return _answer(error.status_code, error.status_code, http_message(error.status_code), headers)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return what may be done with the path of a request."""
+    methods: set[str] = set()
+    for router in request.app.state.routers:
+        for route in router.routes:
+            if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+                methods |= route.methods or set()
+    return sorted(methods | {"HEAD", "OPTIONS"} if "GET" in methods else methods | {"OPTIONS"})
 
 
 async def _answer_store_error(request: Request, error: Any) -> Response:

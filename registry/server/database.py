@@ -73,24 +73,30 @@ class Database:
 
 
 def _make_engine(url: str) -> Engine:
-    if "://" not in url:
-        Path(url).absolute().parent.mkdir(parents=True, exist_ok=True)
+    if url and "://" not in url:
+        _make_folder(Path(url).absolute().parent)
         url = f"sqlite:///{url}"
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise UsageError(
-            f"not the URL of a database: {url}", mend="sqlite:///FILE or postgresql://HOST/NAME"
-        ) from error
+    except (ArgumentError, ValueError) as error:
+        raise UsageError("not the URL of a database", mend="sqlite:///FILE or postgresql://HOST/NAME") from error
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
         return create_engine(parsed, pool_size=10, max_overflow=30, pool_pre_ping=True)
-    if parsed.get_backend_name() != "sqlite":
-        raise UsageError(f"no database for a registry: {parsed.drivername}", mend="Use SQLite or PostgreSQL.")
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        raise UsageError(f"no database for a registry: {parsed}", mend="Use a file of SQLite, or PostgreSQL.")
     engine = create_engine(parsed, pool_size=10, max_overflow=30, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the registry's database cannot be opened: no folder can be made for it: {error.strerror}"
+        raise UnavailableError(what, where=str(folder), mend="Name a file in a folder that may be written.") from error
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:

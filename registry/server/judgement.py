@@ -9,9 +9,12 @@ from typing import Any
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level
 from cdc_contracts.registry.compatibility.verdict import BREAKING, UNDECIDED, CompatibilityFinding
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.schema_documents import SchemaDocument
-from cdc_contracts.registry.server.policies import Defaults, config_of, level_of, policy_of
+from cdc_contracts.registry.server.bundling import bundle
+from cdc_contracts.registry.server.policies import Defaults, level_of, policy_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
+from cdc_contracts.registry.server.refusals import invalid_schema
 from cdc_contracts.registry.server.resolution import Resolver
 from cdc_contracts.registry.server.subjects import Subject
 
@@ -23,13 +26,13 @@ def judge(
     earlier: Sequence[StoredVersion],
     *,
     metadata: Mapping[str, Any] | None,
+    config: Mapping[str, Any],
     defaults: Defaults,
 ) -> list[str]:
     """Return why a schema may not follow earlier versions, the oldest first; nothing where it may.
 
     What could not be decided is a reason too: only what is shown to be compatible is.
     """
-    config = config_of(records, subject)
     level, policy = level_of(config, defaults), policy_of(config, defaults)
     group = config.get("compatibilityGroup")
     if group is not None:
@@ -39,7 +42,10 @@ def judge(
         return []
     resolver = Resolver(records, subject.context)
     olds = [resolver.stored(version) for version in (earlier if level.is_transitive else earlier[-1:])]
-    verdict = compare_schemas(olds, new, level=level, policy=policy)
+    try:
+        verdict = compare_schemas([bundle(old) for old in olds], bundle(new), level=level, policy=policy)
+    except UsageError as error:
+        raise invalid_schema(f"Invalid schema: {error.what}") from error
     if verdict.compatible:
         return []
     told = [finding for finding in verdict.findings if finding.severity in (BREAKING, UNDECIDED)]

@@ -45,34 +45,43 @@ class Defaults:
     mode: Mode = Mode.READWRITE
 
 
-def scopes_of(subject: Subject) -> list[Subject]:
-    """Return whose settings a subject looks at: its own, its context's, the registry's."""
-    return list(dict.fromkeys((subject, Subject(subject.context, ""), WHOLE_REGISTRY)))
+@dataclass(frozen=True)
+class Settings:
+    """What holds for a subject, a context or the whole registry."""
+
+    config: Mapping[str, Any]
+    mode: Mode
 
 
-def own_mode(records: Records, scope: Subject) -> Mode | None:
-    """Return the mode that is set right there, unless the registry's overrides it."""
-    whole = records.setting(WHOLE_REGISTRY, MODE)
-    if whole == Mode.READONLY_OVERRIDE:
-        return Mode.READONLY_OVERRIDE
-    own = records.setting(scope, MODE)
-    return None if own is None else Mode(own)
+def settings_of(records: Records, scope: Subject, defaults: Defaults) -> Settings:
+    """Return what holds: each key of the config, and the mode, from the nearest place that sets it."""
+    scopes = list(dict.fromkeys((scope, Subject(scope.context, ""), WHOLE_REGISTRY)))
+    found = records.settings_in(scopes)
+    config: dict[str, Any] = {}
+    for each in reversed(scopes):
+        config |= found.get((each, CONFIG), {})
+    modes = [found[each, MODE] for each in scopes if (each, MODE) in found]
+    overrides = found.get((WHOLE_REGISTRY, MODE)) == Mode.READONLY_OVERRIDE
+    return Settings(config, Mode.READONLY_OVERRIDE if overrides else Mode((*modes, defaults.mode)[0]))
 
 
 def mode_of(records: Records, scope: Subject, defaults: Defaults) -> Mode:
     """Return the mode that holds for a subject or context."""
-    *nearer, whole = [records.setting(each, MODE) for each in (scope, Subject(scope.context, ""), WHOLE_REGISTRY)]
-    if whole == Mode.READONLY_OVERRIDE:
+    return settings_of(records, scope, defaults).mode
+
+
+def config_of(records: Records, scope: Subject) -> Mapping[str, Any]:
+    """Return the config that holds for a subject or context."""
+    return settings_of(records, scope, Defaults()).config
+
+
+def own_mode(records: Records, scope: Subject) -> Mode | None:
+    """Return the mode that is set right there, unless the registry's overrides it."""
+    found = records.settings_in([scope, WHOLE_REGISTRY])
+    if found.get((WHOLE_REGISTRY, MODE)) == Mode.READONLY_OVERRIDE:
         return Mode.READONLY_OVERRIDE
-    return Mode(next((value for value in (*nearer, whole) if value is not None), defaults.mode))
-
-
-def config_of(records: Records, scope: Subject) -> dict[str, Any]:
-    """Return the config that holds for a subject or context: each key from the nearest place that sets it."""
-    config: dict[str, Any] = {}
-    for found in reversed(records.settings(CONFIG, scopes_of(scope))):
-        config |= found
-    return config
+    own = found.get((scope, MODE))
+    return None if own is None else Mode(own)
 
 
 def level_of(config: Mapping[str, Any], defaults: Defaults) -> Level:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Select, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, Subject, parse_subject
 from cdc_contracts.registry.server.tables import CONTEXTS, FORMS, REFERENCES, SCHEMAS, SETTINGS, SUBJECTS, VERSIONS
@@ -67,9 +67,7 @@ class Records:
     """The rows, as the rules of the registry speak of them."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    # Schemas
+        self.connection = connection
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
         """Return what an id stands for, if some version, deleted or not, still has it."""
@@ -82,19 +80,18 @@ class Records:
 
     def same_schemas(self, context: str, identity: str) -> list[StoredSchema]:
         """Return the schemas of that content: one, or several where they were imported so."""
-        query = select(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.identity == identity, ~SCHEMAS.c.erased)
-        return list(self._schemas(query.order_by(SCHEMAS.c.id)))
+        return list(self._schemas(_SAME_SCHEMAS, in_context=context, of_identity=identity))
 
     def identity_of(self, context: str, number: int) -> str | None:
         """Return the identity of what an id stands for, or stood for before it was erased."""
         query = select(SCHEMAS.c.identity).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number)
-        found: str | None = self._connection.execute(query).scalar()
+        found: str | None = self.connection.execute(query).scalar()
         return found
 
     def highest_id(self, context: str) -> int:
         """Return the highest id that was given in a context, 0 where none was."""
         query = select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)
-        return (self._connection.execute(query).scalar() or 1) - 1
+        return (self.connection.execute(query).scalar() or 1) - 1
 
     def add_schema(self, context: str, content: SchemaContent, number: int | None = None) -> int:
         """Keep a schema under the next id of its context, or under one that was given with it, and return the id."""
@@ -102,7 +99,7 @@ class Records:
         given = following if number is None else number
         bound = CONTEXTS.c.context == context
         row = {"next_id": max(following, given + 1), "listed": True}
-        self._connection.execute(update(CONTEXTS).where(bound).values(**row))
+        self.connection.execute(update(CONTEXTS).where(bound).values(**row))
         values = {
             "type": content.type,
             "text": content.text,
@@ -112,13 +109,13 @@ class Records:
             "erased": False,
         }
         if self.identity_of(context, given) is None:
-            self._connection.execute(insert(SCHEMAS).values(context=context, id=given, **values))
+            self.connection.execute(insert(SCHEMAS).values(context=context, id=given, **values))
         else:  # it was erased, and comes back as what it was
             revived = update(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == given)
-            self._connection.execute(revived.values(**values))
+            self.connection.execute(revived.values(**values))
         for reference in content.references:
             target = reference.target(context)
-            self._connection.execute(
+            self.connection.execute(
                 insert(REFERENCES).values(
                     context=context,
                     id=given,
@@ -130,22 +127,22 @@ class Records:
             )
         return given
 
-    # Versions
-
     def versions(self, subject: Subject) -> list[StoredVersion]:
         """Return all versions of a subject, the deleted among them, the oldest first."""
-        return list(self._versions(_of(subject)))
+        return list(self._versions(_VERSIONS_OF, in_context=subject.context, of_subject=subject.name))
 
     def version(self, subject: Subject, number: int) -> StoredVersion | None:
-        return next(self._versions(_of(subject).where(VERSIONS.c.version == number)), None)
+        of_number = _VERSIONS_OF.where(VERSIONS.c.version == number)
+        return next(self._versions(of_number, in_context=subject.context, of_subject=subject.name), None)
 
     def versions_of_schema(self, context: str, number: int) -> list[StoredVersion]:
         query = select(VERSIONS).where(VERSIONS.c.context == context, VERSIONS.c.id == number)
-        return list(self._versions(query))
+        return list(self._versions(query.order_by(VERSIONS.c.subject, VERSIONS.c.version)))
 
     def all_versions(self, context: str | None, prefix: str) -> Iterator[StoredVersion]:
         """Return the versions of subjects of one context, or of all, whose name starts with a prefix."""
-        query = select(VERSIONS).where(func.substr(VERSIONS.c.subject, 1, len(prefix)) == prefix)
+        query = select(VERSIONS).order_by(VERSIONS.c.context, VERSIONS.c.subject, VERSIONS.c.version)
+        query = query.where(func.substr(VERSIONS.c.subject, 1, len(prefix)) == prefix)
         return self._versions(query if context is None else query.where(VERSIONS.c.context == context))
 
     def add_version(self, subject: Subject, number: int | None, schema: int, now: int) -> int:
@@ -153,37 +150,29 @@ class Records:
         following = self._next_version(subject)
         given = following if number is None else number
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
-        self._connection.execute(update(SUBJECTS).where(*bound).values(next_version=max(following, given + 1)))
-        self._connection.execute(
-            insert(VERSIONS).values(
-                context=subject.context,
-                subject=subject.name,
-                version=given,
-                id=schema,
-                deleted=False,
-                registered_at=now,
-            )
-        )
+        self.connection.execute(update(SUBJECTS).where(*bound).values(next_version=max(following, given + 1)))
+        row = {"version": given, "id": schema, "deleted": False, "registered_at": now}
+        named = {"context": subject.context, "subject": subject.name}
+        self.connection.execute(insert(VERSIONS).values(**named, **row))
         return given
 
     def mark_deleted(self, version: StoredVersion) -> None:
-        bound = _row_of(version)
-        self._connection.execute(update(VERSIONS).where(*bound).values(deleted=True))
+        self.connection.execute(update(VERSIONS).where(*_row_of(version)).values(deleted=True))
 
     def erase(self, version: StoredVersion) -> None:
         """Take a version away for good, and its schema where no other version has it. Its numbers stay used."""
-        self._connection.execute(delete(VERSIONS).where(*_row_of(version)))
+        self.connection.execute(delete(VERSIONS).where(*_row_of(version)))
         context, number = version.subject.context, version.id
         if self.versions_of_schema(context, number):
             return
-        self._connection.execute(delete(REFERENCES).where(REFERENCES.c.context == context, REFERENCES.c.id == number))
+        self.connection.execute(delete(REFERENCES).where(REFERENCES.c.context == context, REFERENCES.c.id == number))
         gone = update(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number)
-        self._connection.execute(gone.values(erased=True, text="", extras="{}"))
-        self._connection.execute(update(FORMS).values(erasures=FORMS.c.erasures + 1))
+        self.connection.execute(gone.values(erased=True, text="", extras="{}"))
+        self.connection.execute(update(FORMS).values(erasures=FORMS.c.erasures + 1))
 
     def erasures(self) -> int:
         """Return how often a schema was erased: what was cached before the last time may be gone."""
-        erasures: int = self._connection.execute(select(FORMS.c.erasures)).scalar_one()
+        erasures: int = self.connection.execute(select(FORMS.c.erasures)).scalar_one()
         return erasures
 
     def referrers(self, subject: Subject, version: int, *, deleted: bool) -> list[int]:
@@ -197,64 +186,64 @@ class Records:
             REFERENCES.c.to_version == version,
             lives,
         )  # fmt: skip
-        return list(self._connection.execute(query.order_by(REFERENCES.c.id)).scalars())
-
-    # Contexts and settings
+        return list(self.connection.execute(query.order_by(REFERENCES.c.id)).scalars())
 
     def contexts(self) -> list[str]:
         query = select(CONTEXTS.c.context).where(CONTEXTS.c.listed).order_by(CONTEXTS.c.context)
-        return list(self._connection.execute(query).scalars())
+        return list(self.connection.execute(query).scalars())
 
     def unlist_context(self, context: str) -> None:
         """List a context no more, until something is registered there again. Its ids stay used."""
-        self._connection.execute(update(CONTEXTS).where(CONTEXTS.c.context == context).values(listed=False))
+        self.connection.execute(update(CONTEXTS).where(CONTEXTS.c.context == context).values(listed=False))
 
     def has_versions(self, context: str) -> bool:
         query = select(VERSIONS.c.version).where(VERSIONS.c.context == context).limit(1)
-        return self._connection.execute(query).first() is not None
+        return self.connection.execute(query).first() is not None
 
     def setting(self, scope: Subject, kind: str) -> Any:
         """Return the JSON value of a setting, None where it is not set there."""
-        query = select(SETTINGS.c.value).where(*_setting(scope, kind))
-        found = self._connection.execute(query).scalar()
-        return None if found is None else json.loads(found)
+        return self.settings_in([scope]).get((scope, kind))
 
-    def settings(self, kind: str, scopes: Sequence[Subject]) -> list[Any]:
-        """Return the values that are set in some of the scopes, in their order."""
-        found = [self.setting(scope, kind) for scope in scopes]
-        return [value for value in found if value is not None]
+    def settings_in(self, scopes: Sequence[Subject]) -> dict[tuple[Subject, str], Any]:
+        """Return all that is set in up to three scopes, by scope and kind."""
+        if not scopes:
+            return {}
+        padded = (*scopes, scopes[0], scopes[0])[:3]
+        names = {
+            f"{part}{place}": getattr(one, part) for place, one in enumerate(padded) for part in ("context", "name")
+        }
+        rows = self.connection.execute(_SETTINGS_IN, names)
+        return {(Subject(row.context, row.subject), row.kind): json.loads(row.value) for row in rows}
 
     def set_setting(self, scope: Subject, kind: str, value: Any) -> None:
-        self.remove_setting(scope, kind)
+        self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
         row = {"context": scope.context, "subject": scope.name, "kind": kind}
-        self._connection.execute(insert(SETTINGS).values(**row, value=json.dumps(value)))
+        self.connection.execute(insert(SETTINGS).values(**row, value=json.dumps(value)))
 
     def remove_setting(self, scope: Subject, kind: str) -> None:
-        self._connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
+        self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
 
     def remove_settings(self, context: str | None, kind: str) -> None:
         """Take away the settings of all subjects of one context, or of all contexts, and the contexts' own."""
         query = delete(SETTINGS).where(SETTINGS.c.kind == kind)
-        self._connection.execute(query if context is None else query.where(SETTINGS.c.context == context))
-
-    # How rows become records
+        self.connection.execute(query if context is None else query.where(SETTINGS.c.context == context))
 
     def _next_id(self, context: str) -> int:
-        found = self._connection.execute(select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)).scalar()
+        found = self.connection.execute(select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)).scalar()
         if found is None:
-            self._connection.execute(insert(CONTEXTS).values(context=context, next_id=1, listed=True))
+            self.connection.execute(insert(CONTEXTS).values(context=context, next_id=1, listed=True))
         return found or 1
 
     def _next_version(self, subject: Subject) -> int:
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
-        found = self._connection.execute(select(SUBJECTS.c.next_version).where(*bound)).scalar()
+        found = self.connection.execute(select(SUBJECTS.c.next_version).where(*bound)).scalar()
         if found is None:
             row = {"context": subject.context, "subject": subject.name}
-            self._connection.execute(insert(SUBJECTS).values(**row, next_version=1))
+            self.connection.execute(insert(SUBJECTS).values(**row, next_version=1))
         return found or 1
 
-    def _schemas(self, query: Select[Any]) -> Iterator[StoredSchema]:
-        for row in self._connection.execute(query):
+    def _schemas(self, query: Select[Any], **names: str) -> Iterator[StoredSchema]:
+        for row in self.connection.execute(query, names):
             extras = json.loads(row.extras)
             references = tuple(Reference(*parts) for parts in extras.get("references", ()))
             content = SchemaContent(
@@ -262,21 +251,35 @@ class Records:
             )
             yield StoredSchema(row.context, row.id, content)
 
-    def _versions(self, query: Select[Any]) -> Iterator[StoredVersion]:
-        ordered = query.order_by(VERSIONS.c.context, VERSIONS.c.subject, VERSIONS.c.version)
-        for row in self._connection.execute(ordered):
+    def _versions(self, query: Select[Any], **names: str) -> Iterator[StoredVersion]:
+        for row in self.connection.execute(query, names):
             subject = Subject(row.context, row.subject)
             yield StoredVersion(subject, row.version, row.id, row.deleted, row.registered_at)
+
+
+_SETTINGS_IN: Final = select(SETTINGS).where(
+    or_(*(
+        and_(SETTINGS.c.context == bindparam(f"context{place}"), SETTINGS.c.subject == bindparam(f"name{place}"))
+        for place in range(3)
+    ))
+)  # fmt: skip
+_VERSIONS_OF: Final = (
+    select(VERSIONS)
+    .where(VERSIONS.c.context == bindparam("in_context"), VERSIONS.c.subject == bindparam("of_subject"))
+    .order_by(VERSIONS.c.version)
+)
+_SAME_SCHEMAS: Final = (
+    select(SCHEMAS)
+    .where(SCHEMAS.c.context == bindparam("in_context"), SCHEMAS.c.identity == bindparam("of_identity"))
+    .where(~SCHEMAS.c.erased)
+    .order_by(SCHEMAS.c.id)
+)
 
 
 def _extras_of(content: SchemaContent) -> str:
     references = [[reference.name, reference.subject, reference.version] for reference in content.references]
     named = {"references": references, "metadata": content.metadata, "ruleSet": content.rule_set}
     return json.dumps({name: value for name, value in named.items() if value})
-
-
-def _of(subject: Subject) -> Select[Any]:
-    return select(VERSIONS).where(VERSIONS.c.context == subject.context, VERSIONS.c.subject == subject.name)
 
 
 def _row_of(version: StoredVersion) -> tuple[Any, ...]:

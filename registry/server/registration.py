@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from cdc_contracts.registry.schema_documents import SchemaDocument
 from cdc_contracts.registry.server.attachments import check_rules, merge_metadata, merge_rules
 from cdc_contracts.registry.server.content import make_content
 from cdc_contracts.registry.server.judgement import judge
-from cdc_contracts.registry.server.policies import Defaults, Mode, config_of, mode_of
+from cdc_contracts.registry.server.policies import Defaults, Mode, Settings, settings_of
 from cdc_contracts.registry.server.records import Records, Reference, SchemaContent, StoredSchema, StoredVersion
 from cdc_contracts.registry.server.refusals import (
     incompatible,
@@ -40,6 +40,18 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class _Basis:
+    """What a decision about a subject rests on."""
+
+    versions: list[StoredVersion]
+    settings: Settings
+
+    @property
+    def live(self) -> list[StoredVersion]:
+        return [version for version in self.versions if not version.deleted]
+
+
+@dataclass(frozen=True)
 class Registered:
     """Where a schema stands."""
 
@@ -52,34 +64,41 @@ def register(
 ) -> Registered:  # fmt: skip
     """Return the schema as it is registered under a subject: as before, or from now on.
 
-    Comparing schemas can take long, so it is done before the transaction that writes, and again if the subject
-    changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
+    Comparing schemas can take long, so it is done before the transaction that writes, and in there once more only
+    if the subject changed meanwhile. Raises Refusal; `conflict` is the code for an incompatible schema.
     """
     if not subject.is_valid:
         raise invalid_subject(subject)
     check_rules(submission.rule_set)
-    while True:
-        with store.reading() as records:
-            basis = _basis_of(records, subject)
-            prepared = _prepare(records, subject, submission, defaults, conflict)
-        if isinstance(prepared, Registered):
-            return prepared
-        with store.writing() as records:
-            if _basis_of(records, subject) == basis:
-                return _add(records, subject, submission, prepared)
+    with store.reading() as records:
+        basis = _basis_of(records, subject, defaults)
+        prepared = _prepare(records, subject, submission, basis, defaults, conflict)
+    if isinstance(prepared, Registered):
+        return prepared
+    with store.writing() as records:
+        newest = _basis_of(records, subject, defaults)
+        if newest != basis:
+            prepared = _prepare(records, subject, submission, newest, defaults, conflict)
+            if isinstance(prepared, Registered):
+                return prepared
+        return _add(records, subject, submission, prepared)
 
 
-def find(records: Records, subject: Subject, content: SchemaContent, *, deleted: bool = False) -> Registered | None:
-    """Return the latest version of a subject that has this content."""
-    same = {schema.id: schema for schema in records.same_schemas(subject.context, content.identity)}
-    for version in reversed(records.versions(subject) if same else []):
+def find(
+    records: Records, versions: Sequence[StoredVersion], content: SchemaContent, *, deleted: bool = False
+) -> Registered | None:  # fmt: skip
+    """Return the latest of a subject's versions that has this content."""
+    if not versions:
+        return None
+    same = {schema.id: schema for schema in records.same_schemas(versions[0].subject.context, content.identity)}
+    for version in reversed(versions):
         if version.id in same and (deleted or not version.deleted):
             return Registered(same[version.id], version)
     return None
 
 
 def read_submission(
-    records: Records, subject: Subject, submission: Submission
+    records: Records, subject: Subject, submission: Submission, config: Mapping[str, Any]
 ) -> tuple[SchemaDocument, SchemaContent]:  # fmt: skip
     """Return the schema that a client sent, parsed, and as it would be kept.
 
@@ -97,7 +116,7 @@ def read_submission(
         submission.metadata,
         submission.rule_set,
         context=subject.context,
-        normalize=submission.normalize or bool(config_of(records, subject).get("normalize")),
+        normalize=submission.normalize or bool(config.get("normalize")),
     )
     return document, content
 
@@ -108,14 +127,14 @@ def live_versions(records: Records, subject: Subject) -> list[StoredVersion]:
 
 
 def _prepare(
-    records: Records, subject: Subject, submission: Submission, defaults: Defaults, conflict: int
+    records: Records, subject: Subject, submission: Submission, basis: _Basis, defaults: Defaults, conflict: int
 ) -> Registered | SchemaContent:
     """Return the version that is there already, or what is to be kept once all checks are passed."""
-    mode = mode_of(records, subject, defaults)
+    mode, config = basis.settings.mode, basis.settings.config
     if mode.is_read_only:
         raise not_permitted(f"{_where(subject)} is in read-only mode")
-    document, content = read_submission(records, subject, submission)
-    known = find(records, subject, content)
+    document, content = read_submission(records, subject, submission, config)
+    known = find(records, basis.versions, content)
     if known is not None and _is_asked_for(known, submission, mode):
         return known
     if mode is Mode.IMPORT:
@@ -123,14 +142,15 @@ def _prepare(
         return content
     if submission.id is not None:
         raise not_permitted(f"{_where(subject)} is not in import mode")
-    earlier = live_versions(records, subject)
-    attached = _attach(records, subject, submission, earlier)
+    attached = _attach(records, submission, basis)
     if attached != submission:
-        document, content = read_submission(records, subject, attached)
-        known = find(records, subject, content)
+        document, content = read_submission(records, subject, attached, config)
+        known = find(records, basis.versions, content)
         if known is not None:
             return known
-    reasons = judge(records, subject, document, earlier, metadata=content.metadata, defaults=defaults)
+    reasons = judge(
+        records, subject, document, basis.live, metadata=content.metadata, config=config, defaults=defaults
+    )  # fmt: skip
     if reasons:
         raise incompatible(subject, reasons, conflict)
     return content
@@ -155,12 +175,10 @@ def _check_import(
         raise not_permitted(f"Overwrite version {submission.version} of subject {subject} is not permitted.")
 
 
-def _attach(
-    records: Records, subject: Subject, submission: Submission, earlier: list[StoredVersion]
-) -> Submission:  # fmt: skip
+def _attach(records: Records, submission: Submission, basis: _Basis) -> Submission:
     """Return the submission with the metadata and rules that the version before and the config give it."""
-    config = config_of(records, subject)
-    last = records.schema(subject.context, earlier[-1].id) if earlier else None
+    config, live = basis.settings.config, basis.live
+    last = records.schema(live[-1].subject.context, live[-1].id) if live else None
     metadata, rule_set = submission.metadata, submission.rule_set
     if last is not None:
         metadata = last.content.metadata if metadata is None else metadata
@@ -198,9 +216,8 @@ def _settle(records: Records, reference: Reference, context: str) -> Reference:
     return replace(reference, version=live[-1].version)
 
 
-def _basis_of(records: Records, subject: Subject) -> tuple[Any, ...]:
-    """Return what a decision about a subject rests on."""
-    return records.versions(subject), config_of(records, subject), mode_of(records, subject, Defaults())
+def _basis_of(records: Records, subject: Subject, defaults: Defaults) -> _Basis:
+    return _Basis(records.versions(subject), settings_of(records, subject, defaults))
 
 
 def _where(subject: Subject) -> str:

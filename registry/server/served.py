@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -119,10 +119,10 @@ class ShelvedRecords(Records):
     def has_versions(self, context: str) -> bool:
         return self._holds(context) or super().has_versions(context)
 
-    def setting(self, scope: Subject, kind: str) -> Any:
-        if not self._holds(scope.context):
-            return super().setting(scope, kind)
-        return Mode.READONLY if kind == MODE and not scope.name else None
+    def settings_in(self, scopes: Sequence[Subject]) -> dict[tuple[Subject, str], Any]:
+        found = super().settings_in([scope for scope in scopes if not self._holds(scope.context)])
+        held = {scope for scope in scopes if self._holds(scope.context) and not scope.name}
+        return found | {(scope, MODE): Mode.READONLY for scope in held}
 
     def set_setting(self, scope: Subject, kind: str, value: Any) -> None:
         self._refuse(scope.context)
@@ -154,28 +154,27 @@ class ReadableRecords(ShelvedRecords):
     def __init__(self, connection: Connection, shelf: Shelf, caller: Caller) -> None:
         super().__init__(connection, shelf)
         self._caller = caller
+        self._told: set[tuple[str, int]] = set()
+        """Contexts and ids of schemas that a version that was told has: those may be read without another look."""
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
-        found = super().schema(context, number)
-        if found is None or self._caller.reads_all or self.versions_of_schema(context, number):
-            return found
-        return None
+        return super().schema(context, number) if self._may_read_schema(context, number) else None
 
     def schemas_by_guid(self, guid: str) -> list[StoredSchema]:
-        found = super().schemas_by_guid(guid)
-        return [one for one in found if self._caller.reads_all or self.versions_of_schema(one.context, one.id)]
+        return [one for one in super().schemas_by_guid(guid) if self._may_read_schema(one.context, one.id)]
 
     def versions(self, subject: Subject) -> list[StoredVersion]:
-        return super().versions(subject) if self._may_read(subject) else []
+        return list(self._readable(super().versions(subject)))
 
     def version(self, subject: Subject, number: int) -> StoredVersion | None:
-        return super().version(subject, number) if self._may_read(subject) else None
+        found = super().version(subject, number)
+        return None if found is None else next(self._readable([found]), None)
 
     def versions_of_schema(self, context: str, number: int) -> list[StoredVersion]:
-        return [one for one in super().versions_of_schema(context, number) if self._may_read(one.subject)]
+        return list(self._readable(super().versions_of_schema(context, number)))
 
     def all_versions(self, context: str | None, prefix: str) -> Iterator[StoredVersion]:
-        return (one for one in super().all_versions(context, prefix) if self._may_read(one.subject))
+        return self._readable(super().all_versions(context, prefix))
 
     def contexts(self) -> list[str]:
         return [context for context in super().contexts() if self._caller.may_somewhere(Right.READ, context)]
@@ -183,5 +182,16 @@ class ReadableRecords(ShelvedRecords):
     def setting(self, scope: Subject, kind: str) -> Any:
         return super().setting(scope, kind) if not scope.name or self._may_read(scope) else None
 
+    def _readable(self, versions: Iterable[StoredVersion]) -> Iterator[StoredVersion]:
+        for version in versions:
+            if self._may_read(version.subject):
+                self._told.add((version.subject.context, version.id))
+                yield version
+
     def _may_read(self, subject: Subject) -> bool:
         return self._caller.reads_all or self._caller.may(Right.READ, subject)
+
+    def _may_read_schema(self, context: str, number: int) -> bool:
+        if self._caller.reads_all or (context, number) in self._told:
+            return True
+        return bool(self.versions_of_schema(context, number))

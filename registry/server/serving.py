@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.server.answers import error_body
 from cdc_contracts.registry.server.app import make_app
 from cdc_contracts.registry.server.authentication import Authentication
 from cdc_contracts.registry.server.endpoints import contracts, operation
 from cdc_contracts.registry.server.metrics import Metrics, Monitoring
+from cdc_contracts.registry.server.openapi import describe
+from cdc_contracts.registry.server.origins import Origins
 from cdc_contracts.registry.server.request_log import RequestLog
 from cdc_contracts.registry.server.served import ServedStore
 from cdc_contracts.registry.server.service import Options
@@ -32,6 +38,8 @@ class Site:
     users: Users = field(default_factory=lambda: Users(None))
     options: Options = field(default_factory=Options)
     open_metrics: bool = False
+    alone: bool = False
+    """Whether only this machine reaches the server, and everybody on it may use it."""
 
     def open(self) -> tuple[ASGIApp, ServedStore]:
         """Return the application with all around it, and its store. Raises UsageError and UnavailableError."""
@@ -40,7 +48,8 @@ class Site:
         metrics.count_contents(store.counts)
         app = _extended_app(self, store, metrics)
         open_paths = frozenset({operation.HEALTH, *([operation.METRICS] if self.open_metrics else [])})
-        return RequestLog(Monitoring(Authentication(app, self.users, open_paths), metrics)), store
+        guarded = Origins(Authentication(app, self.users, open_paths), alone=self.alone)
+        return RequestLog(Monitoring(guarded, metrics)), store
 
 
 def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:
@@ -49,8 +58,16 @@ def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:
     app.state.catalogue, app.state.shelf = site.catalogue, site.shelf
     for router in (operation.ROUTER, contracts.ROUTER, pages.ROUTER):
         app.include_router(router)
+    app.add_exception_handler(CdcContractsError, _answer_error)
     app.user_middleware.append(Middleware(_Innermost))
+    document = describe(app)
+    app.openapi = lambda: document  # type: ignore[method-assign]
     return app
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    """A contract that does not hold together, or cannot be compared: its owner mends it, not the server's."""
+    return Response(error_body(422, str(error)), 422, media_type="application/json")
 
 
 class _Innermost:

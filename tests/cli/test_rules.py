@@ -39,6 +39,21 @@ def test_json_lists_every_rule_there_is(capsys):
 
 
 @pytest.mark.parametrize(
+    ("family", "head"), [("json-schema", "C1"), ("avro", "C2"), ("meaning", "C3"), ("publication", "C4")]
+)
+def test_the_rules_of_compatibility_are_told_by_what_is_compared(family, head):
+    found = [one for one in rules() if one.family == family]
+    assert found
+    assert {one.id[:2] for one in found} == {head}
+    assert {one.severity for one in found} <= {"breaking", "undecided", "note"}
+
+
+def test_a_rule_that_confluent_has_a_name_for_says_it(capsys):
+    assert main(["rules", "show", "C202"]) == 0
+    assert "\nConfluent   FIXED_SIZE_MISMATCH\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("asked", "found"),
     [
         ("D07", "D07 value-form  error\n"),
@@ -52,6 +67,9 @@ def test_json_lists_every_rule_there_is(capsys):
         ("columns-typed", "D09.columns-typed columns-typed  error\n"),
         ("L08", "L08 applies-continuous  error\n"),
         ("op-sampled", "L21 op-sampled  warning\n"),
+        ("C301", "C301 value-form  breaking\n"),
+        ("image-place", "C320 image-place  breaking\n"),
+        ("version-added", "C408 version-added  note\n"),
     ],
 )
 def test_a_rule_is_found_by_its_id_its_name_or_the_id_of_a_finding(asked, found, capsys):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
@@ -14,6 +14,7 @@ from cdc_contracts.registry.compatibility.avro.proofs import Prover, Shown
 from cdc_contracts.registry.compatibility.avro.resolution import Mismatch, Side, TooManyFields, resolve
 from cdc_contracts.registry.compatibility.avro.trails import message_pointer
 from cdc_contracts.registry.compatibility.levels import BACKWARD, MEANING, Level, Policy
+from cdc_contracts.registry.compatibility.places import find_positions
 from cdc_contracts.registry.compatibility.verdict import (
     BREAKING,
     NOTE,
@@ -63,7 +64,7 @@ def compare_avro(
             key = (finding.rule, finding.direction, finding.path, finding.old_place, finding.new_place)
             if key not in findings or findings[key].proof is None:
                 findings[key] = finding
-    return tuple(findings.values())
+    return tuple(_with_lines(findings.values(), old, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +161,36 @@ def _confluent_rule(mismatch: Mismatch, name: str | None) -> str | None:
 def _place(side: Side, document: SchemaDocument) -> Place | None:
     if side.at is None:
         return None
-    written_in = document.references.get(side.at.source, document)
-    return Place(side.at.pointer, written_in.file)
+    referred = document.all_references.get(side.at.source)
+    return Place(side.at.pointer, document.file if referred is None else referred.file or referred.name)
+
+
+def _with_lines(
+    findings: Iterable[CompatibilityFinding], old: SchemaDocument, new: SchemaDocument
+) -> Iterator[CompatibilityFinding]:
+    """Yield findings with the lines and columns of their places."""
+    told = list(findings)
+    old_lines = _Lines(old, [finding.old_place for finding in told])
+    new_lines = _Lines(new, [finding.new_place for finding in told])
+    for finding in told:
+        places = old_lines.of(finding.old_place), new_lines.of(finding.new_place)
+        yield replace(finding, old_place=places[0], new_place=places[1])
+
+
+class _Lines:
+    """Where places stand in the text of a schema. Those in schemas that it refers to have another file."""
+
+    def __init__(self, schema: SchemaDocument, places: Sequence[Place | None]) -> None:
+        self._file = schema.file
+        pointers = {place.pointer for place in places if place is not None and place.file == schema.file}
+        self._known = find_positions(schema.text, pointers) if pointers else {}
+
+    def of(self, place: Place | None) -> Place | None:
+        """Return a place with its line and column, where they are known."""
+        if place is None or place.file != self._file or place.pointer not in self._known:
+            return place
+        line, column = self._known[place.pointer]
+        return replace(place, line=line, column=column)
 
 
 def _proof(shown: Shown, mismatch: Mismatch, direction: str) -> Proof:

@@ -107,8 +107,9 @@ class Prover:
                 yield Shown(message, FASTAVRO, written=shown(written), read=shown(read))
 
     def _in_place(self, mismatch: Mismatch, datum: Any) -> Any:
-        """Return what stands at the end of the trail: the datum, or the record that lacks a field."""
-        return datum if mismatch.field is None else self._witnesses.smallest(mismatch.writer.type)
+        """Return what stands at the end of the trail: the datum, or the whole record where the mismatch is of one."""
+        of_record = mismatch.field is not None or mismatch.rule == rules.NAME
+        return self._witnesses.smallest(mismatch.writer.type) if of_record else datum
 
     def _cut_out(self, mismatch: Mismatch) -> Iterator[_Value]:
         """Yield pairs of types in which nothing is wrong but the mismatch, each with a datum that may show it."""

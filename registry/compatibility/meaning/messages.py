@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.compatibility.meaning.alterations import alter, put, raw_values, walk
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.compatibility.meaning.readings import Reader
 
 _MOMENT: Final = 1_609_344_671_123_000
+_LATER: Final = _MOMENT + 1_250_000
 _ID_TYPES: Final = ("int", "INTEGER", "varchar(20)", "VARCHAR2(20)", "text", "string")
 _TEXT_TYPES: Final = ("varchar(20)", "VARCHAR2(20)", "text", "string", "int")
 _CANONICAL: Final = (
@@ -43,12 +44,11 @@ class Messages:
     version: Version
     reader: Reader
     terms: Terms
-    types: dict[str, str] = field(default_factory=dict)
+    source_kind: str | None = None
 
     def of(self, question: Question, source_type: str | None) -> Iterator[Any]:
         """Yield the messages of a question: plain ones first, then altered ones, smallest first where that is known."""
-        table = self.table(source_type)
-        plain = list(self._written(question, table))
+        plain = list(self.plain(question, source_type))
         yield from plain
         if question.column is not None:
             for message in plain[:1]:
@@ -60,6 +60,10 @@ class Messages:
         yield from coded
         for message in (*coded, *plain):
             yield from alter(message, question.targets)
+
+    def plain(self, question: Question, source_type: str | None) -> Iterator[Any]:
+        """Yield messages of the ops that are asked about, as the version writes them."""
+        return self._written(question, self.table(source_type))
 
     def samples(self) -> Iterator[Any]:
         """Yield the samples of the version and of what it is based on, smallest first."""
@@ -87,14 +91,16 @@ class Messages:
         return next((name for name in known if name != but), wanted[0])
 
     def _written(self, question: Question, table: SourceTable) -> Iterator[Any]:
-        renderers = [Renderer(self.version, self.terms), Renderer(self.version, self.terms, full_old=True)]
-        if question.column is not None:
-            renderers = renderers[:1]
+        kind = self.source_kind or "OB_MYSQL"
+        renderers = [
+            Renderer(self.version, self.terms, full_old=full_old, source_kind=kind)
+            for full_old in ((False,) if question.column is not None else (False, True))
+        ]
         seen = []
         for op in question.ops:
             if op not in _BARE and op != "ddl" and op not in reachable_ops(self.version):
                 continue
-            for event in self._events(op, table, texts=_CANONICAL if question.column is not None else ("red", "green")):
+            for event in self._events(op, table, texts=_CANONICAL if question.column is not None else ("green", "red")):
                 for renderer in renderers:
                     try:
                         message = json.loads(self.reader.judge.wire.text_of(renderer.render(event)))
@@ -107,17 +113,17 @@ class Messages:
     def _events(self, op: str, table: SourceTable, texts: Sequence[str]) -> Iterator[Event]:
         """Yield events of an op: one for each text that the column may hold, the last with none."""
         if op == "ddl":
-            yield Event(op, table, None, None, _MOMENT, _MOMENT, "41", "7", "ALTER TABLE orders ADD c INT", "ALTER")
+            yield Event(op, table, None, None, _MOMENT, _LATER, "41", "7", "ALTER TABLE orders ADD c INT", "ALTER")
             return
         if op in _BARE:
-            yield Event(op, None, None, None, _MOMENT, _MOMENT, "41", "7")
+            yield Event(op, None, None, None, _MOMENT, _LATER, "41", "7")
             return
         for number, text in enumerate([*texts, None]):
             row: Image = {"id": "7", COLUMN: text}
             other: Image = {"id": "7", COLUMN: texts[number - 1] if op in ("update", "update-after") else text}
             before = other if op in ("update", "update-after") else row if op in ("delete", "update-before") else None
             after = row if op not in ("delete", "update-before") else None
-            yield Event(op, table, before, after, _MOMENT, _MOMENT, "41", "7")
+            yield Event(op, table, before, after, _MOMENT, _LATER, "41", "7")
 
     def _is_in_image(self, path: tuple[str | int, ...]) -> bool:
         places = (split_pointer(pointer) for pointer in self.version.meaning.images.pointers())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.compatibility.meaning.alterations import DROPPED, Path, put, walk
 from cdc_contracts.registry.compatibility.meaning.messages import Messages
-from cdc_contracts.registry.compatibility.meaning.questions import COLUMN, Question, ask
+from cdc_contracts.registry.compatibility.meaning.questions import ANY, COLUMN, Question, ask
 from cdc_contracts.registry.compatibility.meaning.readings import Reader, Told, differing
 from cdc_contracts.registry.compatibility.verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD, Proof
+from cdc_contracts.registry.model import ROW_OPS
+from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.tables import TableContract, TableContracts
 from cdc_contracts.registry.terms import Terms
 
@@ -19,13 +22,17 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
     from cdc_contracts.registry.compatibility.meaning.facts import Difference
     from cdc_contracts.registry.compatibility.meaning.values import MappingPair
+    from cdc_contracts.registry.model import Meaning
 
 ACCEPTED: Final = "accepted"
 CHECKED_BY: Final = "the reference judge"
 _TABLES: Final = ("orders", "shop.orders")
-_MOST_TRIES: Final = 1500
+_MOST_TRIES: Final = 1000
+_MOST_TRIES_OF_ALL: Final = 4000
+"""Tries of one comparison, shared among its differences: what is not shown by then is undecided."""
 _MOST_TYPES: Final = 12
 _SPELLINGS: Final = ("int(11)", "bigint unsigned", "timestamp(6)", "int", "INTERVAL_DAY_TO_SECOND", "varchar(20)")
+_DEEPEST: Final = 2
 _FRAME: Final = b"\x00\x00\x00\x00\x01"
 _FOLLOWING: Final = frozenset({"before_complete", "after_complete", "changed", "invalid", "holds", "update_part"})
 """Members of a change that follow from its images."""
@@ -38,7 +45,25 @@ class Trial:
 
     old: Version
     new: Version
+    tries: int = _MOST_TRIES
     _readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+
+    def share_tries(self, differences: int) -> None:
+        """Bound the messages that are tried for each of so many differences."""
+        self.tries = min(_MOST_TRIES, _MOST_TRIES_OF_ALL // max(1, differences))
+
+    def refuse_each_other(self) -> Proof | None:
+        """Return the proof that no message of the one contract is one of the other; None where some is."""
+        question, found = Question(ROW_OPS, rules=ANY), None
+        terms, told = self._terms(question, None, None)
+        readers = (self._reader(self.old, terms), self._reader(self.new, terms))
+        for version, reader in zip((self.old, self.new), readers, strict=True):
+            for message in Messages(version, reader, terms).plain(question, None):
+                value = _write(reader, message)
+                if value is not None and all(one.read(value).accepted for one in readers):
+                    return None
+                found = found or _proof_of(question, readers, reader, message, told)
+        return found
 
     def prove(self, difference: Difference, pair: MappingPair | None = None) -> Proof | None:
         """Return the proof of a difference; None where no message that was tried shows it."""
@@ -48,17 +73,26 @@ class Trial:
         for source_type in self._types(question, difference, pair):
             terms, told = self._terms(question, source_type, pair)
             readers = (self._reader(self.old, terms), self._reader(self.new, terms))
-            tried = islice(self._messages(question, source_type, terms, readers), _MOST_TRIES)
-            for writer, message in tried:
+            tried = self._messages(question, source_type, terms, readers, pair)
+            for writer, message in islice(tried, self.tries):
                 proof = _proof_of(question, readers, writer, message, told)
                 if proof is not None:
-                    return proof
+                    return _smallest(question, readers, writer, proof, told)
         return None
 
     def _messages(
-        self, question: Question, source_type: str | None, terms: Terms, readers: tuple[Reader, Reader]
+        self,
+        question: Question,
+        source_type: str | None,
+        terms: Terms,
+        readers: tuple[Reader, Reader],
+        pair: MappingPair | None,
     ) -> Iterator[tuple[Reader, Any]]:
-        both = [Messages(version, reader, terms) for version, reader in zip((self.old, self.new), readers, strict=True)]
+        kind = pair.kind if pair is not None else None
+        both = [
+            Messages(version, reader, terms, kind)
+            for version, reader in zip((self.old, self.new), readers, strict=True)
+        ]
         for messages in both:
             for message in messages.of(question, source_type):
                 yield messages.reader, message
@@ -135,13 +169,20 @@ def _records(version: Version, reader: Reader) -> Iterator[bytes]:
         step = step.base
 
 
+def _write(writer: Reader, message: Any) -> bytes | None:
+    """Return the value that holds a message; None where the wire has no such message."""
+    try:
+        return writer.write(message)
+    except _WRONG:
+        return None
+
+
 def _proof_of(
     question: Question, readers: tuple[Reader, Reader], writer: Reader, message: Any, terms: str
 ) -> Proof | None:
     """Return the proof that a message is, where it shows what is asked for."""
-    try:
-        value = writer.write(message)
-    except _WRONG:
+    value = _write(writer, message)
+    if value is None or not any(reader.may_accept(value) for reader in readers):
         return None
     old, new = readers[0].read(value), readers[1].read(value)
     checked_by = CHECKED_BY + terms
@@ -162,6 +203,41 @@ def _proof_of(
     if not any(pairs):
         pairs = [here, there]
     return Proof(READ_DIFFERENTLY, message, pairs[0], pairs[1], checked_by)
+
+
+def _smallest(question: Question, readers: tuple[Reader, Reader], writer: Reader, proof: Proof, terms: str) -> Proof:
+    """Return the proof without the members of its message that neither contract asks for; rows stay whole."""
+    for path in list(_optional_members(proof.message, readers)):
+        smaller = _proof_of(question, readers, writer, put(proof.message, path, DROPPED), terms)
+        if smaller is not None and (smaller.kind, smaller.old, smaller.new) == (proof.kind, proof.old, proof.new):
+            proof = smaller
+    return proof
+
+
+def _optional_members(message: Any, readers: tuple[Reader, Reader]) -> Iterator[Path]:
+    """Yield where a message has members that no schema requires, images and column types apart."""
+    schemas = [reader.judge.version.schema for reader in readers]
+    kept = {split_pointer(at) for reader in readers for at in _kept_members(reader.judge.meaning)}
+    for path, value in walk(message):
+        inside = any(path[: len(one)] == one or one[: len(path)] == path for one in kept if one)
+        if 0 < len(path) <= _DEEPEST and not inside and not isinstance(value, dict):
+            parents = [_schema_at(schema, path[:-1]) for schema in schemas]
+            named = any(path[-1] in parent.get("properties", ()) for parent in parents)
+            if named and not any(path[-1] in parent.get("required", ()) for parent in parents):
+                yield path
+
+
+def _kept_members(meaning: Meaning) -> Iterator[str]:
+    types = meaning.columns.types
+    yield from meaning.images.pointers()
+    if types != "none" and types.at is not None:
+        yield types.at
+
+
+def _schema_at(schema: Any, path: Path) -> Mapping[str, Any]:
+    for part in path:
+        schema = schema.get("properties", {}).get(part, {}) if isinstance(schema, dict) else {}
+    return schema if isinstance(schema, dict) else {}
 
 
 def _is_about(question: Question, old: dict[str, Any], new: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.findings import ERROR
@@ -13,6 +14,7 @@ from cdc_contracts.registry.pointers import ABSENT
 from cdc_contracts.registry.reading import Reading, as_sent
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.times import format_micros, read_time
+from cdc_contracts.registry.violations import SchemaJudge
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -62,6 +64,13 @@ class Reader:
         """Return the value that holds a message as its JSON is shown. Raises where the wire has no such message."""
         return self.judge.wire.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
+    def may_accept(self, value: bytes) -> bool:
+        """Say whether the shape of a value is right: asked first, because refusals take long to explain."""
+        try:
+            return shape_of(self.judge.version).fits(self.judge.wire.open(value))
+        except Unreadable:
+            return False
+
     def read(self, value: bytes) -> Told:
         """Return what the contract says of a value."""
         try:
@@ -97,6 +106,12 @@ class Reader:
         if place.reading is not None and isinstance(value, str):
             return [place.reading, value]
         return as_sent(value, place)
+
+
+@lru_cache(128)
+def shape_of(version: Version) -> SchemaJudge:
+    """Return what judges the shape of a version's messages."""
+    return SchemaJudge(version.schema)
 
 
 def differing(old: Told, new: Told) -> tuple[Any, Any]:

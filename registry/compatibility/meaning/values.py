@@ -25,12 +25,16 @@ _KINDS: Final = ("number", "text", "boolean")
 
 @dataclass(frozen=True, slots=True)
 class MappingPair:
-    """Two mappings that read the same messages: those from a kind of source database, in a mode."""
+    """Two mappings that read the same messages: those from a kind of source database, in a mode.
+
+    `is_chosen_alike`: both contracts choose by that, so that a type written otherwise is a change of its form.
+    """
 
     old: ValueMapping
     new: ValueMapping
     kind: str | None
     mode: str | None
+    is_chosen_alike: bool
 
 
 def value_differences(old: Version, new: Version) -> Iterator[tuple[Difference, MappingPair]]:
@@ -38,30 +42,31 @@ def value_differences(old: Version, new: Version) -> Iterator[tuple[Difference, 
     pairs = list(mapping_pairs(old, new))
     seen: list[Difference] = []
     for pair in pairs:
-        for one in _compare(pair):
+        for one in _compare(pair) if pair.is_chosen_alike else ():
             if one not in seen:
                 seen.append(one)
                 yield one, pair
     choices = [version.resolved["values"]["mapping"] for version in (old, new)]
-    if any(isinstance(choice, Mapping) for choice in choices) and choices[0] != choices[1] and pairs:
+    if any(isinstance(choice, Mapping) for choice in choices) and choices[0] != choices[1]:
         here, there = (Fact(choice, tell_mapping({"mapping": choice})) for choice in choices)
-        told_by_choice = [pair for pair in pairs if pair.old.name != pair.new.name]
-        yield Difference("mapping-choice", ("values", "mapping"), here, there), (told_by_choice or pairs)[0]
+        apart = [pair for pair in pairs if not pair.is_chosen_alike and pair.old.name != pair.new.name]
+        telling = min(apart or pairs, key=lambda pair: pair.kind is None)
+        yield Difference("mapping-choice", ("values", "mapping"), here, there), telling
 
 
 def mapping_pairs(old: Version, new: Version) -> Iterator[MappingPair]:
     """Yield each pair of mappings that reads the same messages, the one of messages that do not say first."""
-    choices = [version.meaning.values for version in (old, new)]
+    values = (old.meaning.values, new.meaning.values)
+    cases: dict[tuple[str | None, str | None], None] = {(None, None): None}
+    cases |= dict.fromkeys((kind, None) for one in values for kind in _kinds_of(one))
+    cases |= dict.fromkeys((None, mode) for mode in SOURCE_MODES if any(map(_asks_mode, values)))
     seen: set[tuple[str, str]] = set()
-    kinds = dict.fromkeys([None, *(kind for values in choices for kind in _kinds_of(values))])
-    modes: tuple[str | None, ...] = (None, *SOURCE_MODES) if any(map(_asks_mode, choices)) else (None,)
-    for kind in kinds:
-        for mode in modes:
-            names = tuple(values.mapping_for(kind if values.kind_at is not None else None, mode) for values in choices)
-            if names not in seen:
-                seen.add((names[0], names[1]))
-                here, there = old.catalogue.mapping(names[0]), new.catalogue.mapping(names[1])
-                yield MappingPair(here, there, kind, mode)
+    for kind, mode in cases:
+        here, there = (one.mapping_for(kind if one.kind_at is not None else None, mode) for one in values)
+        if (here, there) not in seen:
+            seen.add((here, there))
+            alike = (kind is None and mode is None) or all(not isinstance(one.mapping, str) for one in values)
+            yield MappingPair(old.catalogue.mapping(here), new.catalogue.mapping(there), kind, mode, alike)
 
 
 def _kinds_of(values: Values) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 
 from cdc_contracts.registry.server.entities import CompatibilityResponse, SchemaRequest
 from cdc_contracts.registry.server.judgement import judge
+from cdc_contracts.registry.server.policies import config_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
 from cdc_contracts.registry.server.refusals import Refusal, no_version
 from cdc_contracts.registry.server.registration import live_versions, read_submission
@@ -71,13 +72,16 @@ def _compare(
     verbose: bool,
 ) -> dict[str, Any]:
     submission = request.submission(normalize=normalize)
+    config = config_of(records, subject)
     try:
-        document, _ = read_submission(records, subject, submission)
+        document, _ = read_submission(records, subject, submission, config)
     except Refusal as refusal:
         if not verbose:
             raise
         return {"is_compatible": False, "messages": [refusal.message]}
     defaults = registry.options.defaults
-    reasons = judge(records, subject, document, earlier, metadata=submission.metadata, defaults=defaults)
+    reasons = judge(
+        records, subject, document, earlier, metadata=submission.metadata, config=config, defaults=defaults
+    )  # fmt: skip
     answer: dict[str, Any] = {"is_compatible": not reasons}
     return answer | {"messages": reasons} if verbose and reasons else answer

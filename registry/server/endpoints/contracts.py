@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.compatibility.contracts import compare_contracts
 from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.compatibility.pairs import verdict_document
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.listings import list_version
 from cdc_contracts.registry.rulebook import find_rule, rules
-from cdc_contracts.registry.server.comparing import compare_contracts, tell_verdict
 from cdc_contracts.registry.server.refusals import Refusal
 from cdc_contracts.registry.server.shelf import Shelf
 
@@ -43,6 +44,18 @@ class Contracts:
         if not self._shelf.is_readable(version):
             raise Refusal(404, f"there is no contract `{version.subject}`")
         return version
+
+    def pair(self, old: str, new: str) -> tuple[Version, Version]:
+        """Return two versions of one contract. Raises Refusal where they are none.
+
+        Unrelated contracts differ in everything, and proving each difference would keep the server busy for a minute.
+        """
+        found = (self.one(old), self.one(new))
+        if found[0].subject != found[1].subject:
+            raise Refusal(
+                422, "Two versions of one contract are compared here; `cdc-contracts compat` compares any two"
+            )
+        return found
 
 
 Readable = Annotated[Contracts, Depends()]
@@ -89,8 +102,9 @@ def judge_contracts(
     level: Level = Level.BACKWARD,
     policy: Policy = Policy.CDC,
 ) -> dict[str, Any]:
-    """Return whether one contract may follow another, with a proof of each finding that has one."""
-    return tell_verdict(compare_contracts(readable.one(old), readable.one(new), level=level, policy=policy))
+    """Return whether one version of a contract may follow another, with a proof of each finding that has one."""
+    before, after = readable.pair(old, new)
+    return verdict_document(compare_contracts(before, after, level=level, policy=policy))
 
 
 @ROUTER.get("/rules")

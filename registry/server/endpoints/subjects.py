@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
@@ -11,6 +12,7 @@ from fastapi.responses import Response
 from cdc_contracts.registry.server.deletion import delete_subject, delete_version
 from cdc_contracts.registry.server.entities import RegisterResponse, SchemaEntity, SchemaRequest, entity_of
 from cdc_contracts.registry.server.permissions import DeletedSubject, WrittenSubject
+from cdc_contracts.registry.server.policies import config_of
 from cdc_contracts.registry.server.records import Records, StoredSchema, StoredVersion
 from cdc_contracts.registry.server.refusals import no_schema, no_subject, no_version
 from cdc_contracts.registry.server.registration import find, read_submission, register
@@ -78,8 +80,9 @@ def look_up_schema(
     """Find out under which version a subject has a schema."""
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
-        _, content = read_submission(records, subject, request.submission(normalize=normalize))
-        found = find(records, subject, content, deleted=deleted)
+        config = config_of(records, subject)
+        _, content = read_submission(records, subject, request.submission(normalize=normalize), config)
+        found = find(records, records.versions(subject), content, deleted=deleted)
     if found is None:
         raise no_schema()
     return entity_of(found.schema, found.version, extended=extended)
@@ -168,12 +171,17 @@ def get_latest_with_metadata(
 ) -> Any:
     """Return the latest version whose metadata has some properties."""
     wanted = set(zip(key, value, strict=False))
+    once_more = {(unquote(name), unquote(text)) for name, text in wanted}  # the Python client encodes them twice
     with registry.store.reading() as records:
         check_subject(records, subject, deleted=deleted)
         for version in reversed(records.versions(subject)):
             schema = records.schema(subject.context, version.id)
             properties = ((schema.content.metadata if schema else None) or {}).get("properties", {})
-            if schema and (deleted or not version.deleted) and wanted <= set(properties.items()):
+            if (
+                schema
+                and (deleted or not version.deleted)
+                and (wanted <= set(properties.items()) or once_more <= set(properties.items()))
+            ):
                 return entity_of(schema, version, extended=extended)
     raise no_schema()
 

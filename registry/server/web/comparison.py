@@ -9,12 +9,13 @@ from typing import Any, Final
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place, Proof, Verdict
 from cdc_contracts.registry.differences import PRESENT, Differences
-from cdc_contracts.registry.reports.markup import Markup, element, join, name_of
+from cdc_contracts.registry.reports.markup import Markup, element, fold, join, name_of
 from cdc_contracts.registry.server.web.frame import listing, section
 from cdc_contracts.registry.visible import visible
 
 _MOST_FINDINGS: Final = 100
-_LONGEST_VALUE: Final = 2_000
+_LONGEST_VALUE: Final = 4_000
+_LONGEST_IN_SIGHT: Final = 300
 _WORDS: Final = {True: "compatible", False: "incompatible", None: "undecided"}
 _KINDS: Final = {
     "refused-by-new": "The old version takes this message, the new one refuses it.",
@@ -114,7 +115,8 @@ def _place(place: Place | None) -> Markup | None:
 
 def _text(value: Any) -> Markup:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return element("code", visible(text, most=_LONGEST_VALUE))
+    shown = element("code", visible(text, most=_LONGEST_VALUE))
+    return shown if len(text) <= _LONGEST_IN_SIGHT else fold(visible(text, most=_LONGEST_IN_SIGHT), shown)
 
 
 def _fact(text: str | None) -> str:

@@ -44,7 +44,12 @@ def _name(version: Version) -> Markup:
 
 def _versions(versions: list[Version]) -> Markup:
     links = [
-        join([element("a", f"@{one.number}", href=link("/contract", ref=one.reference)), f" {span(one)}"])
+        element(
+            "span",
+            element("a", f"@{one.number}", href=link("/contract", ref=one.reference)),
+            f" {span(one)}",
+            class_="keep",
+        )
         for one in versions
     ]
     return join([part for one in links for part in (element("br"), one)][1:])

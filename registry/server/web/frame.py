@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse
 from cdc_contracts.registry.reports.markup import Markup, cell, element, heading, join, row, table
 
 HOME: Final = "/ui"
+TITLE: Final = "Registry"
 
 Trail = Sequence[tuple[str, str]]
 """The pages above a page, with their addresses."""
@@ -22,7 +23,8 @@ Trail = Sequence[tuple[str, str]]
 
 def page(title: str, *content: Markup | None, trail: Trail = (), status: int = 200) -> HTMLResponse:
     """Return a page."""
-    ways = [element("a", name, href=href) for name, href in (("Registry", HOME), *trail)]
+    ways = [element("li", element("a", name, href=href)) for name, href in ((TITLE, HOME), *trail)]
+    way = element("nav", element("ol", *ways), class_="trail", aria_label="Where you are")
     head = [
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -30,10 +32,8 @@ def page(title: str, *content: Markup | None, trail: Trail = (), status: int = 2
         element("title", f"{title} · cdc-contracts"),
         element("style", Markup(_style())),
     ]
-    body = [
-        element(
-            "nav", element("ol", *(element("li", way) for way in ways)), class_="trail", aria_label="Where you are"
-        ),
+    body: list[Markup | None] = [
+        way if title != TITLE else None,
         element("main", element("h1", title), *content),
         element("footer", element("p", "cdc-contracts")),
     ]
@@ -63,7 +63,7 @@ def listing(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup | None
         )
         for cells in rows
     ]
-    return table(made, head=[heading(name) for name in head], kind="cards") if made else None
+    return table(made, head=[heading(name) for name in head], kind="cards listing") if made else None
 
 
 @cache

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.contracts import compare_contracts
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.reports.markup import element
-from cdc_contracts.registry.server.comparing import compare_contracts
 from cdc_contracts.registry.server.endpoints.contracts import Readable
 from cdc_contracts.registry.server.policies import config_of, level_of, policy_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
 from cdc_contracts.registry.server.refusals import Refusal, no_subject, no_version
 from cdc_contracts.registry.server.resolution import Resolver
-from cdc_contracts.registry.server.service import Registry, Served
+from cdc_contracts.registry.server.service import LARGEST, Registry, Served
 from cdc_contracts.registry.server.subjects import Subject, parse_subject
 from cdc_contracts.registry.server.web.comparison import difference_section, question_form, verdict_sections
 from cdc_contracts.registry.server.web.contract_pages import contract_list, contract_sections
-from cdc_contracts.registry.server.web.frame import HOME, Trail, link, page, section
+from cdc_contracts.registry.server.web.frame import HOME, TITLE, Trail, link, page, section
 from cdc_contracts.registry.server.web.subject_pages import PAGE, lines_of, subject_list, subject_sections
 from cdc_contracts.registry.server.web.texts import pretty, side_by_side
 
 ROUTER = APIRouter(prefix=HOME, include_in_schema=False, default_response_class=HTMLResponse)
-Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+Version = Annotated[int | None, Query(ge=1, le=LARGEST)]
+Text = Annotated[str, Query(max_length=2_000, pattern=r"^[^\x00]*$")]
+"""No database keeps a zero."""
 
 
 @ROUTER.get("")
@@ -42,7 +45,7 @@ def show_registry(
         shown = [(one, records.schema(one.subject.context, one.id)) for one in found[offset : offset + PAGE]]
     subjects = [(one, schema.content.type) for one, schema in shown if schema is not None]
     return page(
-        "Registry",
+        TITLE,
         section("Contracts", contract_list(readable.all())),
         section("Subjects", *subject_list(subjects, len(found), find, offset)),
     )
@@ -59,7 +62,7 @@ def show_contract(readable: Readable, ref: str) -> HTMLResponse:
 
 
 @ROUTER.get("/subject")
-def show_subject(registry: Served, name: str, version: Version = None) -> HTMLResponse:
+def show_subject(registry: Served, name: Text, version: Version = None) -> HTMLResponse:
     """Show one version of a subject."""
     subject = parse_subject(name)
     with registry.store.reading() as records:
@@ -78,7 +81,7 @@ def show_subject(registry: Served, name: str, version: Version = None) -> HTMLRe
 
 @ROUTER.get("/compare")
 def show_comparison(
-    registry: Served, readable: Readable, old: str, new: str, subject: str = "", level: Level | None = None,
+    registry: Served, readable: Readable, old: str, new: str, subject: Text = "", level: Level | None = None,
     policy: Policy | None = None,
 ) -> HTMLResponse:  # fmt: skip
     """Show two versions of a contract or subject beside each other."""
@@ -93,7 +96,7 @@ def show_comparison(
 
 
 def _compare_contracts(readable: Readable, names: tuple[str, str], level: Level, policy: Policy) -> HTMLResponse:
-    old, new = map(readable.one, names)
+    old, new = readable.pair(*names)
     verdict = compare_contracts(old, new, level=level, policy=policy)
     asked = {"old": old.reference, "new": new.reference}
     trail = [(one.reference, link("/contract", ref=one.reference)) for one in (old, new)]
@@ -135,11 +138,13 @@ def _compare_versions(
 
 
 def _version_of(records: Records, subject: Subject, number: str) -> StoredVersion:
-    found = records.version(subject, int(number)) if number.isascii() and number.isdecimal() else None
+    is_number = number.isascii() and number.isdecimal() and int(number[:11]) <= LARGEST
+    found = records.version(subject, int(number)) if is_number else None
     if found is None or found.deleted:
         raise no_version(number)
     return found
 
 
 def _not_there(refusal: Refusal) -> HTMLResponse:
-    return page("Not found", element("p", refusal.message), status=404)
+    title = "Not found" if refusal.status == HTTPStatus.NOT_FOUND else "Cannot be shown"
+    return page(title, element("p", refusal.message), status=refusal.status)

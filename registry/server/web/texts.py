@@ -40,7 +40,10 @@ def side_by_side(left: Sequence[str], right: Sequence[str], names: tuple[str, st
         row(*(element("th", name, scope="col", colspan=2, role="columnheader") for name in names)),
     )
     bodies = [element("tbody", group, role="rowgroup") for group in groups]
-    return element("table", head, *bodies, class_="sides", role="table", aria_label=f"{names[0]} beside {names[1]}")
+    widths = element("colgroup", *(element("col", class_=kind) for kind in ("line", None) * 2))
+    return element(
+        "table", widths, head, *bodies, class_="sides", role="table", aria_label=f"{names[0]} beside {names[1]}"
+    )
 
 
 def whole_text(lines: Sequence[str]) -> Markup:
@@ -48,7 +51,7 @@ def whole_text(lines: Sequence[str]) -> Markup:
     shown = [visible(line, most=_LONGEST_LINE) for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
         shown.append(f"… {len(lines) - _MOST_LINES:,} more lines")
-    return element("pre", element("code", "\n".join(shown)), tabindex=0)
+    return element("pre", element("code", join(shown, "\n")), tabindex=0)
 
 
 def _rows(
@@ -65,7 +68,7 @@ def _side(line: _Line, kind: str, side: str) -> tuple[Markup, Markup]:
     if line is None:
         return element("td", class_=f"line {side} none", role="cell"), element("td", class_=f"{side} none", role="cell")
     number, text = line
-    mark = "" if kind == "equal" else "- " if side == "old" else "+ "
+    mark = "  " if kind == "equal" else "- " if side == "old" else "+ "
     return (
         element("td", str(number + 1), class_=f"line {side}", role="cell"),
         element("td", element("code", mark + visible(text, most=_LONGEST_LINE)), class_=side, role="cell"),

@@ -78,7 +78,7 @@ def test_text_has_place_severity_rule_and_message(review):
     assert render_review(review, "text") == (
         "contracts/acme/plain/v1/contract.yaml:8:12: error L15 erratum-exists /provenance/errata/0: "
         "expected an entry of errata.yaml; found E9002\n"
-        "contracts/acme/plain/v2/contract.yaml: warning L21 op-sampled /ops: "
+        "contracts/acme/plain/v2/contract.yaml:1:1: warning L21 op-sampled /ops: "
         "expected a sample of every op; found none of heartbeat\n"
     )
 
@@ -120,7 +120,7 @@ def test_sarif_names_rules_places_and_reasons(review):
         "artifactLocation": {"uri": "data/contracts/acme/plain/v1/contract.yaml", "uriBaseId": "SRCROOT"},
         "region": {"startLine": 8, "startColumn": 12},
     }
-    assert "region" not in missing["locations"][0]["physicalLocation"]
+    assert missing["locations"][0]["physicalLocation"]["region"] == {"startLine": 1, "startColumn": 1}
     assert [one["level"] for one in run["results"]] == ["error", "error", "warning"]
 
 
@@ -138,8 +138,8 @@ def fingerprints(review):
 
 def test_github_is_told_the_place_from_the_top_of_the_repository(review):
     assert render_review(review, "github").splitlines() == [
-        "::error file=data/contracts/acme/plain/v1/contract.yaml,line=8,col=12,title=L15 erratum-exists::expected an entry of errata.yaml; found E9002%0A`cdc-contracts rules show L15` explains it",
-        "::warning file=data/contracts/acme/plain/v2/contract.yaml,line=1,title=L21 op-sampled::expected a sample of every op; found none of heartbeat%0A`cdc-contracts rules show L21` explains it",
+        "::error file=data/contracts/acme/plain/v1/contract.yaml,line=8,col=12,title=L15 erratum-exists /provenance/errata/0::expected an entry of errata.yaml; found E9002%0A`cdc-contracts rules show L15` explains it",
+        "::warning file=data/contracts/acme/plain/v2/contract.yaml,line=1,col=1,title=L21 op-sampled /ops::expected a sample of every op; found none of heartbeat%0A`cdc-contracts rules show L21` explains it",
     ]
 
 
@@ -148,7 +148,7 @@ def test_markdown_folds_what_is_ignored(review):
     assert told.startswith(
         "### ❌ cdc-contracts lint: 2 contracts, 10 samples, 2 mappings: 1 error, 1 warning, 1 ignored\n"
     )
-    assert "❌ **L15 erratum-exists** data/contracts/acme/plain/v1/contract.yaml:8:12\n" in told
+    assert "❌ **L15 erratum-exists /provenance/errata/0** data/contracts/acme/plain/v1/contract.yaml:8:12\n" in told
     assert "<details><summary>Ignored</summary>\n\n- L10 place-exists " in told
 
 
@@ -162,9 +162,10 @@ def test_nothing_in_a_name_breaks_out_of_a_command_of_github():
     lines = render_review(hostile_review(), "github").splitlines()
     assert [re.match(r"::(error|notice) file=", line)[1] for line in lines] == ["error", "error", "notice"]
     told, text = re.fullmatch(r"::error ([^:]*)::(.*)", lines[0]).groups()
-    assert dict(one.split("=", 1) for one in told.split(",")) == {
-        "file": "contracts/a%2Cb%3Ac%25d é/x y.yaml", "line": "3", "col": "7", "title": "L10 place-exists",
-    }  # fmt: skip
+    places = dict(one.split("=", 1) for one in told.split(","))
+    assert [*places] == ["file", "line", "col", "title"]
+    assert places["file"] == "contracts/a%2Cb%3Ac%25d é/x y.yaml"
+    assert places["title"].startswith("L10 place-exists /a%2Cb%3Ac%25d\\r\\n%3A%3Aerror%3A%3Ae")
     assert text.split("%0A")[1].startswith("a,b:c%25d\\r\\n")
 
 
@@ -189,11 +190,15 @@ def test_nothing_in_a_name_breaks_markdown():
     assert "\x1b" not in told
 
 
-def test_a_review_of_thousands_is_short_enough_for_a_comment():
-    one = Annotation("L10", "place-exists", "error", "contract.yaml", "x" * 200, "y" * 200)
-    told = render_digest(Review("lint", (one,) * 5_000))
+@pytest.mark.parametrize(
+    ("count", "length", "end"),
+    [(5_000, 200, "… and 4980 more, in the log of the run\n"), (20, 9_000, "… and more, in the JSON report\n")],
+)
+def test_a_review_of_any_size_is_short_enough_for_a_comment(count, length, end):
+    one = Annotation("L10", "place-exists", "error", "contract.yaml", "x" * length, "y" * 200)
+    told = render_digest(Review("lint", (one,) * count))
     assert len(told) < 65_536
-    assert told.endswith("… and more, in the JSON report\n")
+    assert told.endswith(end)
 
 
 def test_a_report_is_written_in_the_kind_of_its_ending(review, tmp_path):

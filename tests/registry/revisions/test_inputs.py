@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from repositories import commit, git
 
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.errors import UnavailableError, UsageError
@@ -15,18 +15,6 @@ from cdc_contracts.registry.revisions.inputs import open_revision
 
 OWN = Path(__file__).parents[1] / "lint" / "contracts"
 FILE = "acme/plain/v1/contract.yaml"
-
-
-def git(folder, *arguments):
-    settings = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *settings, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def commit(folder, message):
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", message)
-    return git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture

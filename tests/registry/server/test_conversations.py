@@ -47,16 +47,16 @@ def fill(turn, kept):
 
 def ask(client, address, turn):
     method, _, path = turn["ask"].partition(" ")
-    headers = dict(turn.get("headers", {}))
+    given = turn.get("headers", {})
+    headers = {name: value for name, value in given.items() if value is not None}
     content = turn.get("text")
     if "body" in turn:
         content = json.dumps(turn["body"])
-    if content is not None:
+    if content is not None and "Content-Type" not in given:
         headers.setdefault("Content-Type", V1)
     request = client.build_request(method, address + path, content=content, headers=headers)
-    for name, value in headers.items():
-        if value is None:
-            del request.headers[name]
+    if "Accept" in given and given["Accept"] is None:
+        del request.headers["Accept"]
     return client.send(request)
 
 

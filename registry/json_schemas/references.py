@@ -1,0 +1,149 @@
+"""What `$ref` leads to. Nothing is ever fetched: it is in the schema, in a schema handed in with it, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote, urldefrag, urljoin
+
+from cdc_contracts.registry.json_schemas.drafts import METASCHEMAS
+from cdc_contracts.registry.json_schemas.keywords import REFERENCES, subschemas
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.schema_faults import SchemaFault
+
+_LONGEST_SHOWN: Final = 80
+_ROOT: Final = "schema:"
+"""Stands for the address of a schema that gives itself none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subschema:
+    """A schema inside a schema: where it is, and which address its references start from."""
+
+    schema: dict[str, Any]
+    base: str
+    pointer: str
+
+
+def holds_references(document: Any) -> bool:
+    """Say whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not one.keys().isdisjoint(REFERENCES):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
+
+
+class Addresses:
+    """What can be referred to: by address, by address and anchor, and by pointers into both."""
+
+    def __init__(self, document: Any, references: Mapping[str, Any]) -> None:
+        self._resources: dict[str, Any] = {}
+        self._anchors: dict[tuple[str, str], Subschema] = {}
+        self._resolved: dict[tuple[str, str], Subschema | None] = {}
+        self.root = _ROOT
+        for name, referred in references.items():
+            self._add(referred, name)
+        self._add(document, _ROOT)
+
+    def _add(self, document: Any, base: str) -> None:
+        self._resources[base] = document
+        if not isinstance(document, dict):
+            return
+        waiting = [Subschema(document, base, "")]
+        while waiting:
+            one = waiting.pop()
+            waiting.extend(inside(one))
+            address = base_of(one.schema, one.base)
+            self._resources.setdefault(address, one.schema)
+            for anchor in _anchors(one.schema):
+                self._anchors.setdefault((address, anchor), one)
+
+    def resolve(self, reference: Any, place: Subschema) -> Subschema | None:
+        """Return what a reference leads to, or None where that is a metaschema.
+
+        Raises SchemaFault where it leads to nothing in the schema and those handed in with it.
+        """
+        if not isinstance(reference, str):
+            return None
+        key = (base_of(place.schema, place.base), reference)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(*key, place)
+        return self._resolved[key]
+
+    def _find(self, base: str, reference: str, place: Subschema) -> Subschema | None:
+        try:
+            address, fragment = urldefrag(urljoin(base, reference)) if reference[:1] != "#" else (base, reference[1:])
+        except ValueError:
+            raise SchemaFault(f"`$ref` is no reference: {_shown(reference)}", place.pointer) from None
+        if address.rstrip("#") in METASCHEMAS:
+            return None
+        by_name = reference.partition("#")[0]
+        document = self._resources.get(address, self._resources.get(by_name))
+        if document is None:
+            raise SchemaFault(
+                f"`$ref` leads outside of the schema: {_shown(reference)}",
+                place.pointer,
+                mend="Nothing is fetched from network or files. Put it into `$defs`, or hand it in as a reference.",
+            )
+        found = self._inside(document, address, unquote(fragment))
+        if found is None:
+            raise SchemaFault(
+                f"`$ref` leads to nothing: {_shown(reference)}", place.pointer, mend="Define it, or mend the reference."
+            )
+        return found
+
+    def _inside(self, document: Any, address: str, fragment: str) -> Subschema | None:
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get((address, fragment))
+        found, base = document, address
+        for part in split_pointer(fragment):
+            if isinstance(found, dict):
+                base, found = base_of(found, base), found.get(part)
+            elif isinstance(found, list) and part.isascii() and part.isdecimal():
+                found = dict(enumerate(found)).get(int(part[:_LONGEST_SHOWN]))
+            else:
+                return None
+        if isinstance(found, bool):
+            found = {}  # which asks nothing, as `true` and `false` do
+        return Subschema(found, base, fragment) if isinstance(found, dict) else None
+
+
+def base_of(schema: dict[str, Any], base: str) -> str:
+    """Return the address that references inside a schema start from."""
+    if "$id" not in schema and "id" not in schema:
+        return base
+    own = schema.get("$id", schema.get("id"))
+    if not isinstance(own, str) or own.startswith("#") or "$ref" in schema:
+        return base
+    try:
+        return urldefrag(urljoin(base, own))[0]
+    except ValueError:
+        return base
+
+
+def inside(place: Subschema) -> Iterator[Subschema]:
+    """Yield the schemas directly inside one."""
+    base = base_of(place.schema, place.base)
+    for _, pointer, schema in subschemas(place.schema):
+        yield Subschema(schema, base, place.pointer + pointer)
+
+
+def _anchors(schema: dict[str, Any]) -> Iterator[str]:
+    for key in ("$anchor", "$dynamicAnchor"):
+        if isinstance(schema.get(key), str):
+            yield schema[key]
+    for key in ("$id", "id"):  # how drafts before 2019-09 write an anchor
+        own = schema.get(key)
+        if isinstance(own, str) and own.startswith("#"):
+            yield own[1:]
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

@@ -1,0 +1,58 @@
+"""`bind` says which contract a topic speaks, and audits judge by it."""
+
+import json
+
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_binding_is_made_changed_listed_and_taken_back(here, capsys):
+    assert main(["bind", "orders", "dts/canal@1"]) == 0
+    assert main(["bind", "orders", "dts/canal@2"]) == 0
+    assert main(["bind", "orders", "dts/canal@2"]) == 0
+    assert main(["bind", "--list"]) == 0
+    assert main(["bind", "orders", "--remove"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "orders is bound to dts/canal@1 now",
+        "orders is bound to dts/canal@2 now (was dts/canal@1)",
+        "orders is bound to dts/canal@2 already",
+        "TOPIC   CONTRACT",
+        "orders  dts/canal@2",
+        "orders is bound to nothing now",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (["orders", "dts/cannal@2"], "did you mean dts/canal?"),
+        (["orders", "dts/canal@9"], "did you mean dts/canal@2?"),
+        (["orders"], "bind TOPIC SYSTEM/DIALECT@N"),
+        (["orders", "dts/canal@2", "--remove"], "bind TOPIC SYSTEM/DIALECT@N"),
+        ([], "or --list"),
+    ],
+)
+def test_a_call_that_binds_nothing_says_why_and_writes_nothing(here, capsys, call, told):
+    assert main(["bind", *call]) == 2
+    assert told in capsys.readouterr().err
+    assert list(here.iterdir()) == []
+
+
+def test_an_audit_judges_a_topic_by_what_it_is_bound_to(broker, make_topic, here, capsys):
+    topic = make_topic([(0, value) for value in rendered("dts/canal@2", 60, seed=5)])
+    verdicts = {}
+    for reference in ("dts/canal@2", "drs/json@2"):
+        assert main(["bind", topic, reference]) == 0
+        capsys.readouterr()
+        code = main(["audit", "topic", topic, "-b", broker.bootstrap, "--engine", "local", "--json"])
+        report = json.loads(capsys.readouterr().out)
+        verdicts[reference] = (code, report["contract"], report["verdict"])
+    assert verdicts == {"dts/canal@2": (0, "dts/canal@2", "pass"), "drs/json@2": (1, "drs/json@2", "drift")}

@@ -1,0 +1,69 @@
+"""Verdicts about Avro against those who read: Apache's checker on the same pairs, and fastavro on real data."""
+
+import io
+import json
+
+import avro.compatibility
+import avro.errors
+import avro.io
+import avro.schema
+import fastavro
+from avro_pairs import data, pairs
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.errors import InvalidSchema
+from cdc_contracts.registry.schema_documents import read_schema
+
+BYTES_AND_TEXT = "C213"
+
+
+def backward(writer, reader):
+    try:
+        sides = [read_schema(json.dumps(one), type="AVRO", name="one") for one in (writer, reader)]
+    except InvalidSchema:
+        assume(condition=False)
+    return compare_avro(*sides, level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
+
+
+@settings(max_examples=150)
+@given(pairs())
+def test_what_apaches_checker_says_is_said_here(pair):
+    writer, reader = pair
+    found = backward(writer, reader)
+    try:
+        schemas = [avro.schema.parse(json.dumps(one)) for one in (reader, writer)]
+    except avro.errors.AvroException:
+        assume(condition=False)
+    checker = avro.compatibility.ReaderWriterCompatibilityChecker()
+    verdict = checker.get_compatibility(*schemas).compatibility
+    ours = not any(finding.severity == "breaking" for finding in found)
+    assert ours == (verdict is avro.compatibility.SchemaCompatibilityType.compatible)
+
+
+@settings(max_examples=150)
+@given(pairs(), st.data())
+def test_what_is_said_to_be_read_is_read(pair, source):
+    writer, reader = pair
+    found = backward(writer, reader)
+    assume(not any(finding.severity == "breaking" for finding in found))
+    named = {}
+    written = fastavro.parse_schema(writer, named)
+    datum = data(source.draw, written, named)
+    message = io.BytesIO()
+    fastavro.schemaless_writer(message, written, datum)
+    message.seek(0)
+    try:
+        fastavro.schemaless_reader(message, written, fastavro.parse_schema(reader))
+    except UnicodeDecodeError:
+        assert BYTES_AND_TEXT in {finding.rule for finding in found}
+
+
+@settings(max_examples=150)
+@given(pairs())
+def test_every_refusal_has_a_message_that_is_refused(pair):
+    for finding in backward(*pair):
+        if finding.severity == "breaking":
+            assert finding.proof is not None, finding.says

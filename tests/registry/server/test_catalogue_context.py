@@ -1,0 +1,156 @@
+"""Contracts as any registry client reads them: in their own context, with ids that stay, and nobody can change them."""
+
+import json
+import shutil
+
+import httpx
+import pytest
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
+from registry_sites import serving_site
+
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.server.shelf import fill_shelf
+
+CANAL = ":.cdc-contracts:dts.canal"
+EXTENDED = {"Confluent-Accept-Unknown-Properties": "true"}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with serving_site(f"sqlite:///{tmp_path_factory.mktemp('registry')}/registry.db") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    with SchemaRegistryClient({"url": address}) as made:
+        yield made
+
+
+def test_every_contract_is_a_subject_for_each_language(client):
+    subjects = client.get_subjects()
+    assert len(subjects) == 42
+    assert {CANAL, f"{CANAL}.avro", ":.cdc-contracts:oms-community.default-extend-column-type"} <= set(subjects)
+    assert client.get_contexts() == [".", ".cdc-contracts"]
+
+
+def test_versions_of_a_subject_are_versions_of_the_contract(client):
+    assert client.get_versions(CANAL) == [1, 2]
+    old, new = (client.get_version(CANAL, number) for number in (1, 2))
+    assert (old.schema_id, new.schema_id) == (13, 15)
+    assert (old.schema.schema_type, new.schema.schema_type) == ("JSON", "JSON")
+    assert (
+        json.loads(new.schema.schema_str)["title"] == "DTS, Canal JSON, instances created or restarted since 2022-03-20"
+    )
+    assert client.get_latest_version(CANAL).version == 2
+    avro = client.get_version(f"{CANAL}.avro", 2)
+    assert (avro.schema_id, avro.schema.schema_type) == (16, "AVRO")
+    assert json.loads(avro.schema.schema_str)["contract"] == "dts/canal@2"
+
+
+def test_a_schema_is_found_by_id_guid_and_text(client, address):
+    assert client.get_schema(15, subject_name=CANAL).schema_str == client.get_version(CANAL, 2).schema.schema_str
+    found = client.lookup_schema(CANAL, client.get_version(CANAL, 1).schema)
+    assert (found.schema_id, found.version) == (13, 1)
+    guid = httpx.get(f"{address}/subjects/{CANAL}/versions/1", headers=EXTENDED).json()["guid"]
+    assert httpx.get(f"{address}/schemas/guids/{guid}/ids").json() == [{"context": ".cdc-contracts", "id": 13}]
+    assert httpx.get(f"{address}/schemas/ids/15/versions?subject={CANAL}").json() == [{"subject": CANAL, "version": 2}]
+    assert httpx.get(f"{address}/schemas/ids/15").status_code == 404
+
+
+def test_the_contract_is_told_to_clients_that_take_keys_they_do_not_know(address):
+    plain = httpx.get(f"{address}/subjects/{CANAL}/versions/2").json()
+    assert set(plain) == {"subject", "version", "id", "schemaType", "schema"}
+    told = httpx.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]
+    meaning = json.loads(told.pop("cdc-contracts.meaning"))
+    assert meaning["contract"]["ops"]["INIT"] == "snapshot"
+    fingerprint = told.pop("cdc-contracts.fingerprint")
+    assert len(fingerprint) == 64
+    assert told == {
+        "cdc-contracts.contract": "dts/canal@2",
+        "cdc-contracts.status": "current",
+        "cdc-contracts.applies": "from 2022-03-20",
+        "cdc-contracts.document": "004_c131997ae0547dbf.txt",
+    }
+
+
+def test_nobody_changes_a_contract(client, address):
+    for attempt in (
+        lambda: client.register_schema(CANAL, Schema('"int"', "AVRO")),
+        lambda: client.register_schema(":.cdc-contracts:new", Schema('"int"', "AVRO")),
+        lambda: client.delete_subject(CANAL),
+        lambda: client.delete_version(CANAL, 1),
+        lambda: client.set_compatibility(subject_name=CANAL, level="NONE"),
+    ):
+        with pytest.raises(SchemaRegistryError) as refused:
+            attempt()
+        assert (refused.value.http_status_code, refused.value.error_code) == (422, 42205)
+    for path in (f"/mode/{CANAL}", "/mode/:.cdc-contracts:"):
+        for mode in ("READWRITE", "IMPORT"):
+            answer = httpx.put(f"{address}{path}?force=true", json={"mode": mode})
+            assert (answer.status_code, answer.json()["error_code"]) == (422, 42205)
+    assert httpx.delete(f"{address}/contexts/.cdc-contracts").json()["error_code"] == 42211
+    assert httpx.get(f"{address}/mode/:.cdc-contracts:").json() == {"mode": "READONLY"}
+    assert client.get_versions(CANAL) == [1, 2]
+
+
+def test_registering_elsewhere_goes_on_as_before(client):
+    assert client.register_schema("orders-value", Schema('"int"', "AVRO")) == 1
+    assert client.get_subjects(subject_prefix="orders") == ["orders-value"]
+    client.delete_subject("orders-value")
+
+
+def test_a_schema_may_refer_to_a_contract(address):
+    body = {
+        "schemaType": "JSON",
+        "schema": json.dumps({"type": "object", "properties": {"change": {"$ref": "canal"}}}),
+        "references": [{"name": "canal", "subject": CANAL, "version": 2}],
+    }
+    number = httpx.post(f"{address}/subjects/wrapped-value/versions", json=body).json()["id"]
+    assert httpx.get(f"{address}/subjects/{CANAL}/versions/2/referencedby").json() == [number]
+
+
+def test_a_reader_finds_out_whether_a_schema_fits_a_contract(client):
+    ours = client.get_version(CANAL, 2).schema
+    assert client.test_compatibility(CANAL, ours, 2)
+    assert not client.test_compatibility(CANAL, Schema('{"type": "string"}', "JSON"), 2)
+
+
+def own_folder(tmp_path, name="mine"):
+    """A folder of one contract of its own."""
+    source = fill_shelf.__globals__["shipped_catalogue"]().version("dataworks/streamx@1").folder
+    folder = tmp_path / name
+    shutil.copytree(source, folder / "acme" / "streamx" / "v1")
+    shutil.copytree(source.parent.parent / "types", folder / "acme" / "types")
+    contract = folder / "acme" / "streamx" / "v1" / "contract.yaml"
+    contract.write_text(contract.read_text().replace("dataworks/streamx@1", "acme/streamx@1"))
+    return folder
+
+
+def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
+    from cdc_contracts.registry.publishing.numbering import number_contracts
+
+    folder = own_folder(tmp_path)
+    with pytest.raises(UsageError, match="acme/streamx@1 JSON has no id"):
+        fill_shelf([folder])
+    number_contracts(folder)
+    with serving_site(f"sqlite:///{tmp_path}/registry.db", folders=[folder]) as served:
+        assert httpx.get(f"{served}/subjects?subjectPrefix=:.cdc-contracts.mine:").json() == [
+            ":.cdc-contracts.mine:acme.streamx",
+            ":.cdc-contracts.mine:acme.streamx.avro",
+        ]
+        found = httpx.get(f"{served}/cdc/v1/contracts/acme/streamx/1").json()
+        assert found["reference"] == "acme/streamx@1"
+    schema = folder / "acme" / "streamx" / "v1" / "message.schema.json"
+    changed = json.loads(schema.read_text())
+    schema.write_text(json.dumps({**changed, "maxProperties": 99}))
+    with pytest.raises(UsageError, match="no longer the schema that got it"):
+        fill_shelf([folder])
+
+
+def test_two_folders_of_one_name_are_refused(tmp_path):
+    (tmp_path / "a" / "mine").mkdir(parents=True)
+    (tmp_path / "b" / "mine").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"two folders of contracts would be served as .cdc-contracts.mine"):
+        fill_shelf([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])

@@ -1,0 +1,137 @@
+"""What those who run a server see of it: health, figures, and a log without secrets."""
+
+import io
+import json
+import logging
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from registry_sites import serving_site, write_users
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.server.request_log import open_log
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/registry.db"
+
+
+def samples(address):
+    text = httpx.get(f"{address}/metrics").text
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = [sample.labels[name] for name in ("route", "code", "method", "kind") if name in sample.labels]
+            found[sample.name, *labels] = sample.value
+    return found
+
+
+def test_requests_are_counted_by_route_and_never_by_path(url):
+    with serving_site(url) as address, httpx.Client(base_url=address) as client:
+        for number in range(30):
+            client.get(f"/subjects/s-{number}/versions")
+            client.get(f"/nowhere/{number}")
+            client.request(f"VERB{number}", "/subjects")
+        client.post("/subjects/s/versions", json={"schema": '"int"'})
+        client.post("/subjects/t/versions", json={"schema": '"int"'})
+        client.get("/contexts/.c/subjects/s/versions")
+        found = samples(address)
+    requests = {key[1:]: value for key, value in found.items() if key[0] == "cdc_contracts_requests_total"}
+    assert requests == {
+        ("/subjects/{subject}/versions", "404", "GET"): 31,
+        ("(none)", "404", "GET"): 30,
+        ("/subjects", "405", "OTHER"): 30,
+        ("/subjects/{subject}/versions", "200", "POST"): 2,
+    }
+    assert found[("cdc_contracts_request_seconds_count", "/subjects/{subject}/versions", "POST")] == 2
+    assert (
+        found[("cdc_contracts_schemas",)],
+        found[("cdc_contracts_subjects",)],
+        found[("cdc_contracts_versions",)],
+    ) == (1, 2, 2)
+    assert found[("cdc_contracts_store_seconds_count", "write")] == 2
+    assert found[("cdc_contracts_store_seconds_count", "read")] > 30
+
+
+def test_a_store_that_is_gone_is_told_and_the_figures_stay(url, postgres):
+    database = postgres.new_database()
+    with serving_site(database) as address:
+        assert httpx.get(f"{address}/healthz").json() == {"status": "ok"}
+        postgres._run("psql", "-h", postgres._folder, "-U", "registry", "-d", "postgres", "-c",
+                      f'drop database "{database.split("/")[3].split("?")[0]}" with (force)')  # fmt: skip
+        answer = httpx.get(f"{address}/healthz")
+        assert (answer.status_code, answer.json()) == (503, {"status": "the store does not answer"})
+        answer = httpx.get(f"{address}/subjects")
+        assert (answer.status_code, answer.json()["error_code"]) == (500, 50001)
+        found = samples(address)
+        assert ("cdc_contracts_subjects",) not in found
+        assert found["cdc_contracts_requests_total", "/healthz", "503", "GET"] == 1
+
+
+def test_the_figures_are_open_where_that_is_wanted(url, tmp_path):
+    users = write_users(tmp_path / "users.yaml", {"a": ("b", ("read", "*"))})
+    with serving_site(url, users=users) as address:
+        assert httpx.get(f"{address}/metrics").status_code == 401
+        assert httpx.get(f"{address}/metrics", auth=("a", "b")).status_code == 200
+    with serving_site(url, users=users, open_metrics=True) as address:
+        assert httpx.get(f"{address}/metrics").status_code == 200
+        assert httpx.get(f"{address}/subjects").status_code == 401
+
+
+@pytest.fixture
+def log(request):
+    stream = io.StringIO()
+    names = ("cdc_contracts.server", "uvicorn")
+    before = {name: (logging.getLogger(name).handlers, logging.getLogger(name).level) for name in names}
+    yield lambda form: open_log(form, stream) or stream
+    for name, (handlers, level) in before.items():
+        logging.getLogger(name).handlers = handlers
+        logging.getLogger(name).setLevel(level)
+
+
+def test_a_line_per_request_holds_no_secret(url, tmp_path, log):
+    users = write_users(tmp_path / "users.yaml", {"ann": ("hunter2", ("read", "*"))})
+    with serving_site(url, users=users) as address:
+        written = log("json")
+        httpx.get(f"{address}/subjects/a%2Fb%0Ac/versions?token=hunter2", auth=("ann", "hunter2"))
+        httpx.get(f"{address}/subjects", headers={"Authorization": "Bearer hunter2"})
+        httpx.post(f"{address}/subjects/s/versions", content=b'{"schema": "hunter2"}', auth=("ann", "hunter2"))
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert "hunter2" not in written.getvalue()
+    assert [(one["method"], one["path"], one["status"], one["user"]) for one in lines] == [
+        ("GET", "/subjects/a%2Fb%0Ac/versions", 404, "ann"),
+        ("GET", "/subjects", 401, None),
+        ("POST", "/subjects/s/versions", 403, "ann"),
+    ]
+    assert all(one["event"] == "request" and one["ms"] >= 0 and one["client"] == "127.0.0.1" for one in lines)
+
+
+def test_the_log_can_be_text_or_nothing(url, log):
+    for form in ("none", "text"):
+        with serving_site(url) as address:
+            written = log(form)
+            httpx.get(f"{address}/subjects")
+    [line] = written.getvalue().splitlines()
+    assert " 127.0.0.1 - GET /subjects 200 " in line
+
+
+def test_a_wrong_password_of_the_database_is_told_in_a_line(postgres, capsys):
+    rules = postgres._folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    try:
+        rules.write_text("local all guarded scram-sha-256\n" + before)
+        postgres._run("pg_ctl", "-D", postgres._folder / "data", "reload")
+        database = postgres.new_database()
+        postgres._run("psql", "-h", postgres._folder, "-U", "registry", "-d", "postgres", "-c",
+                      "create role guarded login password 'right'")  # fmt: skip
+        url = database.replace("registry@", "guarded:incorrect@")
+        assert main(["registry", "serve", "--port", "0", "--store", url]) == 3
+    finally:
+        rules.write_text(before)
+        postgres._run("pg_ctl", "-D", postgres._folder / "data", "reload")
+    said = capsys.readouterr().err
+    assert 'password authentication failed for user "guarded"' in said
+    assert said.count("\n") == 2
+    assert "incorrect" not in said

@@ -1,0 +1,69 @@
+"""The server as `registry serve` runs it, in a thread: users, contracts, pages and figures around the store."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from pathlib import Path
+
+import uvicorn
+import yaml
+from registry_servers import address_of, listen
+
+from cdc_contracts.registry.server.passwords import hash_password, hash_token
+from cdc_contracts.registry.server.serving import Site
+from cdc_contracts.registry.server.shelf import catalogue_of, fill_shelf
+from cdc_contracts.registry.server.users import Users
+
+CHEAP = 2**4
+"""A cost of scrypt that tests can afford."""
+
+
+@functools.cache
+def _shipped():
+    return catalogue_of([]), fill_shelf([])
+
+
+def make_site(url, *, users=None, folders=(), **more):
+    catalogue, shelf = _shipped() if not folders else (catalogue_of(folders), fill_shelf(folders))
+    return Site(url, catalogue, shelf, Users(users), **more)
+
+
+@contextlib.contextmanager
+def serving_site(url, **more):
+    """A server on a port of its own; yields its address."""
+    app, store = make_site(url, **more).open()
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", proxy_headers=False))
+    listener = listen()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield address_of(listener)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+        store.close()
+
+
+@functools.cache
+def cheap_hash(password):
+    return hash_password(password, cost=CHEAP)
+
+
+def write_users(path: Path, users, anonymous=None):
+    """A users file. Each user is a password or `token:…`, and rights: (may, subjects) pairs."""
+    document = {"users": {}}
+    for name, (secret, *rights) in users.items():
+        token = secret.removeprefix("token:")
+        key = {"token": hash_token(token)} if token != secret else {"password": cheap_hash(secret)}
+        document["users"][name] = {**key, "rights": _rights(rights)}
+    if anonymous is not None:
+        document["anonymous"] = {"rights": _rights(anonymous)}
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def _rights(pairs):
+    return [{"may": may.split(), "subjects": list(subjects)} for may, *subjects in pairs]
