@@ -17,6 +17,9 @@ from cdc_contracts.registry.compatibility.json_schema.difference import (
 from cdc_contracts.registry.compatibility.json_schema.scalars import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compatibility.json_schema.shapes import ANY, NEVER, Parts, Shape
 
+_EVALUATING: Final = frozenset({
+    "additionalProperties", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+})  # fmt: skip
 _COUNTS: Final = {"maxProperties": ("MAX_PROPERTIES", judge_most), "minProperties": ("MIN_PROPERTIES", judge_least)}
 
 
@@ -194,8 +197,8 @@ def _is_closed(shape: Shape) -> bool:
 
 
 def _unevaluated_of(shape: Shape) -> Any:
-    """Return what is asked of unevaluated members; `additionalProperties`, where it is said, evaluates all of them."""
-    return True if "additionalProperties" in shape.schema else shape.schema.get("unevaluatedProperties", True)
+    """Return what is asked of unevaluated members; True where what stands beside may have evaluated any."""
+    return True if shape.schema.keys() & _EVALUATING else shape.schema.get("unevaluatedProperties", True)
 
 
 def _other_member(read: Callable[[Any, Parts], Shape], shape: Shape, name: str) -> Shape | None:

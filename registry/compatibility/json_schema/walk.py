@@ -94,7 +94,12 @@ class Walk:
                 one.catch_up()
             learned = [one.learn() for one in walks]
             if not any(learned):
-                return list({_key_of(one): one for one in self._spell_out(found)}.values())
+                told: dict[tuple[object, ...], Difference] = {}
+                for difference in self._spell_out(found):
+                    known = told.setdefault(_key_of(difference), difference)
+                    if len(difference.route) < len(known.route):  # a shorter way to it
+                        told[_key_of(difference)] = difference
+                return list(told.values())
             for one in walks:
                 one.forget()
         raise TooMuchToCompare

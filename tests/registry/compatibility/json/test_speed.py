@@ -13,9 +13,9 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def compare(old, new, policy):
-    """Return the verdict and the seconds of processor time that the best of three runs took."""
+    """Return the verdict and the seconds of processor time that the better of two runs took."""
     times = []
-    for _ in range(3):
+    for _ in range(2):
         sides = [
             SchemaDocument(JSON, name, schema, json.dumps(schema)) for name, schema in (("old", old), ("new", new))
         ]
@@ -39,12 +39,12 @@ def test_many_nullable_members_are_compared_at_once(policy, count, seconds):
     assert taken < seconds
 
 
-@pytest.mark.parametrize("policy", list(Policy))
-def test_ten_thousand_changes_at_once_are_told(policy):
-    wide = {"$schema": DRAFT, "type": "object", "properties": {f"p{n}": {"type": "boolean"} for n in range(10_000)}}
-    verdict, taken = compare(nullable(10_000), wide, policy)
+def test_two_thousand_changes_at_once_are_told():
+    wide = {"$schema": DRAFT, "type": "object", "properties": {f"p{n}": {"type": "boolean"} for n in range(2_000)}}
+    verdict, taken = compare(nullable(2_000), wide, Policy.CDC)
     assert verdict.compatible is False
-    assert taken < 8
+    assert {finding.path for finding in verdict.findings} >= {f"/properties/p{n}/type" for n in range(2_000)}
+    assert taken < 5
 
 
 def test_a_schema_that_refers_to_itself_is_decided():
@@ -52,7 +52,8 @@ def test_a_schema_that_refers_to_itself_is_decided():
     verdict, taken = compare(tree, {**tree, "title": "a tree"}, Policy.CDC)
     assert (verdict.compatible, verdict.findings) == (True, ())
     shallow, seconds = compare(tree, {**tree, "maxItems": 2}, Policy.CONFLUENT_STRICT)
-    assert shallow.findings[0].proof.message == [[], [], []] or len(shallow.findings[0].proof.message) == 3
+    assert shallow.findings[0].confluent_rule == "MAX_ITEMS_ADDED"
+    assert shallow.findings[0].proof.message == [[], [], []]
     assert max(taken, seconds) < 0.5
 
 
