@@ -25,10 +25,11 @@ from cdc_contracts.registry.server.store import Store
 
 SOURCE = Path(__file__).parents[1] / ".src"
 PROGRAM = """
-import sys, uvicorn
+import socket, sys, uvicorn
 from cdc_contracts.registry.server.app import make_app
 from cdc_contracts.registry.server.store import Store
-uvicorn.run(make_app(Store(sys.argv[1])), fd=int(sys.argv[2]), log_level="warning")
+server = uvicorn.Server(uvicorn.Config(make_app(Store(sys.argv[1])), log_level="warning", lifespan="off"))
+server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
 """
 
 

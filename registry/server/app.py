@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -29,6 +30,7 @@ from cdc_contracts.registry.server.refusals import Refusal
 from cdc_contracts.registry.server.service import Options, Registry
 from cdc_contracts.registry.server.store import Store
 
+LOG = logging.getLogger("uvicorn.error")
 ROUTERS = (
     server.ROUTER,
     subjects.ROUTER,
@@ -103,6 +105,7 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def _answer_store_error(request: Request, error: Any) -> Response:
+    LOG.error("the store failed: %s", error)
     return _answer(500, 50001, "Error in the backend data store")
 
 
