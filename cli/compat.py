@@ -28,7 +28,9 @@ def compat(
             help="References (dts/canal@1) or schema files (.json, .avsc); of more than two, the last is the new one.",
         ),
     ] = None,
-    level: Annotated[Level, typer.Option("--level", help="What a registry demands; cdc ignores it.")] = Level.BACKWARD,
+    level: Annotated[
+        Level, typer.Option("--level", case_sensitive=False, help="What a registry demands; cdc ignores it.")
+    ] = Level.BACKWARD,
     policy: Annotated[Policy, typer.Option("--policy", help="Whose judgement it is.")] = Policy.CDC,
     pairs: Annotated[
         Path | None, typer.Option("--pairs", metavar="FILE", help='A JSON list of {"old", "new"}: a line for each.')

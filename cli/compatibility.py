@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.cli import console
+from cdc_contracts.registry.forms import FORMS
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.compatibility.pairs import Outcome
-    from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place, Proof, Verdict
+    from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place, Verdict
 
 _WORDS = {True: "COMPATIBLE", False: "INCOMPATIBLE", None: "UNDECIDED"}
 _STYLES = {True: "bold green", False: "bold red", None: "bold yellow"}
@@ -21,9 +22,9 @@ _ASKED = {
     "confluent-lenient": "policy confluent-lenient, level {level}: as Confluent's registry judges, lenient",
 }
 _PROOFS = {
-    "refused-by-new": "{old} takes this message, {new} refuses it",
-    "refused-by-old": "{new} takes this message, {old} refuses it",
-    "read-differently": "both take this message and read it differently",
+    "refused-by-new": "{old} takes this message, {new} refuses it:",
+    "refused-by-old": "{new} takes this message, {old} refuses it:",
+    "read-differently": "both take this message and read it differently:",
 }
 _MOST_NAMED = 4
 _LONGEST = 160
@@ -38,6 +39,8 @@ def print_verdict(verdict: Verdict, named: Sequence[str]) -> None:
     heavy = [one for one in verdict.findings if one.severity != "note"]
     explained: set[str] = set()
     for finding in heavy:
+        if named[2:]:
+            console.print_line(f"\nagainst {finding.old_version}")
         print_finding(finding, explain=finding.says not in explained)
         explained.add(finding.says)
     notes = [one for one in verdict.findings if one.severity == "note"]
@@ -51,29 +54,37 @@ def print_verdict(verdict: Verdict, named: Sequence[str]) -> None:
 def print_finding(finding: CompatibilityFinding, *, explain: bool = True) -> None:
     """Write one finding: both sides with their places, the proof; why it matters and what to do where not yet said."""
     console.print_heading(f"{finding.severity} {finding.rule} {finding.name} {finding.path}".rstrip())
-    rows = [
-        (finding.old_version, _shown(finding.old), _where(finding.old_place)),
-        (finding.new_version, _shown(finding.new), _where(finding.new_place)),
-    ]
-    lines: list[tuple[str, str]] = []
-    for name, shown, where in rows:
-        lines += [(name, shown), *([("", where)] if where else [])]
+    old, new = _short_names(finding)
+    lines = [*_side_lines(old, finding.old, finding.old_place), *_side_lines(new, finding.new, finding.new_place)]
     lines += [("why", finding.says)] if explain else []
-    lines += _proof_lines(finding, finding.proof) if finding.proof is not None else []
+    if finding.proof is not None:
+        proof = finding.proof
+        lines.append(("proof", _PROOFS[proof.kind].format(old=_called(old), new=_called(new))))
+        lines.append(("", json.dumps(proof.message, ensure_ascii=False)))
+        lines += [(old, _shown(proof.old)), (new, _shown(proof.new)), ("", f"(checked by {proof.checked_by})")]
     lines += [("do", finding.action)] if explain else []
-    if finding.also:
-        lines.append(("also", "; ".join(finding.also)))
-    if finding.confluent_rule is not None:
-        lines.append(("Confluent", finding.confluent_rule))
+    lines += [("also", "; ".join(finding.also))] if finding.also else []
+    lines += [("name", f"{finding.confluent_rule} at Confluent")] if finding.confluent_rule is not None else []
     console.print_table(["", ""], [(f"  {name}" if name else "", text) for name, text in lines])
 
 
-def _proof_lines(finding: CompatibilityFinding, proof: Proof) -> Iterator[tuple[str, str]]:
-    yield "proof", _PROOFS[proof.kind].format(old=finding.old_version, new=finding.new_version) + ":"
-    yield "", json.dumps(proof.message, ensure_ascii=False)
-    yield finding.old_version, _shown(proof.old)
-    yield finding.new_version, _shown(proof.new)
-    yield "", f"(checked by {proof.checked_by})"
+def _short_names(finding: CompatibilityFinding) -> tuple[str, str]:
+    """Return what the two versions are called beside each other: `@1` and `@2` where they are of one subject."""
+    old, new = (name.partition("@") for name in (finding.old_version, finding.new_version))
+    return (f"@{old[2]}", f"@{new[2]}") if old[0] == new[0] and old[2] != new[2] else ("old", "new")
+
+
+def _called(name: str) -> str:
+    return name if name.startswith("@") else f"the {name} version"
+
+
+def _side_lines(name: str, value: Any, place: Place | None) -> Iterator[tuple[str, str]]:
+    """Yield what one version says, what that means where it is a value form, and where it stands."""
+    yield name, _shown(value)
+    form = FORMS.get(value) if isinstance(value, str) else None
+    yield from [("", f"({form.says})")] if form is not None else []
+    where = _where(place)
+    yield from [("", where)] if where else []
 
 
 def print_outcome(outcome: Outcome) -> None:

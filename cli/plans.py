@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.cli import console
+from cdc_contracts.registry.visible import visible
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.publishing.plans import Plan, Step
@@ -45,7 +46,11 @@ def summary(plan: Plan) -> str:
 
 
 def line_of(step: Step) -> str:
-    """Return a step as a line."""
+    """Return a step as a line, safe to look at: anybody may have named a subject."""
+    return visible(_told(step), most=None)
+
+
+def _told(step: Step) -> str:
     at = f" {step.version}" if step.version else ""
     if step.action == "register":
         contract = step.schema.contract if step.schema else None

@@ -11,6 +11,7 @@ from cdc_contracts.cli import console, plans
 from cdc_contracts.cli.options import AsJson, spread
 from cdc_contracts.cli.remotes import Remote, bindings, open_remote
 from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.visible import visible
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.publishing.client import RegistryClient
@@ -96,9 +97,9 @@ def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force 
         bound = [f"{topic}-value" for topic in bindings(folder, wanted=topics)]
         pulled = pull_server(client, folder, force=force, bound=bound)
     for name in pulled.written:
-        console.print_line(f"+ {name}")
+        console.print_line(visible(f"+ {name}", most=None))
     for name in pulled.kept:
-        console.print_line(f"! {name}")
+        console.print_line(visible(f"! {name}", most=None))
     if not pulled.written and not pulled.kept:
         console.print_line("nothing is newer on the server")
     if pulled.kept:

@@ -6,7 +6,6 @@ schemas about the same members, and the schema of the wire those of the schema t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -52,7 +51,7 @@ def compare_contracts(old: Version, new: Version, *, level: Level = Level.FULL, 
     meaning = [one for one in _misreadings(old, new) if one.finding.direction in (*directions, MEANING)]
     told: _Told = [(one.finding, one.members) for one in meaning]
     languages = (JSON, AVRO) if new.subject == CANONICAL or new.meaning.transport == "json" else (AVRO, JSON)
-    for language in languages:
+    for language in languages if not any(one.finding.name == "another-dialect" for one in meaning) else ():
         for finding in compare_shapes(old, new, language, level=level, policy=policy):
             _take_in(told, finding)
     findings = tuple(sorted((finding for finding, _ in told), key=_weight))
@@ -108,7 +107,8 @@ def document_of(version: Version, language: str) -> SchemaDocument:
     file = version.file(_FILES[language])
     if language == AVRO and isinstance(document, dict) and version.subject != CANONICAL:
         document = {key: one for key, one in document.items() if key != "namespace"}
-    return SchemaDocument(language, version.reference, document, json.dumps(document), str(file) if file else None)
+    text = file.read_text(encoding="utf-8") if file is not None else ""
+    return SchemaDocument(language, version.reference, document, text, str(file) if file else None)
 
 
 def _take_in(told: _Told, finding: CompatibilityFinding) -> None:

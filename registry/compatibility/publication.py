@@ -41,12 +41,12 @@ def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFind
         if subject in renamed:
             found.append(_report_renamed(versions[-1], after[renamed[subject]][-1]))
         elif subject not in after:
-            found.append(_report(rules.SUBJECT_REMOVED, versions[-1], None, subject, old=subject, new=None))
+            found.append(_report(rules.SUBJECT_REMOVED, versions[-1], None, "", old=subject, new=None))
         else:
             found += _compare_subject(versions, after[subject])
     for subject in added:
         if subject not in renamed.values():
-            found.append(_report(rules.SUBJECT_ADDED, None, after[subject][-1], subject, old=None, new=subject))
+            found.append(_report(rules.SUBJECT_ADDED, None, after[subject][-1], "", old=None, new=subject))
     return tuple(_told_once(found))
 
 
@@ -54,7 +54,7 @@ def _told_once(findings: list[CompatibilityFinding]) -> Iterator[CompatibilityFi
     """Yield the findings; one line that many versions inherit is told once, and names the others."""
     told: dict[str, CompatibilityFinding] = {}
     for number, one in enumerate(findings):
-        is_placed = one.severity == BREAKING and None not in (one.old_place, one.new_place)
+        is_placed = one.old_place is not None or one.new_place is not None
         key = repr((one.rule, one.path, one.old, one.new, one.old_place, one.new_place)) if is_placed else str(number)
         first = told.setdefault(key, one)
         if first is not one:
@@ -103,10 +103,11 @@ def _compare_published_shapes(old: Version, new: Version, language: str) -> Iter
     documents = [one.schema if language == JSON else one.avro_schema for one in (old, new)]
     if without_prose(documents[0]) == without_prose(documents[1]):
         return
-    told: dict[tuple[str, str], CompatibilityFinding] = {}
+    told: dict[str, CompatibilityFinding] = {}
     for policy in _JUDGEMENTS:
         for finding in compare_shapes(old, new, language, level=Level.FULL, policy=policy):
-            told.setdefault((finding.direction, finding.path), finding)
+            if finding.path not in told or told[finding.path].proof is None:
+                told[finding.path] = finding
     for finding in told.values():
         yield _as_published(rules.SHAPE_CHANGED, finding)
     if not told:
@@ -175,7 +176,7 @@ def _as_published(rule: CompatibilityRule, finding: CompatibilityFinding) -> Com
 
 
 def _report_renamed(old: Version, new: Version) -> CompatibilityFinding:
-    return _report(rules.SUBJECT_RENAMED, old, new, old.subject, old=old.subject, new=new.subject)
+    return _report(rules.SUBJECT_RENAMED, old, new, "", old=old.subject, new=new.subject)
 
 
 def _report(

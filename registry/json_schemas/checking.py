@@ -10,14 +10,13 @@ import jsonschema_rs
 from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.json_schemas.keywords import subschemas
+from cdc_contracts.registry.json_schemas.patterns import MAX_WEIGHT, pattern_weight
 from cdc_contracts.registry.json_schemas.references import Addresses, holds_references
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_faults import SchemaFault
 
 MAX_COUNT: Final = 2**53
 """The largest count of `minItems` and its like: every reader of JSON holds it exactly."""
-MAX_PATTERN: Final = 4_096
-"""Characters of a pattern."""
 
 _JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
     jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
@@ -40,13 +39,19 @@ def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
     if not isinstance(document, dict | bool):
         raise SchemaFault("a JSON Schema is an object, true or false", mend="Write an object.")
     draft = draft_of(document)
-    _refuse_against_metaschema(document, draft)
-    if holds_references(document):
-        refuse_explosions(document, Addresses(document, references))
+    weight = 0
     for pointer, schema in _all_schemas(document):
         _refuse_counts(schema, pointer)
         for place, pattern in _patterns(schema):
-            _refuse_pattern(pattern, pointer + place, draft)
+            weight += pattern_weight(pattern)
+            _refuse_heavy(weight, pointer + place)
+    _refuse_against_metaschema(document, draft)
+    if holds_references(document):
+        refuse_explosions(document, Addresses(document, references))
+    for pattern, pointer in {
+        pattern: pointer + place for pointer, schema in _all_schemas(document) for place, pattern in _patterns(schema)
+    }.items():
+        _refuse_no_pattern(pattern, pointer, draft)
 
 
 def _refuse_against_metaschema(document: Any, draft: int) -> None:
@@ -100,16 +105,21 @@ def _patterns(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((f"/patternProperties{join_pointer(pattern)}", pattern) for pattern in keyed)
 
 
-def _refuse_pattern(pattern: str, pointer: str, draft: int) -> None:
-    if len(pattern) > MAX_PATTERN:
+def _refuse_heavy(weight: int, pointer: str) -> None:
+    if weight > MAX_WEIGHT:
         raise SchemaFault(
-            f"a pattern of {len(pattern):,} characters", pointer, mend=f"Patterns have at most {MAX_PATTERN:,}."
+            f"the patterns up to here have more than {MAX_WEIGHT:,} steps, counts written out",
+            pointer,
+            mend="Counts in a pattern, such as {1000}, multiply; say lengths with minLength and maxLength.",
         )
+
+
+def _refuse_no_pattern(pattern: str, pointer: str, draft: int) -> None:
     try:
         _JUDGES[draft]({"pattern": pattern})
     except (jsonschema_rs.ValidationError, ValueError):
         raise SchemaFault(
-            f"no pattern of JSON Schema, or one that grows too large: {pattern[:_SHOWN]}",
+            f"no pattern of JSON Schema: {pattern[:_SHOWN]}",
             pointer,
-            mend="Patterns are ECMAScript's; counts in them, such as {1000}, multiply.",
+            mend="Patterns are written as ECMAScript has them.",
         ) from None

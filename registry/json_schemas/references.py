@@ -46,6 +46,7 @@ class Addresses:
     def __init__(self, document: Any, references: Mapping[str, Any]) -> None:
         self._resources: dict[str, Any] = {}
         self._anchors: dict[tuple[str, str], Subschema] = {}
+        self._resolved: dict[tuple[str, str], Subschema | None] = {}
         self.root = _ROOT
         for name, referred in references.items():
             self._add(referred, name)
@@ -71,13 +72,16 @@ class Addresses:
         """
         if not isinstance(reference, str):
             return None
-        base = base_of(place.schema, place.base)
+        key = (base_of(place.schema, place.base), reference)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(*key, place)
+        return self._resolved[key]
+
+    def _find(self, base: str, reference: str, place: Subschema) -> Subschema | None:
         try:
-            address, fragment = urldefrag(urljoin(base, reference))
+            address, fragment = urldefrag(urljoin(base, reference)) if reference[:1] != "#" else (base, reference[1:])
         except ValueError:
             raise SchemaFault(f"`$ref` is no reference: {_shown(reference)}", place.pointer) from None
-        if reference.startswith("#"):
-            address, fragment = base, reference[1:]
         if address.rstrip("#") in METASCHEMAS:
             return None
         by_name = reference.partition("#")[0]
@@ -113,6 +117,8 @@ class Addresses:
 
 def base_of(schema: dict[str, Any], base: str) -> str:
     """Return the address that references inside a schema start from."""
+    if "$id" not in schema and "id" not in schema:
+        return base
     own = schema.get("$id", schema.get("id"))
     if not isinstance(own, str) or own.startswith("#") or "$ref" in schema:
         return base

@@ -10,13 +10,26 @@ from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import NOTE, CompatibilityFinding
 from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.publishing.digests import is_json
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of
-from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, is_unfinished, referred
+from cdc_contracts.registry.publishing.plans import OVERRIDE, READ_ONLY, Action, Plan, Refusal, is_unfinished, referred
 from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument, read_schema
 
 _POLICIES: Final = {"STRICT": Policy.CONFLUENT_STRICT, "LENIENT": Policy.CONFLUENT_LENIENT, "CDC": Policy.CDC}
 _SHOWN: Final = 3
+
+
+def refuse_unwritable(plan: Plan, wanted: Holdings, held: Holdings) -> None:
+    """Add a refusal to the plan for each new version that is no JSON, or whose subject is read-only and stays so."""
+    for step in plan.of(Action.REGISTER):
+        scope = _mode_scope(step.subject, held)
+        mode = wanted.settings.get(scope, ScopeSettings()).mode or held.settings.get(scope, ScopeSettings()).mode
+        if mode in READ_ONLY:
+            why = f"{scope or 'the whole registry'} is in mode {mode}: say another one in registry.yaml first"
+            plan.refusals.append(Refusal(step.subject, step.version, why))
+        if step.schema is not None and step.schema.type in (JSON, AVRO) and not is_json(step.schema.text):
+            plan.refusals.append(Refusal(step.subject, step.version, "its text is no JSON"))
 
 
 def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
@@ -38,6 +51,14 @@ def refuse_incompatible(plan: Plan, wanted: Holdings, held: Holdings) -> None:
             if refusal is not None:
                 plan.refusals.append(refusal)
             earlier = [*earlier, schema]
+
+
+def _mode_scope(subject: str, held: Holdings) -> str:
+    """Return the scope whose mode holds for a subject on the server."""
+    if held.settings.get(GLOBAL, ScopeSettings()).mode == OVERRIDE:
+        return GLOBAL
+    scopes = (subject, f":{context_of(subject)}:")
+    return next((one for one in scopes if held.settings.get(one, ScopeSettings()).mode is not None), GLOBAL)
 
 
 def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Policy]:

@@ -21,10 +21,8 @@ from cdc_contracts.registry.publishing.client import (
 )
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.locks import Entry, Lock, subject_key
-from cdc_contracts.registry.publishing.plans import IMPORT, Action, Plan, Step, referred
+from cdc_contracts.registry.publishing.plans import IMPORT, READ_ONLY, Action, Plan, Step, referred
 from cdc_contracts.registry.schema_documents import AVRO
-
-_READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 
 
 class Application:
@@ -48,7 +46,7 @@ class Application:
         """
         for schema in self._plan.learned:
             self._learn(schema)
-        opened = [step for step in self._plan.of(Action.MODE) if step.before in _READ_ONLY]
+        opened = [step for step in self._plan.of(Action.MODE) if step.before in READ_ONLY]
         for step in opened:
             yield self._set_mode(step)
         configs = self._plan.of(Action.CONFIG)

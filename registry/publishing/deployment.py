@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.publishing.admission import refuse_incompatible
+from cdc_contracts.registry.publishing.admission import refuse_incompatible, refuse_unwritable
 from cdc_contracts.registry.publishing.applying import Application
 from cdc_contracts.registry.publishing.client import RegistryClient
-from cdc_contracts.registry.publishing.digests import schema_digest
 from cdc_contracts.registry.publishing.folders import read_folder
 from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings
 from cdc_contracts.registry.publishing.locks import Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.publishing.names import context_of
 from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, Step, plan_changes
 from cdc_contracts.registry.publishing.publications import CONTRACT, publish_for_topic
-from cdc_contracts.registry.publishing.servers import find_by_id, list_subjects, read_server
+from cdc_contracts.registry.publishing.servers import find_by_id, find_by_ids, list_subjects, read_server
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -54,7 +53,9 @@ def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bo
     for topic, version in bindings.items():
         _plan_topic(f"{topic}-value", version, client, Deployment(root, wanted, held, lock, plan))
     _refuse_taken_ids(client, plan)
-    refuse_incompatible(plan, wanted, held)
+    refuse_unwritable(plan, wanted, held)
+    if not plan.refusals:
+        refuse_incompatible(plan, wanted, held)
     return Deployment(root, wanted, held, lock, plan)
 
 
@@ -122,10 +123,11 @@ def _is_free(client: RegistryClient, lock: Lock, subject: str, number: int, dige
 
 
 def _refuse_taken_ids(client: RegistryClient, plan: Plan) -> None:
-    for step in plan.of(Action.REGISTER):
-        if step.id is None or step.schema is None:
-            continue
-        there = find_by_id(client, context_of(step.subject), step.id)
-        if there is not None and schema_digest(there.type, there.text, there.references) != step.schema.digest:
+    """Add a refusal for each id that is to be imported and stands for something else on the server."""
+    steps = [step for step in plan.of(Action.REGISTER) if step.id is not None]
+    for step, there in zip(
+        steps, find_by_ids(client, [(context_of(one.subject), one.id) for one in steps]), strict=True
+    ):
+        if there is not None and step.schema is not None and there.digest != step.schema.digest:
             why = f"id {step.id} stands for another schema on the server: {there.text[:40]}…"
             plan.refusals.append(Refusal(step.subject, step.version, why))

@@ -31,6 +31,15 @@ def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
         return _sha256(text)
 
 
+def is_json(text: str) -> bool:
+    """Say whether a text is JSON."""
+    try:
+        _parse(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def same_text(kind: str, one: str, other: str) -> bool:
     """Say whether two texts differ in nothing but their layout; text that is no JSON has none."""
     if one == other or kind not in (JSON, AVRO):

@@ -29,6 +29,9 @@ from cdc_contracts.registry.schema_documents import AVRO, JSON
 SETTINGS: Final = "registry.yaml"
 SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": ".proto"}
 _TYPES: Final = {suffix: kind for kind, suffix in SUFFIXES.items()}
+_LEVELS: Final = {"compatibilityLevel": "compatibility"}
+_WORDS: Final = ("compatibility", "compatibilityPolicy")
+"""What a registry knows as words in capitals, however they are written."""
 _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
 _VERSION: Final = re.compile(r"v([1-9][0-9]{0,9})\Z")
 _LONGEST: Final = 180
@@ -186,7 +189,10 @@ def _scope_settings(given: Any, where: str) -> ScopeSettings:
     config, mode = given.get("config"), given.get("mode")
     if not isinstance(config, dict | None) or not isinstance(mode, str | None):
         raise ContractError("`config` is a mapping and `mode` a word", where=where)
-    return ScopeSettings(config, mode)
+    if config is not None:
+        config = {_LEVELS.get(key, key): value for key, value in config.items()}
+        config |= {key: value.upper() for key, value in config.items() if key in _WORDS and isinstance(value, str)}
+    return ScopeSettings(config, None if mode is None else mode.upper())
 
 
 def _read_text(file: Path) -> str:

@@ -14,6 +14,11 @@ IMPORT: Final = "IMPORT"
 """The mode in which a registry takes ids and versions as they are given."""
 
 
+OVERRIDE: Final = "READONLY_OVERRIDE"
+"""The mode of a whole registry that no other mode stands against."""
+READ_ONLY: Final = ("READONLY", OVERRIDE)
+
+
 class Action(StrEnum):
     """What a step does."""
 

@@ -18,13 +18,13 @@ from cdc_contracts.registry.publishing.client import (
 )
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.names import DEFAULT_CONTEXT, context_of, is_catalogue
+from cdc_contracts.registry.publishing.plans import OVERRIDE
 from cdc_contracts.registry.schema_documents import AVRO
 
 _AT_ONCE: Final = 8
 _NOT_THERE: Final = (404, 405, NO_SUBJECT, NO_CONFIG, NO_MODE, 40499)
 _LEVELS: Final = {"compatibilityLevel": "compatibility"}
 """The level has one name where it is read and another where it is written; we keep the latter."""
-_OVERRIDE: Final = "READONLY_OVERRIDE"
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
 
@@ -71,7 +71,7 @@ def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -
         contexts = list_contexts(client) if subjects is None else sorted({context_of(one) for one in named})
         scopes = [GLOBAL, *(f":{one}:" for one in contexts if one != DEFAULT_CONTEXT), *named]
         for scope, settings in zip(scopes, _map(pool, lambda scope: read_scope(client, scope), scopes), strict=True):
-            overrides = scope != GLOBAL and settings.mode == _OVERRIDE  # told of every scope, set once
+            overrides = scope != GLOBAL and settings.mode == OVERRIDE  # told of every scope, set once
             own = replace(settings, mode=None) if overrides else settings
             if own != ScopeSettings():
                 holdings.settings[scope] = own
@@ -105,6 +105,12 @@ def find_by_id(client: RegistryClient, context: str, number: int) -> HeldSchema 
     query = {} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"}
     entity = client.get("schemas", "ids", str(number), missing=(404, NO_SCHEMA), **query)
     return None if entity is None else _held("", 0, {**entity, "id": number}, deleted=False)
+
+
+def find_by_ids(client: RegistryClient, places: Sequence[tuple[str, int | None]]) -> list[HeldSchema | None]:
+    """Return what each id stands for in its context, None where it is free."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return _map(pool, lambda place: None if place[1] is None else find_by_id(client, place[0], place[1]), places)
 
 
 def _held(subject: str, version: int, entity: dict[str, Any], *, deleted: bool) -> HeldSchema:

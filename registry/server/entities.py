@@ -185,6 +185,60 @@ class Config(ConfigBody):
     compatibility_level: str | None = Field(None, alias="compatibilityLevel")
 
 
+class Association(Entity):
+    """That a subject says what the keys or values of a topic are."""
+
+    subject: str
+    guid: str
+    resource_name: str = Field(alias="resourceName")
+    resource_namespace: str = Field(alias="resourceNamespace")
+    resource_id: str = Field(alias="resourceId")
+    resource_type: str = Field(alias="resourceType")
+    association_type: str = Field(alias="associationType")
+    lifecycle: str
+    frozen: bool
+
+
+class AssociationWish(Entity):
+    """An association to make; with a schema, that is registered first."""
+
+    subject: Name | None = None
+    association_type: Name | None = Field(None, alias="associationType")
+    lifecycle: str | None = None
+    frozen: bool | None = None
+    schema_wish: SchemaRequest | None = Field(None, alias="schema")
+    normalize: bool | None = None
+
+
+class AssociationRequest(RequestBody):
+    """The associations to make for one topic."""
+
+    resource_name: Name | None = Field(None, alias="resourceName")
+    resource_namespace: Name | None = Field(None, alias="resourceNamespace")
+    resource_id: Name | None = Field(None, alias="resourceId")
+    resource_type: Name | None = Field(None, alias="resourceType")
+    associations: list[AssociationWish] | None = None
+
+
+class AssociationInfo(Entity):
+    """An association as it is now."""
+
+    subject: str
+    association_type: str = Field(alias="associationType")
+    lifecycle: str
+    frozen: bool
+
+
+class AssociationResponse(Entity):
+    """The associations of one topic that were made."""
+
+    resource_name: str = Field(alias="resourceName")
+    resource_namespace: str = Field(alias="resourceNamespace")
+    resource_id: str = Field(alias="resourceId")
+    resource_type: str = Field(alias="resourceType")
+    associations: list[AssociationInfo]
+
+
 class ModeBody(RequestBody):
     """READWRITE, READONLY, READONLY_OVERRIDE or IMPORT."""
 

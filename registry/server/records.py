@@ -67,7 +67,7 @@ class Records:
     """The rows, as the rules of the registry speak of them."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def schema(self, context: str, number: int) -> StoredSchema | None:
         """Return what an id stands for, if some version, deleted or not, still has it."""
@@ -85,13 +85,13 @@ class Records:
     def identity_of(self, context: str, number: int) -> str | None:
         """Return the identity of what an id stands for, or stood for before it was erased."""
         query = select(SCHEMAS.c.identity).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number)
-        found: str | None = self._connection.execute(query).scalar()
+        found: str | None = self.connection.execute(query).scalar()
         return found
 
     def highest_id(self, context: str) -> int:
         """Return the highest id that was given in a context, 0 where none was."""
         query = select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)
-        return (self._connection.execute(query).scalar() or 1) - 1
+        return (self.connection.execute(query).scalar() or 1) - 1
 
     def add_schema(self, context: str, content: SchemaContent, number: int | None = None) -> int:
         """Keep a schema under the next id of its context, or under one that was given with it, and return the id."""
@@ -99,7 +99,7 @@ class Records:
         given = following if number is None else number
         bound = CONTEXTS.c.context == context
         row = {"next_id": max(following, given + 1), "listed": True}
-        self._connection.execute(update(CONTEXTS).where(bound).values(**row))
+        self.connection.execute(update(CONTEXTS).where(bound).values(**row))
         values = {
             "type": content.type,
             "text": content.text,
@@ -109,13 +109,13 @@ class Records:
             "erased": False,
         }
         if self.identity_of(context, given) is None:
-            self._connection.execute(insert(SCHEMAS).values(context=context, id=given, **values))
+            self.connection.execute(insert(SCHEMAS).values(context=context, id=given, **values))
         else:  # it was erased, and comes back as what it was
             revived = update(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == given)
-            self._connection.execute(revived.values(**values))
+            self.connection.execute(revived.values(**values))
         for reference in content.references:
             target = reference.target(context)
-            self._connection.execute(
+            self.connection.execute(
                 insert(REFERENCES).values(
                     context=context,
                     id=given,
@@ -150,29 +150,29 @@ class Records:
         following = self._next_version(subject)
         given = following if number is None else number
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
-        self._connection.execute(update(SUBJECTS).where(*bound).values(next_version=max(following, given + 1)))
+        self.connection.execute(update(SUBJECTS).where(*bound).values(next_version=max(following, given + 1)))
         row = {"version": given, "id": schema, "deleted": False, "registered_at": now}
         named = {"context": subject.context, "subject": subject.name}
-        self._connection.execute(insert(VERSIONS).values(**named, **row))
+        self.connection.execute(insert(VERSIONS).values(**named, **row))
         return given
 
     def mark_deleted(self, version: StoredVersion) -> None:
-        self._connection.execute(update(VERSIONS).where(*_row_of(version)).values(deleted=True))
+        self.connection.execute(update(VERSIONS).where(*_row_of(version)).values(deleted=True))
 
     def erase(self, version: StoredVersion) -> None:
         """Take a version away for good, and its schema where no other version has it. Its numbers stay used."""
-        self._connection.execute(delete(VERSIONS).where(*_row_of(version)))
+        self.connection.execute(delete(VERSIONS).where(*_row_of(version)))
         context, number = version.subject.context, version.id
         if self.versions_of_schema(context, number):
             return
-        self._connection.execute(delete(REFERENCES).where(REFERENCES.c.context == context, REFERENCES.c.id == number))
+        self.connection.execute(delete(REFERENCES).where(REFERENCES.c.context == context, REFERENCES.c.id == number))
         gone = update(SCHEMAS).where(SCHEMAS.c.context == context, SCHEMAS.c.id == number)
-        self._connection.execute(gone.values(erased=True, text="", extras="{}"))
-        self._connection.execute(update(FORMS).values(erasures=FORMS.c.erasures + 1))
+        self.connection.execute(gone.values(erased=True, text="", extras="{}"))
+        self.connection.execute(update(FORMS).values(erasures=FORMS.c.erasures + 1))
 
     def erasures(self) -> int:
         """Return how often a schema was erased: what was cached before the last time may be gone."""
-        erasures: int = self._connection.execute(select(FORMS.c.erasures)).scalar_one()
+        erasures: int = self.connection.execute(select(FORMS.c.erasures)).scalar_one()
         return erasures
 
     def referrers(self, subject: Subject, version: int, *, deleted: bool) -> list[int]:
@@ -186,19 +186,19 @@ class Records:
             REFERENCES.c.to_version == version,
             lives,
         )  # fmt: skip
-        return list(self._connection.execute(query.order_by(REFERENCES.c.id)).scalars())
+        return list(self.connection.execute(query.order_by(REFERENCES.c.id)).scalars())
 
     def contexts(self) -> list[str]:
         query = select(CONTEXTS.c.context).where(CONTEXTS.c.listed).order_by(CONTEXTS.c.context)
-        return list(self._connection.execute(query).scalars())
+        return list(self.connection.execute(query).scalars())
 
     def unlist_context(self, context: str) -> None:
         """List a context no more, until something is registered there again. Its ids stay used."""
-        self._connection.execute(update(CONTEXTS).where(CONTEXTS.c.context == context).values(listed=False))
+        self.connection.execute(update(CONTEXTS).where(CONTEXTS.c.context == context).values(listed=False))
 
     def has_versions(self, context: str) -> bool:
         query = select(VERSIONS.c.version).where(VERSIONS.c.context == context).limit(1)
-        return self._connection.execute(query).first() is not None
+        return self.connection.execute(query).first() is not None
 
     def setting(self, scope: Subject, kind: str) -> Any:
         """Return the JSON value of a setting, None where it is not set there."""
@@ -212,38 +212,38 @@ class Records:
         names = {
             f"{part}{place}": getattr(one, part) for place, one in enumerate(padded) for part in ("context", "name")
         }
-        rows = self._connection.execute(_SETTINGS_IN, names)
+        rows = self.connection.execute(_SETTINGS_IN, names)
         return {(Subject(row.context, row.subject), row.kind): json.loads(row.value) for row in rows}
 
     def set_setting(self, scope: Subject, kind: str, value: Any) -> None:
-        self._connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
+        self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
         row = {"context": scope.context, "subject": scope.name, "kind": kind}
-        self._connection.execute(insert(SETTINGS).values(**row, value=json.dumps(value)))
+        self.connection.execute(insert(SETTINGS).values(**row, value=json.dumps(value)))
 
     def remove_setting(self, scope: Subject, kind: str) -> None:
-        self._connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
+        self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))
 
     def remove_settings(self, context: str | None, kind: str) -> None:
         """Take away the settings of all subjects of one context, or of all contexts, and the contexts' own."""
         query = delete(SETTINGS).where(SETTINGS.c.kind == kind)
-        self._connection.execute(query if context is None else query.where(SETTINGS.c.context == context))
+        self.connection.execute(query if context is None else query.where(SETTINGS.c.context == context))
 
     def _next_id(self, context: str) -> int:
-        found = self._connection.execute(select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)).scalar()
+        found = self.connection.execute(select(CONTEXTS.c.next_id).where(CONTEXTS.c.context == context)).scalar()
         if found is None:
-            self._connection.execute(insert(CONTEXTS).values(context=context, next_id=1, listed=True))
+            self.connection.execute(insert(CONTEXTS).values(context=context, next_id=1, listed=True))
         return found or 1
 
     def _next_version(self, subject: Subject) -> int:
         bound = (SUBJECTS.c.context == subject.context, SUBJECTS.c.subject == subject.name)
-        found = self._connection.execute(select(SUBJECTS.c.next_version).where(*bound)).scalar()
+        found = self.connection.execute(select(SUBJECTS.c.next_version).where(*bound)).scalar()
         if found is None:
             row = {"context": subject.context, "subject": subject.name}
-            self._connection.execute(insert(SUBJECTS).values(**row, next_version=1))
+            self.connection.execute(insert(SUBJECTS).values(**row, next_version=1))
         return found or 1
 
     def _schemas(self, query: Select[Any], **names: str) -> Iterator[StoredSchema]:
-        for row in self._connection.execute(query, names):
+        for row in self.connection.execute(query, names):
             extras = json.loads(row.extras)
             references = tuple(Reference(*parts) for parts in extras.get("references", ()))
             content = SchemaContent(
@@ -252,7 +252,7 @@ class Records:
             yield StoredSchema(row.context, row.id, content)
 
     def _versions(self, query: Select[Any], **names: str) -> Iterator[StoredVersion]:
-        for row in self._connection.execute(query, names):
+        for row in self.connection.execute(query, names):
             subject = Subject(row.context, row.subject)
             yield StoredVersion(subject, row.version, row.id, row.deleted, row.registered_at)
 

@@ -55,6 +55,30 @@ def no_mode(subject: Subject) -> Refusal:
     return Refusal(40409, f"Subject '{subject}' does not have subject-level mode configured")
 
 
+def no_association(resource: str) -> Refusal:
+    return Refusal(40410, f"Association for '{resource}' not found.")
+
+
+def other_association(kind: str, resource: str) -> Refusal:
+    return Refusal(40903, f"An association of type '{kind}' already exists for resource '{resource}'")
+
+
+def subject_associated(subject: Subject) -> Refusal:
+    return Refusal(40904, f"An association already exists for subject '{subject}'")
+
+
+def subject_strongly_associated(subject: Subject) -> Refusal:
+    return Refusal(40905, f"A strong association already exists for subject '{subject}'")
+
+
+def no_live_version(subject: Subject) -> Refusal:
+    return Refusal(40907, f"No active (non-deleted) version exists for subject '{subject}'")
+
+
+def association_frozen(kind: str, subject: str) -> Refusal:
+    return Refusal(40908, f"The association of type '{kind}' is frozen for subject '{subject}'")
+
+
 def incompatible(subject: Subject, reasons: Sequence[str], code: int) -> Refusal:
     message = (
         f'Schema being registered is incompatible with an earlier schema for subject "{subject}", '
@@ -118,3 +142,7 @@ def invalid_rules(why: str) -> Refusal:
 
 def context_not_empty(context: str) -> Refusal:
     return Refusal(42211, f"The specified context '{context}' is not empty.")
+
+
+def invalid_association(name: str, why: str) -> Refusal:
+    return Refusal(42212, f"The association specified an invalid value for property: '{name}', detail: {why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.difference import (
@@ -42,7 +42,7 @@ class _Elements:
 
 def compare_arrays(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
     """Yield where a reader takes fewer arrays."""
-    sent, taken = _elements_of(writer), _elements_of(reader)
+    sent, taken = _elements_sent(writer), _elements_of(reader)
     yield from _compare_every(walk, writer, reader, route)
     for index in range(max(len(sent.first), len(taken.first))):
         way = (*route, (ELEMENT, str(index)))
@@ -64,7 +64,7 @@ def compare_arrays(walk: Walking, writer: Shape, reader: Shape, route: Route) ->
 
 
 def _compare_every(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
-    sent, taken = _elements_of(writer), _elements_of(reader)
+    sent, taken = _elements_sent(writer), _elements_of(reader)
     if taken.every is None:
         return
     way = (*route, (ELEMENT, "0"))
@@ -78,8 +78,9 @@ def _compare_every(walk: Walking, writer: Shape, reader: Shape, route: Route) ->
 
 
 def _compare_one(walk: Walking, writer: Shape, reader: Shape, route: Route, index: int) -> Iterator[Difference]:
-    sent, taken = _elements_of(writer), _elements_of(reader)
-    mine, theirs = _element(walk.read_writer, writer, index), _element(walk.read_reader, reader, index)
+    sent, taken = _elements_sent(writer), _elements_of(reader)
+    mine = _element(walk.read_writer, writer, sent, index)
+    theirs = _element(walk.read_reader, reader, taken, index)
     if index < len(sent.first) and index < len(taken.first):
         yield from walk.compare(mine, theirs, route)
         return
@@ -101,7 +102,7 @@ def _compare_one(walk: Walking, writer: Shape, reader: Shape, route: Route, inde
 
 
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
-    sent, taken = _elements_of(writer), _elements_of(reader)
+    sent, taken = _elements_sent(writer), _elements_of(reader)
     pairs = (
         ("ADDITIONAL", sent.others, taken.others, sent.others_word, taken.others_word),
         (
@@ -137,9 +138,14 @@ def _elements_of(shape: Shape) -> _Elements:
     return _Elements("items", [], "items", items, "additionalItems", schema.get("additionalItems", True))
 
 
-def _element(read: Callable[[Any, Parts], Shape], shape: Shape, index: int) -> Shape:
-    """Return the shape of the element at a position, as far as the first ones and the others say."""
+def _elements_sent(shape: Shape) -> _Elements:
+    """Return what a writer's schema says: without a list of first elements, `additionalItems` is not heeded."""
     elements = _elements_of(shape)
+    return elements if elements.first else replace(elements, others=True)
+
+
+def _element(read: Callable[[Any, Parts], Shape], shape: Shape, elements: _Elements, index: int) -> Shape:
+    """Return the shape of the element at a position, as far as the first ones and the others say."""
     if index < len(elements.first):
         return read(elements.first[index], (*shape.at, elements.first_word, str(index)))
     return read(elements.others, (*shape.at, elements.others_word))

@@ -61,8 +61,8 @@ def open_schema(document: Any) -> Any:
     return opened
 
 
-def _missing(names: set[str], schema: Any) -> dict[str, bool]:
-    return {name: True for name in sorted(names) if name not in schema.get("properties", {})}
+def _missing(names: set[str], schema: Any) -> dict[str, Any]:
+    return {name: {} for name in sorted(names) if name not in schema.get("properties", {})}
 
 
 def _may_close(schema: Any, document: Any) -> bool:

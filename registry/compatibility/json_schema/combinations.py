@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
 from cdc_contracts.registry.compatibility.json_schema.difference import (
     Difference,
     Route,
+    TooMuchToCompare,
     Walking,
     as_key,
     differ,
@@ -17,6 +19,8 @@ from cdc_contracts.registry.compatibility.json_schema.difference import (
 from cdc_contracts.registry.compatibility.json_schema.shapes import ALL_OF, ANY_OF, ONE_OF, Shape
 
 _NUMBERS: Final = frozenset({"number", "integer"})
+_MOST_PAIRS: Final = 2_500
+_MOST_TOLD: Final = 20
 _KINDS: Final = _NUMBERS | {"object", "array", "string", "boolean", "null"}
 
 
@@ -30,14 +34,18 @@ def compare_combinations(walk: Walking, writer: Shape, reader: Shape, route: Rou
         yield differ("PRODUCT_TYPE_EXTENDED", writer, reader, route, *_word(reader))
     if len(mine) > len(theirs) and writer.kind != ALL_OF:
         yield differ("SUM_TYPE_NARROWED", writer, reader, route, *_word(writer))
-    pairs = _pair_in_order(walk, mine, theirs, route) or _pair_at_all(walk, mine, theirs, route)
+    pairs, apart = _pair_in_order(walk, mine, theirs, route)
+    if apart:
+        pairs = _pair_at_all(walk, mine, theirs, route)
     for inner in pairs:
         yield from inner
     if len(pairs) < min(len(mine), len(theirs)):
-        yield differ("COMBINED_TYPE_SUBSCHEMAS_CHANGED", writer, reader, route, *_word(reader))
+        changed = differ("COMBINED_TYPE_SUBSCHEMAS_CHANGED", writer, reader, route, *_word(reader))
+        yield replace(changed, inside=tuple(apart))
     elif reader.kind == ONE_OF and not _are_apart(walk.reader_parts(reader)):
-        both = zip(mine, theirs, strict=False)
-        same = writer.kind == ONE_OF and len(mine) == len(theirs) and all(is_same(a.schema, b.schema) for a, b in both)
+        before, after = walk.writer_parts(writer), walk.reader_parts(reader)
+        both = zip(before, after, strict=False)
+        same = writer.kind == ONE_OF and len(before) == len(after) and all(is_same(a.schema, b.schema) for a, b in both)
         if not same or any(pairs):
             yield differ("ALTERNATIVES_MAY_OVERLAP", writer, reader, route, *_word(reader))
 
@@ -156,19 +164,26 @@ def _word(shape: Shape) -> tuple[str, ...]:
 
 def _pair_in_order(
     walk: Walking, mine: Sequence[Shape], theirs: Sequence[Shape], route: Route
-) -> list[list[Difference]]:
-    """Return the differences of the parts at the same positions; none where a pair does not go together."""
-    found = []
+) -> tuple[list[list[Difference]], list[Difference]]:
+    """Return the differences inside the parts at the same positions, and those of the ones that are apart."""
+    found, apart = [], []
     for part, other in zip(mine, theirs, strict=False):
         inner = walk.compare(part, other, route)
-        if walk.breaks(inner):
-            return []
         found.append(inner)
-    return found
+        if walk.breaks(inner):
+            apart += [one for one in inner if walk.breaks([one])]
+            if len(apart) > _MOST_TOLD:
+                break
+    return found, apart
 
 
 def _pair_at_all(walk: Walking, mine: Sequence[Shape], theirs: Sequence[Shape], route: Route) -> list[list[Difference]]:
-    """Return the differences inside the largest set of pairs in which no part has two partners."""
+    """Return the differences inside the largest set of pairs in which no part has two partners.
+
+    Raises TooMuchToCompare.
+    """
+    if len(mine) * len(theirs) > _MOST_PAIRS:
+        raise TooMuchToCompare
     partners = []
     for part in mine:
         found = {number: walk.compare(part, other, route) for number, other in enumerate(theirs)}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compatibility.json_schema.containment import NO, UNKNOWN, YES, Settler, is_contained
-from cdc_contracts.registry.compatibility.json_schema.descriptions import name_members, schemas_along
-from cdc_contracts.registry.compatibility.json_schema.difference import Difference, is_same
+from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, name_members, schemas_along
+from cdc_contracts.registry.compatibility.json_schema.difference import Difference, TooMuchToCompare, is_same
 from cdc_contracts.registry.compatibility.json_schema.pardons import pardon
 from cdc_contracts.registry.compatibility.json_schema.proofs import Prover
-from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED
+from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
 from cdc_contracts.registry.compatibility.json_schema.shapes import ShapeReader, value_at
-from cdc_contracts.registry.compatibility.json_schema.walk import TooMuchToCompare, Walk
+from cdc_contracts.registry.compatibility.json_schema.walk import Walk
 from cdc_contracts.registry.compatibility.levels import Policy
 from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED
 
@@ -34,6 +34,7 @@ class Outcome:
     """What became of one difference; None stands for the schemas as wholes.
 
     `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
+    `told_as` is the difference that Confluent's registry would tell, where this one stands inside of it.
     """
 
     difference: Difference | None
@@ -42,6 +43,12 @@ class Outcome:
     message: Any = None
     refusal: str | None = None
     removes: bool = False
+    told_as: str = ""
+
+    @property
+    def confluent_name(self) -> str | None:
+        """What Confluent's registry calls it."""
+        return confluent_name_of(self.told_as or (self.difference.name if self.difference else ""))
 
 
 @dataclass(frozen=True)
@@ -99,12 +106,16 @@ def look_one_way(writer: Any, reader: Any, policy: Policy, *, with_removals: boo
         return _look_for_harm(pair, policy)
     outcomes = []
     for one in named:
-        proof = pair.prover.prove(one)
-        if proof is not None:
-            outcomes.append(Outcome(one, BREAKING, PROVEN, *proof))
-        else:
-            outcomes.append(Outcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN))
+        shown = _show(pair, one)
+        outcomes += shown or [Outcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN)]
     return outcomes
+
+
+def _show(pair: Pair, difference: Difference) -> list[Outcome]:
+    """Return what messages show of a difference: those inside it first, which say more exactly what it is."""
+    found = [replace(one, told_as=difference.name) for inner in difference.inside for one in _show(pair, inner)]
+    proof = None if found else pair.prover.prove(difference)
+    return found if proof is None else [Outcome(difference, BREAKING, PROVEN, *proof)]
 
 
 def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
@@ -121,9 +132,9 @@ def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -
         outcomes += list(_find_removals(pair, found))
     if pardoned and suspects:
         pair = Pair(pair.writer, pair.reader, pair.sent, pardon(pair.taken, pardoned))
-    proofs = {one: pair.prover.prove(one) for one in suspects}
-    outcomes += [Outcome(one, BREAKING, PROVEN, *proof) for one, proof in proofs.items() if proof is not None]
-    left = [one for one, proof in proofs.items() if proof is None]
+    shown = {one: _show(pair, one) for one in suspects}
+    outcomes += [outcome for found in shown.values() for outcome in found]
+    left = [one for one, found in shown.items() if not found]
     if left:
         outcomes += list(_judge_the_rest(pair, left, settler, is_known_broken=len(left) < len(suspects)))
     return outcomes
@@ -179,4 +190,11 @@ def _is_gone(pair: Pair, removal: Difference) -> bool:
     """Say whether a member that one place no longer names is named by none that describes the same object."""
     if removal.writer_at is None or value_at(pair.writer, removal.writer_at) in (None, False):
         return False
-    return removal.member not in name_members(pair.reader, schemas_along(pair.reader, removal.route[:-1]))
+    holders = schemas_along(pair.reader, removal.route[:-1])
+    applied = [one for schema in holders for one in apply_in_place(pair.reader, schema)]
+    forbids = any(one.get("additionalProperties") is False and not _names(one, removal.member) for one in applied)
+    return forbids or removal.member not in name_members(pair.reader, holders)
+
+
+def _names(schema: Mapping[str, Any], member: str) -> bool:
+    return member in schema.get("properties", {}) or bool(schema.get("patternProperties"))

@@ -17,6 +17,7 @@ UNKNOWN: Final = "unknown"
 _LONGEST: Final = 20_000
 """Characters of a schema: what takes longer than a fraction of a second is not asked."""
 _QUESTIONS: Final = 400
+_SHORT: Final = 1_000
 _REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 
 
@@ -55,8 +56,12 @@ class Settler:
 
     def is_certainly_refused(self, writer: Shape, reader: Shape) -> bool:
         """Say whether it is certain that the reader's shape refuses something that the writer's takes."""
-        self._left += 1
-        return self._ask(writer, reader) == NO
+        if max(_length(writer.schema), _length(reader.schema)) > _SHORT:
+            return False
+        self._left, left = 1, self._left
+        answer = self._ask(writer, reader)
+        self._left = left
+        return answer == NO
 
     def _ask(self, writer: Shape, reader: Shape) -> str:
         if self._draft is None or writer.piece or reader.piece or self._left <= 0:

@@ -23,6 +23,7 @@ class Difference:
     """What a reader asks that the writer does not promise; `name` is Confluent's where Confluent has one.
 
     The places are those of the keyword, None where a side does not have it. `route` leads to the value in a message.
+    `inside` are differences of two alternatives that would else go together: what to look at for a message.
     """
 
     name: str
@@ -32,6 +33,11 @@ class Difference:
     reader_at: Parts | None
     route: Route
     member: str = ""
+    inside: tuple[Difference, ...] = ()
+
+
+class TooMuchToCompare(Exception):
+    """The schemas combine too much to be walked through."""
 
 
 class Walking(Protocol):

@@ -24,5 +24,5 @@ def pardon(document: Any, pardoned: Iterable[Difference]) -> Any:
             schema.pop("additionalProperties", None)
             schema.pop("unevaluatedProperties", None)
         elif "CONTENT_MODEL" in one.name or one.name == "MEMBER_OF_OPEN_MODEL_CONSTRAINED":
-            schema.setdefault("properties", {})[one.member] = True
+            schema.setdefault("properties", {})[one.member] = {}
     return relaxed

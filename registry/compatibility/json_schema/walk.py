@@ -17,6 +17,7 @@ from cdc_contracts.registry.compatibility.json_schema.combinations import (
 from cdc_contracts.registry.compatibility.json_schema.difference import (
     Difference,
     Route,
+    TooMuchToCompare,
     Walking,
     as_key,
     differ,
@@ -39,21 +40,21 @@ Settle = Callable[[Shape, Shape], bool]
 
 _LIMIT: Final = 20_000
 """Pairs of shapes that are compared: combinations inside combinations multiply."""
+_CHARACTERS_OF_A_SCHEMA: Final = 16
 _PASSES: Final = 8
 _BROKEN: Final = "RECURSION_BROKEN"
 _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
 """Pairs that are compared inside one another before the next is put off."""
-_IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas"})
+_EVALUATING: Final = frozenset({
+    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "patternProperties",
+    "additionalProperties", "unevaluatedItems",
+})  # fmt: skip
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 _Pair = tuple[Shape, Shape]
 _Compare = Callable[[Walking, Shape, Shape, Route], Iterator[Difference]]
-
-
-class TooMuchToCompare(Exception):
-    """The schemas combine too much to be walked through."""
 
 
 class Walk:
@@ -77,6 +78,7 @@ class Walk:
         self._leaned_on: set[_Pair] = set()
         self._broken: set[_Pair] = set()
         self._steps = 0
+        self._limit = _LIMIT + (len(writer.text) + len(reader.text)) // _CHARACTERS_OF_A_SCHEMA
         self._back: Walk | None = None
         same_draft = writer.draft == reader.draft
         self._is_plain = same_draft and not (writer.has_references or reader.has_references)
@@ -92,7 +94,12 @@ class Walk:
                 one.catch_up()
             learned = [one.learn() for one in walks]
             if not any(learned):
-                return list({_key_of(one): one for one in self._spell_out(found)}.values())
+                told: dict[tuple[object, ...], Difference] = {}
+                for difference in self._spell_out(found):
+                    known = told.setdefault(_key_of(difference), difference)
+                    if len(difference.route) < len(known.route):  # a shorter way to it
+                        told[_key_of(difference)] = difference
+                return list(told.values())
             for one in walks:
                 one.forget()
         raise TooMuchToCompare
@@ -129,7 +136,7 @@ class Walk:
             self._leaned_on.add(pair)
             return [differ(_BROKEN, writer, reader, route)] if pair in self._broken else []
         self._steps += 1
-        if self._steps > _LIMIT or len(self._open) > 2 * _DEPTH:
+        if self._steps > self._limit or len(self._open) > 2 * _DEPTH:
             raise TooMuchToCompare
         self._open[pair] = len(route)
         same = writer.kind == reader.kind and self.is_same(writer.schema, reader.schema)
@@ -203,10 +210,15 @@ class Walk:
         found = list(_COMPARED.get(_class_of(reader), _compare_nothing)(self, writer, reader, route))
         if reader.typed and not writer.typed:
             found.append(differ("TYPE_ADDED", writer, reader, route, "type"))
-        words = reader.schema.keys() | writer.schema.keys()
-        if words & _IN_PLACE and any(word in reader.schema for word in _UNEVALUATED):
+        if isinstance(reader.schema, dict) and _depends_on_others(writer.schema, reader.schema):
             found.append(differ("EVALUATION_CHANGED", writer, reader, route))
         return found
+
+
+def _depends_on_others(writer: Any, reader: Any) -> bool:
+    """Say whether what a reader leaves unevaluated hangs on more than the members that both schemas name."""
+    asked = [word for word in _UNEVALUATED if reader.get(word, True) not in (True, {})]
+    return bool(asked) and (asked != ["unevaluatedProperties"] or bool((writer.keys() | reader.keys()) & _EVALUATING))
 
 
 def _key_of(difference: Difference) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.compatibility.levels import BACKWARD, FORWARD, MEANING
@@ -13,7 +13,7 @@ from cdc_contracts.registry.compatibility.meaning.proofs import Trial
 from cdc_contracts.registry.compatibility.meaning.questions import ask, reachable_ops
 from cdc_contracts.registry.compatibility.meaning.rules import RULE_OF
 from cdc_contracts.registry.compatibility.meaning.values import MappingPair, value_differences
-from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED, CompatibilityFinding, Place
+from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED, CompatibilityFinding, Place, Proof
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -25,6 +25,8 @@ REFUSING: Final = frozenset({
 """Rules across fields whose breach refuses a message; the others only warn, or are about a stream."""
 _NARROWER: Final = frozenset({"op-code-removed", "source-type-removed", "rule-added"})
 _WIDER: Final = frozenset({"op-code-added", "source-type-added", "rule-removed"})
+_MOST_OF_A_DIALECT: Final = 12
+"""Differences that two versions of one dialect may have; with more, it is asked whether they are of one at all."""
 _UNSHOWN: Final = " No message that was tried shows it: look yourself."
 
 
@@ -51,14 +53,31 @@ def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
     found = [one for one in differences_of(facts_of(old), facts_of(new)) if not _follows(one, old, new)]
     told: list[tuple[Difference, MappingPair | None]] = [*value_differences(old, new)]
     told += [(one, None) for one in _together(found)]
+    apart = trial.refuse_each_other() if len(told) > _MOST_OF_A_DIALECT else None
+    if apart is not None:
+        return (_report_apart(old, new, apart), *(_as_note(trial, one, pair) for one, pair in told))
+    trial.share_tries(len(told))
     return tuple(Misreading(_finding(trial, one, pair), ask(one, old, new).targets) for one, pair in told)
 
 
+def _report_apart(old: Version, new: Version, proof: Proof) -> Misreading:
+    """Return the finding that two contracts have no message in common."""
+    whole = Difference("another-dialect", (), Fact(None, old.reference), Fact(None, new.reference))
+    finding = replace(_told(old, new, whole, None), proof=proof)
+    return Misreading(finding, ("",))
+
+
+def _as_note(trial: Trial, difference: Difference, pair: MappingPair | None) -> Misreading:
+    return Misreading(replace(_told(trial.old, trial.new, difference, pair), severity=NOTE), ())
+
+
 def _follows(difference: Difference, old: Version, new: Version) -> bool:
-    """Say whether a difference follows from another: images of an op that is new, schemas of another transport."""
+    """Say whether a difference follows from another: facts of an op that is new, schemas of another transport."""
     section, *rest = difference.key
     if section == "avro":
         return old.meaning.transport != new.meaning.transport
+    if section == "ddl":
+        return not all("ddl" in reachable_ops(version) for version in (old, new))
     if section != "images" or rest[0] == "container":
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))
@@ -82,21 +101,25 @@ def _together(differences: Sequence[Difference]) -> Iterator[Difference]:
 
 
 def _finding(trial: Trial, difference: Difference, pair: MappingPair | None) -> CompatibilityFinding:
-    rule, old, new = RULE_OF[difference.rule], trial.old, trial.new
-    severity, proof, says = rule.severity, None, rule.says
-    if severity == BREAKING and not _only_warns(difference):
-        proof = trial.prove(difference, pair)
-        if proof is None:
-            severity, says = UNDECIDED, says + _UNSHOWN
-    elif severity == BREAKING:
-        severity = NOTE
-    narrower, wider = difference.rule in _NARROWER, difference.rule in _WIDER
+    """Return the finding of a difference, as heavy as a message shows it to be."""
+    found = _told(trial.old, trial.new, difference, pair)
+    if found.severity != BREAKING:
+        return found
+    if _only_warns(difference):
+        return replace(found, severity=NOTE)
+    proof = trial.prove(difference, pair)
+    return replace(found, proof=proof) if proof else replace(found, severity=UNDECIDED, says=found.says + _UNSHOWN)
+
+
+def _told(old: Version, new: Version, difference: Difference, pair: MappingPair | None) -> CompatibilityFinding:
+    """Return the finding of a difference as its rule has it, without a proof."""
+    rule = RULE_OF[difference.rule]
     places = _places(old, new, difference, pair)
     return CompatibilityFinding(
         rule=rule.id,
         name=rule.name,
-        severity=severity,
-        direction=BACKWARD if narrower else FORWARD if wider else MEANING,
+        severity=rule.severity,
+        direction=BACKWARD if rule.name in _NARROWER else FORWARD if rule.name in _WIDER else MEANING,
         path=difference.path,
         old=difference.old.words if difference.old else None,
         new=difference.new.words if difference.new else None,
@@ -104,9 +127,8 @@ def _finding(trial: Trial, difference: Difference, pair: MappingPair | None) -> 
         new_version=new.reference,
         old_place=places[0],
         new_place=places[1],
-        says=says,
+        says=rule.says,
         action=rule.action,
-        proof=proof,
     )
 
 

@@ -48,8 +48,7 @@ class Messages:
 
     def of(self, question: Question, source_type: str | None) -> Iterator[Any]:
         """Yield the messages of a question: plain ones first, then altered ones, smallest first where that is known."""
-        table = self.table(source_type)
-        plain = list(self._written(question, table))
+        plain = list(self.plain(question, source_type))
         yield from plain
         if question.column is not None:
             for message in plain[:1]:
@@ -61,6 +60,10 @@ class Messages:
         yield from coded
         for message in (*coded, *plain):
             yield from alter(message, question.targets)
+
+    def plain(self, question: Question, source_type: str | None) -> Iterator[Any]:
+        """Yield messages of the ops that are asked about, as the version writes them."""
+        return self._written(question, self.table(source_type))
 
     def samples(self) -> Iterator[Any]:
         """Yield the samples of the version and of what it is based on, smallest first."""

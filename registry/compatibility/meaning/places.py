@@ -33,7 +33,7 @@ def place_of_key(version: Version, key: Key) -> Place | None:
     What a version takes away stands where it does so. What none of them says stands where it would: at the deepest
     key on the way there.
     """
-    steps, item = (key[:1], key[1:2]) if key[0] in _LISTS else (key, ())
+    steps, item = (key[:1], key[1:2]) if key[:1] and key[0] in _LISTS else (key, ())
     while steps:
         for one in _line_of(version):
             found = _find(one.folder.joinpath(_CONTRACT), steps, item[0] if item else None)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.compatibility.meaning.alterations import DROPPED, Path, put, walk
 from cdc_contracts.registry.compatibility.meaning.messages import Messages
-from cdc_contracts.registry.compatibility.meaning.questions import COLUMN, Question, ask
+from cdc_contracts.registry.compatibility.meaning.questions import ANY, COLUMN, Question, ask
 from cdc_contracts.registry.compatibility.meaning.readings import Reader, Told, differing
 from cdc_contracts.registry.compatibility.verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD, Proof
+from cdc_contracts.registry.model import ROW_OPS
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.tables import TableContract, TableContracts
 from cdc_contracts.registry.terms import Terms
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 ACCEPTED: Final = "accepted"
 CHECKED_BY: Final = "the reference judge"
 _TABLES: Final = ("orders", "shop.orders")
-_MOST_TRIES: Final = 1500
+_MOST_TRIES: Final = 1000
+_MOST_TRIES_OF_ALL: Final = 4000
+"""Tries of one comparison, shared among its differences: what is not shown by then is undecided."""
 _MOST_TYPES: Final = 12
 _SPELLINGS: Final = ("int(11)", "bigint unsigned", "timestamp(6)", "int", "INTERVAL_DAY_TO_SECOND", "varchar(20)")
 _DEEPEST: Final = 2
@@ -42,7 +45,25 @@ class Trial:
 
     old: Version
     new: Version
+    tries: int = _MOST_TRIES
     _readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+
+    def share_tries(self, differences: int) -> None:
+        """Bound the messages that are tried for each of so many differences."""
+        self.tries = min(_MOST_TRIES, _MOST_TRIES_OF_ALL // max(1, differences))
+
+    def refuse_each_other(self) -> Proof | None:
+        """Return the proof that no message of the one contract is one of the other; None where some is."""
+        question, found = Question(ROW_OPS, rules=ANY), None
+        terms, told = self._terms(question, None, None)
+        readers = (self._reader(self.old, terms), self._reader(self.new, terms))
+        for version, reader in zip((self.old, self.new), readers, strict=True):
+            for message in Messages(version, reader, terms).plain(question, None):
+                value = _write(reader, message)
+                if value is not None and all(one.read(value).accepted for one in readers):
+                    return None
+                found = found or _proof_of(question, readers, reader, message, told)
+        return found
 
     def prove(self, difference: Difference, pair: MappingPair | None = None) -> Proof | None:
         """Return the proof of a difference; None where no message that was tried shows it."""
@@ -52,8 +73,8 @@ class Trial:
         for source_type in self._types(question, difference, pair):
             terms, told = self._terms(question, source_type, pair)
             readers = (self._reader(self.old, terms), self._reader(self.new, terms))
-            tried = islice(self._messages(question, source_type, terms, readers, pair), _MOST_TRIES)
-            for writer, message in tried:
+            tried = self._messages(question, source_type, terms, readers, pair)
+            for writer, message in islice(tried, self.tries):
                 proof = _proof_of(question, readers, writer, message, told)
                 if proof is not None:
                     return _smallest(question, readers, writer, proof, told)
@@ -148,15 +169,20 @@ def _records(version: Version, reader: Reader) -> Iterator[bytes]:
         step = step.base
 
 
+def _write(writer: Reader, message: Any) -> bytes | None:
+    """Return the value that holds a message; None where the wire has no such message."""
+    try:
+        return writer.write(message)
+    except _WRONG:
+        return None
+
+
 def _proof_of(
     question: Question, readers: tuple[Reader, Reader], writer: Reader, message: Any, terms: str
 ) -> Proof | None:
     """Return the proof that a message is, where it shows what is asked for."""
-    try:
-        value = writer.write(message)
-    except _WRONG:
-        return None
-    if not any(reader.may_accept(value) for reader in readers):
+    value = _write(writer, message)
+    if value is None or not any(reader.may_accept(value) for reader in readers):
         return None
     old, new = readers[0].read(value), readers[1].read(value)
     checked_by = CHECKED_BY + terms

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.model import ROW_OPS
+from cdc_contracts.registry.pointers import join_pointer
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -111,10 +111,19 @@ def _ask_halves(difference: Difference, versions: Versions) -> Question:
 
 
 def _ask_columns(difference: Difference, versions: Versions) -> Question:
-    places = tuple(value["at"] for value in values_of(difference) if isinstance(value, Mapping) and "at" in value)
+    told = [value for value in values_of(difference) if isinstance(value, Mapping)]
+    places = tuple(at for value in told for at in _type_places(value, versions))
     fields = frozenset({"column_types", "types_from", "before", "after"})
     rules = frozenset({"D09.codes-match-types" if difference.key[1] == "codes" else "D09.columns-typed"})
     return Question(_ROWS, places, rules=rules, members=places, fields=fields)
+
+
+def _type_places(types: Mapping[str, Any], versions: Versions) -> list[str]:
+    """Return where types or codes of columns are: at a place of their own, or in each image."""
+    if "in_image" not in types:
+        return [types["at"]]
+    places = dict.fromkeys(at for version in versions for at in version.meaning.images.pointers())
+    return [at + join_pointer(types["in_image"]) for at in places]
 
 
 def _ask_rule(difference: Difference, versions: Versions) -> Question:
@@ -122,7 +131,8 @@ def _ask_rule(difference: Difference, versions: Versions) -> Question:
     for meaning in (version.meaning for version in versions):
         types, codes = meaning.columns.types, meaning.columns.codes
         if rule in ("columns-typed", "codes-match-types") and types != "none":
-            places += [at for at in (types.at, codes.at if codes else None) if at is not None]
+            told = types.model_dump(by_alias=True, exclude_none=True)
+            places += [*_type_places(told, versions), *([codes.at] if codes else [])]
         if rule in ("image-present-for-op", "images-match-fields", "columns-typed"):
             places += meaning.images.pointers()
         if rule == "ddl-flag-agrees":
@@ -174,6 +184,5 @@ def _type_of(name: str) -> str:
 
 
 def reachable_ops(version: Version) -> frozenset[str]:
-    """Return the canonical ops with rows that messages of a version may have."""
-    flags = {flag.means for flag in version.meaning.envelope.op.flags}
-    return frozenset(ROW_OPS) & (set(version.meaning.ops.values()) | flags)
+    """Return the canonical ops that messages of a version may have."""
+    return frozenset({*version.meaning.ops.values(), *(flag.means for flag in version.meaning.envelope.op.flags)})

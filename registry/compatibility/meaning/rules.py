@@ -15,6 +15,13 @@ from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECID
 _NEW_VERSION: Final = "Leave the published version as it is and make a new one, with the release or date it holds from."
 
 MEANING_RULES: Final = (
+    CompatibilityRule(
+        "C300", "another-dialect", BREAKING,
+        "No message of the one contract is one of the other: they are two dialects, not two versions. All else that "
+        "differs is told as notes.",
+        "Make it a subject of its own.",
+        "dts/canal@1 and dts/canal@2", "dts/canal@2 and oms/default@1",
+    ),
     # values
     CompatibilityRule(
         "C301", "value-form", BREAKING,

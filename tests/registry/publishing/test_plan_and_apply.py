@@ -106,6 +106,28 @@ def test_what_the_server_has_otherwise_is_refused(folder, server, call, ask, loc
     assert ask("GET", "/subjects") == ["orders-value"]
 
 
+@pytest.mark.parametrize(("scope", "where"), [("/orders-value", "orders-value"), ("", "the whole registry")])
+def test_a_subject_that_is_read_only_is_left_alone(folder, server, call, ask, scope, where):
+    ask("POST", "/subjects/orders-value/versions", {"schema": CLOSED, "schemaType": "JSON"})
+    ask("PUT", f"/mode{scope}", {"mode": "READONLY"})
+    put(folder, "orders-value", 1, CLOSED)
+    put(folder, "orders-value", 2, WIDER)
+    code, out, _ = call("apply", folder, "--url", server)
+    assert (code, f"! orders-value 2: {where} is in mode READONLY" in " ".join(out.split())) == (1, True)
+    own = "global: {mode: readwrite}" if not scope else "subjects: {orders-value: {mode: readwrite}}"
+    (folder / "registry.yaml").write_text(own)
+    assert call("apply", folder, "--url", server)[0] == 0
+    assert call("plan", folder, "--url", server) == (0, "", "nothing to do\n")
+    assert ask("GET", "/subjects/orders-value/versions") == [1, 2]
+
+
+def test_text_that_is_no_json_is_refused_before_anything_is_written(folder, server, call, ask):
+    put(folder, "a-value", 1, CLOSED)
+    put(folder, "b-value", 1, "<<<<<<< ours\n{}\n")
+    code, out, _ = call("apply", folder, "--url", server)
+    assert (code, "! b-value 1: its text is no JSON" in out, ask("GET", "/subjects")) == (1, True, [])
+
+
 def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
     small = make_server(Options(max_body_bytes=2_000), store="kept")
     narrow = {"compatibility": "FULL"}

@@ -12,6 +12,7 @@ from registry_sites import make_site, serving_site, write_users
 from cdc_contracts.registry.server import authentication
 
 STRING = {"schema": '"string"'}
+TOPIC = {"resourceName": "orders", "resourceId": "topic-1", "associations": [{"subject": "orders-value"}]}
 WRITES = {
     ("POST", "/subjects/{subject}/versions"): STRING,
     ("DELETE", "/subjects/{subject}"): None,
@@ -25,6 +26,8 @@ WRITES = {
     ("PUT", "/mode/{subject}"): {"mode": "READONLY"},
     ("DELETE", "/mode/{subject}"): None,
     ("DELETE", "/contexts/{context}"): None,
+    ("POST", "/associations"): TOPIC,
+    ("DELETE", "/associations/resources/{resource_id}"): None,
 }
 """Every operation that changes anything."""
 QUESTIONS = {
@@ -58,6 +61,7 @@ def address(tmp_path_factory, users):
                 httpx.post(f"{served}/subjects/{subject}/versions", json=body, auth=("root", "root's")).status_code
                 == 200
             )
+        assert httpx.post(f"{served}/associations", json=TOPIC, auth=("root", "root's")).status_code == 200
         yield served
 
 
@@ -132,7 +136,7 @@ def test_every_operation_is_either_known_to_read_or_known_to_write(tmp_path):
 )
 def test_who_may_only_read_changes_nothing(ask, operation, body):
     method, path = operation
-    path = path.format(subject="orders-value", version="1", context=".team")
+    path = path.format(subject="orders-value", version="1", context=".team", resource_id="topic-1")
     answer = ask(method, path, by="reader", body=body)
     assert refusal(answer) == (403, 403)
     assert answer.json()["message"].startswith("User 'reader' may not ")

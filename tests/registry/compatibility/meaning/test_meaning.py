@@ -1,7 +1,7 @@
 """What two contracts understand differently: each case a contract with a few lines changed, and what is found there.
 
-A case is a file: `base` is a shipped contract, `old` and `new` what is changed in it (none: nothing), `finds` everything
-that has to be found. Every proof is judged once more here, by the reference judge itself.
+A case is a file: `base` is a shipped contract (`old_base` that of the old side, where it is another), `old` and `new` what
+is changed in it, `finds` everything that has to be found (`summary`: all but notes, by rule). Every proof is judged once more here, by the reference judge itself.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def patched(folder, name, base, patch):
 
 
 def compared(case, folder):
-    old = patched(folder, "old", case["base"], case["old"]) if "old" in case else CATALOGUE.version(case["base"])
+    base = case.get("old_base", case["base"])
+    old = patched(folder, "old", base, case["old"]) if "old" in case else CATALOGUE.version(base)
     return old, patched(folder, "new", case["base"], case.get("new", {}))
 
 
@@ -51,6 +52,12 @@ def test_a_change_of_a_contract_is_found_and_shown(file, tmp_path):
     old, new = compared(case, tmp_path)
 
     found = compare_meaning(old, new)
+    if "summary" in case:
+        heavy = [one for one in found if one.severity != "note"]
+        assert {one.rule: one.severity for one in heavy} == case["summary"]
+        for finding in heavy:
+            judged_again(finding.proof, old, new, {})
+        return
 
     assert [(one.rule, one.path, one.severity) for one in found] == [
         (one["rule"], one["path"], one["severity"]) for one in case["finds"]

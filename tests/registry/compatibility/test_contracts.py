@@ -1,0 +1,113 @@
+"""Contracts compared as a whole: every version of the catalogue with the one before it, and what is told once."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.compatibility.contracts import compare_contracts
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+
+CATALOGUE = shipped_catalogue()
+OWN = Path(__file__).parent.parent / "lint" / "contracts"
+NEIGHBOURS = {
+    f"{before} {after}": (before, after)
+    for subject in CATALOGUE.subjects()
+    for before, after in pairwise(CATALOGUE.versions(subject))
+}
+FORMS = ["C301 /values/BIT", "C301 /values/TIME", "C301 /values/DATETIME", "C301 /values/TIMESTAMP"]
+FULL_LOADS = ["C312 /ops/INIT", "C312 /ops/INIT_DDL"]
+BREAKING = {
+    "drs/json@1 drs/json@2": FULL_LOADS,
+    "drs/json-c@1 drs/json-c@2": FULL_LOADS,
+    "dts/canal@1 dts/canal@2": [
+        "C320 /images/update", "C320 /images/insert", "C320 /images/delete", "C320 /images/snapshot",
+    ],
+    "oms-community/canal@1 oms-community/canal@2": FORMS,
+    "oms-community/dataworks@1 oms-community/dataworks@2": FORMS,
+    "oms-community/default@1 oms-community/default@2": FORMS,
+    "oms-community/default-extend-column-type@1 oms-community/default-extend-column-type@2": FORMS,
+    "oms-community/shareplex@1 oms-community/shareplex@2": FORMS,
+    "oms/default@1 oms/default@2": ["C334 /ddl/type"],
+    "oms/default-extend-column-type@1 oms/default-extend-column-type@2": ["C334 /ddl/type"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", NEIGHBOURS)
+def test_a_version_breaks_what_the_vendor_changed(pair):
+    verdict = compare_contracts(*NEIGHBOURS[pair])
+
+    assert verdict.compatible is False
+    assert [f"{one.rule} {one.path}" for one in verdict.findings if one.severity == "breaking"] == BREAKING[pair]
+    assert [one for one in verdict.findings if one.severity == "undecided"] == []
+    assert all(one.proof is not None for one in verdict.findings if one.severity == "breaking")
+    assert all(Path(place.file).is_file() and place.line for one in verdict.findings
+               for place in (one.old_place, one.new_place))  # fmt: skip
+
+
+def test_every_version_of_the_catalogue_is_compatible_with_itself():
+    for version in CATALOGUE.all_versions():
+        verdict = compare_contracts(version, version)
+        assert (verdict.compatible, verdict.findings) == (True, ())
+    assert compare_contracts(CATALOGUE.canonical, CATALOGUE.canonical).compatible is True
+
+
+def test_the_swap_is_read_wrong_without_an_error():
+    first = compare_contracts(CATALOGUE.version("dts/canal@1"), CATALOGUE.version("dts/canal@2")).findings[0]
+
+    assert first.proof.kind == "read-differently"
+    assert first.proof.old == {"before": {"value": "red"}, "after": {"value": "green"}}
+    assert first.proof.new == {"before": {"value": "green"}, "after": {"value": "red"}}
+
+
+def test_a_change_that_the_schemas_show_as_well_is_told_once():
+    verdict = compare_contracts(CATALOGUE.version("oms/default@1"), CATALOGUE.version("oms/default@2"))
+
+    (breaking,) = (one for one in verdict.findings if one.severity == "breaking")
+    assert breaking.also == ("C204 avro-field-default /allMetaData/ddlType",)
+
+
+@pytest.mark.parametrize(
+    ("level", "policy", "rules"),
+    [
+        (Level.BACKWARD, Policy.CDC, ["C312", "C312"]),
+        (Level.NONE, Policy.CDC, ["C312", "C312"]),
+        (Level.FORWARD, Policy.CONFLUENT_STRICT, ["C312", "C312"]),
+        (Level.BACKWARD, Policy.CONFLUENT_STRICT, []),
+        (Level.NONE, Policy.CONFLUENT_LENIENT, []),
+    ],
+)
+def test_a_code_that_only_old_readers_refuse_breaks_where_they_are_asked_about(level, policy, rules):
+    old, new = CATALOGUE.version("drs/json@1"), CATALOGUE.version("drs/json@2")
+
+    verdict = compare_contracts(old, new, level=level, policy=policy)
+
+    assert [one.rule for one in verdict.findings if one.severity == "breaking" and one.rule > "C3"] == rules
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+def test_a_change_of_meaning_breaks_under_every_policy(policy):
+    old, new = CATALOGUE.version("oms-community/canal@1"), CATALOGUE.version("oms-community/canal@2")
+
+    assert compare_contracts(old, new, level=Level.BACKWARD, policy=policy).compatible is False
+
+
+def test_a_difference_in_a_branch_of_a_schema_stands_on_its_line(tmp_path):
+    for name in ("before", "after"):
+        shutil.copytree(CATALOGUE.roots[0], tmp_path / name, ignore=shutil.ignore_patterns("samples"))
+    edited = tmp_path / "after" / "dts" / "canal" / "v2" / "message.schema.json"
+    text = edited.read_text()
+    branch = text.index('"const": "DDL"')
+    at = text.index('"null"', branch)
+    edited.write_text(text[:at] + '"array"' + text[at + len('"null"') :])
+    old, new = (Catalogue([tmp_path / name]).version("dts/canal@2") for name in ("before", "after"))
+
+    verdict = compare_contracts(old, new)
+
+    lines = {one.new_place.line for one in verdict.findings if one.severity == "breaking"}
+    assert text[:at].count("\n") + 1 in lines
+    assert all(one.proof.message["type"] == "DDL" for one in verdict.findings if one.proof)
