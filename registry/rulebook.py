@@ -62,12 +62,13 @@ def _compatibility_rules() -> Iterator[RuleEntry]:
     from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
     from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
     from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
+    from cdc_contracts.registry.revisions.ids import ID_CHANGED
 
     tables = {
         JSON_SCHEMA: (TYPE_CHANGED, *JSON_RULES),
         AVRO: AVRO_RULES,
         MEANING: MEANING_RULES,
-        PUBLICATION: PUBLICATION_RULES,
+        PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
     }
     for family, table in tables.items():
         for one in table:

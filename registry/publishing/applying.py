@@ -101,11 +101,11 @@ class Application:
                 where=self._client.url,
             )
         version = int(answer.get("version") or 0) or self._find_version(step.subject, body)
-        if step.version is not None and version != step.version:
+        if schema.version and version != step.version:
             raise UnavailableError(
-                f"the server holds {step.subject} {step.version} as version {version}: it is the same schema to it",
+                f"the server has {step.subject} {step.version} as version {version}",
                 where=self._client.url,
-                mend="take the version out of the folder, or give it an id (`registry ids`) so that it is imported",
+                mend=f"call the file v{version}, or give it a line in ids.lock: then its version is imported as well",
             )
         key = schema.key if schema.version else subject_key(step.subject, version, schema.type)
         self._lock.add(Entry(number, key, schema.digest))

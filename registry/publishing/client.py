@@ -28,8 +28,9 @@ _AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
 _PAUSES: Final = (0.2, 0.6, 1.8)
 _LONGEST_PAUSE: Final = 10.0
 _CONNECT_SECONDS: Final = 5.0
-_ANSWER_SECONDS: Final = 60.0
+_ANSWER_SECONDS: Final = 30.0
 _LOOK: Final = "check --url and the network"
+_UNKNOWN: Final = frozenset({404, 405, 501})
 _OK: Final = 300
 _MEND: Final = {
     401: "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN",
@@ -159,12 +160,26 @@ def _text(value: Any) -> str:
 
 
 def _refusal(answer: httpx.Response, named: str) -> RefusedError:
-    """Return what a registry refused. Raises UnavailableError where the answer is not one of a registry."""
+    """Return what a registry refused. Raises UnavailableError where the answer is not one of a registry.
+
+    Only reading tells whether it is one: not every registry knows every request to write.
+    """
+    if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_told(answer):
+        status = answer.status_code
+        return RefusedError(f"the registry does not know this request ({status})", code=status, where=named)
     with _as_a_registry(named, answer):
         told = answer.json()
         code, message = int(told["error_code"]), str(told["message"])
     mend = _MEND.get(answer.status_code, "")
     return RefusedError(f"the registry refused ({code}): {message}", code=code, where=named, mend=mend)
+
+
+def _is_told(answer: httpx.Response) -> bool:
+    try:
+        told = answer.json()
+    except ValueError:
+        return False
+    return isinstance(told, dict) and "error_code" in told
 
 
 @contextmanager

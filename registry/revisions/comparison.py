@@ -14,6 +14,7 @@ from cdc_contracts.registry.compatibility.publication import compare_published
 from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.references import parse_reference
+from cdc_contracts.registry.revisions.ids import compare_ids
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.ignores import Ignore
@@ -110,6 +111,7 @@ def compare_contracts(draft: Draft, revision: Revision) -> Comparison:
     gone = published - present
     new = _Remaining(draft.catalogue.roots, gone) if gone else draft.catalogue
     found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
+    found += () if target.parts else tuple(compare_ids(revision.root, target.root))
     count = sum(target.covers(*_parts(reference)) for reference in published)
     return Comparison(
         draft, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
