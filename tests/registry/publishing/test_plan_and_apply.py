@@ -197,11 +197,16 @@ def no_registry():
 )
 def test_what_is_no_registry_is_told_as_such(folder, no_registry, call, path, told):
     put(folder, "orders-value", 1, CLOSED)
-    for command in ("plan", "apply", "push", "pull"):
-        code, out, err = call(command, folder, "--url", f"{no_registry}/{path}")
-        assert (code, out, told in err) == (3, "", True)
-    assert call("dump", folder / "new", "--url", f"{no_registry}/{path}")[0] == 3
-    assert not (folder / "new").exists()
+    code, out, err = call("plan", folder, "--url", f"{no_registry}/{path}")
+    assert (code, out, told in err) == (3, "", True)
+
+
+@pytest.mark.parametrize("command", [["apply"], ["push"], ["pull", "--force"], ["dump", "--force"]], ids="".join)
+def test_no_command_takes_such_an_answer_for_success(folder, no_registry, call, command):
+    put(folder, "orders-value", 1, CLOSED)
+    before = sorted(folder.rglob("*"))
+    assert call(*command, folder, "--url", f"{no_registry}/gone")[:2] == (3, "")
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_a_registry_that_does_not_answer_is_no_success(folder, call):
