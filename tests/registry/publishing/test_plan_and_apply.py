@@ -6,6 +6,7 @@ import json
 import socket
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from typing import ClassVar
 
 import pytest
 
@@ -156,7 +157,11 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
 class NoRegistry(BaseHTTPRequestHandler):
     """A web server that is something else."""
 
+    told: ClassVar[list[str | None]] = []
+    """What was said about who asks."""
+
     def do_GET(self):
+        self.told.append(self.headers["Authorization"])
         status, kind, body = {
             "/page": (200, "text/html", b"<html>hello</html>"),
             "/gone": (404, "text/html", b"<html>nothing here</html>"),
@@ -207,6 +212,27 @@ def test_no_command_takes_such_an_answer_for_success(folder, no_registry, call, 
     before = sorted(folder.rglob("*"))
     assert call(*command, folder, "--url", f"{no_registry}/gone")[:2] == (3, "")
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "told"),
+    [
+        ([], {}, None),
+        (["--user", "reader"], {"PASSWORD": "correct horse"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+        ([], {"USER": "reader", "PASSWORD": "correct horse"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+        ([], {"TOKEN": "correct-horse"}, "Bearer correct-horse"),
+        (["--user", "reader"], {"PASSWORD": "correct horse", "TOKEN": "x"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+    ],
+)
+def test_who_asks_is_said_to_the_server_and_to_nobody_else(
+    folder, no_registry, call, monkeypatch, options, environment, told
+):
+    put(folder, "orders-value", 1, CLOSED)
+    for name, value in {**environment, "URL": f"{no_registry}/page"}.items():
+        monkeypatch.setenv(f"CDC_CONTRACTS_REGISTRY_{name}", value)
+    code, out, err = call("plan", folder, *options, "--debug")
+    assert (code, NoRegistry.told[-1]) == (3, told)
+    assert not any(secret in out + err for secret in ("correct", "Y29ycmVjdC", "cmVhZGVy"))
 
 
 def test_a_registry_that_does_not_answer_is_no_success(folder, call):
