@@ -239,9 +239,9 @@ def _tell_invalid(entry: str | Mapping[Any, str] | None) -> str:
 
 
 def _rules(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    from cdc_contracts.registry.rulebook import CROSS_FIELD, rules
+    from cdc_contracts.registry.rulebook import cross_field_rules
 
-    known = {rule.name: rule.says for rule in rules() if rule.family == CROSS_FIELD}
+    known = {rule.name: rule.says for rule in cross_field_rules()}
     for name in (*meaning["rules"], *meaning.get("notes", ())):
         yield name, known.get(name, "")
 

@@ -167,8 +167,11 @@ class Images(Document):
 
     def of(self, op: str) -> Sides | None:
         """Return the images of a canonical op, or None where the op has none."""
-        sides: Sides | None = getattr(self, op.replace("-", "_"), None)
-        return sides
+        return self._by_op.get(op)
+
+    @cached_property
+    def _by_op(self) -> dict[str, Sides | None]:
+        return {op: getattr(self, op.replace("-", "_")) for op in ROW_OPS}
 
     @cached_property
     def _beside(self) -> dict[str, frozenset[str]]:
@@ -186,6 +189,10 @@ class Images(Document):
 
     def pointers(self) -> tuple[str, ...]:
         """Return every place where some op has an image, in order of first mention."""
+        return self._pointers
+
+    @cached_property
+    def _pointers(self) -> tuple[str, ...]:
         places: dict[str, None] = {}
         for op in ROW_OPS:
             sides = self.of(op)

@@ -83,7 +83,7 @@ class ReferenceJudge:
         self.version = version
         self.meaning = version.meaning
         self.terms = terms
-        self._schema = SchemaJudge(version.schema)
+        self._schema = _judge_of(version)
         self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
         self._context = lru_cache(1024)(self._build_context)
 
@@ -396,6 +396,12 @@ def control_of(reading: Reading) -> Control:
         position=reading.position,
         transaction=reading.transaction,
     )
+
+
+@lru_cache(256)
+def _judge_of(version: Version) -> SchemaJudge:
+    """Return what judges the shape of a version's messages, the same on whatever terms they are judged."""
+    return SchemaJudge(version.schema)
 
 
 @lru_cache(1024)

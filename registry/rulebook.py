@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
-from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
-from cdc_contracts.registry.compatibility.comparison import TYPE_CHANGED as SCHEMA_TYPE_CHANGED
-from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
-from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
-from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import CLASSES, INFO, WARNING
 from cdc_contracts.registry.lint.rules import LINT_RULES
-from cdc_contracts.registry.revisions.ids import ID_CHANGED
 
 DRIFT: Final = "drift"
 CROSS_FIELD: Final = "cross-field"
@@ -24,12 +18,6 @@ JSON_SCHEMA: Final = "json-schema"
 AVRO: Final = "avro"
 MEANING: Final = "meaning"
 PUBLICATION: Final = "publication"
-_COMPATIBILITY: Final = MappingProxyType({
-    JSON_SCHEMA: (SCHEMA_TYPE_CHANGED, *JSON_RULES),
-    AVRO: AVRO_RULES,
-    MEANING: MEANING_RULES,
-    PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +47,33 @@ def rules() -> tuple[RuleEntry, ...]:
         RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad, one.why)
         for one in LINT_RULES
     ]
-    compatibility = [
-        RuleEntry(
-            one.id, one.name, family, one.severity, one.says, one.action, one.good, one.bad, confluent=one.confluent
-        )
-        for family, table in _COMPATIBILITY.items()
-        for one in table
-    ]
-    return (*drift, *_CROSS_FIELD_RULES, *lint, *compatibility)
+    return (*drift, *_CROSS_FIELD_RULES, *lint, *_compatibility_rules())
+
+
+def cross_field_rules() -> tuple[RuleEntry, ...]:
+    """Return the rules across fields."""
+    return _CROSS_FIELD_RULES
+
+
+def _compatibility_rules() -> Iterator[RuleEntry]:
+    """Yield the rules of compatibility; their tables stand beside what compares, which takes a while to import."""
+    from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
+    from cdc_contracts.registry.compatibility.comparison import TYPE_CHANGED
+    from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
+    from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
+    from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
+    from cdc_contracts.registry.revisions.ids import ID_CHANGED
+
+    tables = {
+        JSON_SCHEMA: (TYPE_CHANGED, *JSON_RULES),
+        AVRO: AVRO_RULES,
+        MEANING: MEANING_RULES,
+        PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
+    }
+    for family, table in tables.items():
+        for one in table:
+            texts = (one.severity, one.says, one.action, one.good, one.bad)
+            yield RuleEntry(one.id, one.name, family, *texts, confluent=one.confluent)
 
 
 def find_rule(text: str) -> RuleEntry:

@@ -44,10 +44,15 @@ class Sample:
     def value(self) -> bytes:
         return self.file.read_bytes()
 
+    @cached_property
+    def told(self) -> str:
+        """What the expectation says. Raises UnicodeDecodeError where that is no text."""
+        return self.expectation.read_text(encoding="utf-8")
+
     def expected(self) -> Any:
         """Return the changes, or the outcome with its findings. Raises ContractError where that is no JSON."""
         try:
-            return json.loads(self.expectation.read_text(encoding="utf-8"))
+            return json.loads(self.told)
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(self.expectation)) from error
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from cdc_contracts.registry.avro_types.reading import read_types
 from cdc_contracts.registry.avro_types.types import AvroType
 from cdc_contracts.registry.errors import InvalidSchema, SchemaTooLarge
-from cdc_contracts.registry.json_schemas.checking import refuse_no_schema
 from cdc_contracts.registry.schema_faults import SchemaFault
 from cdc_contracts.registry.schema_texts import parse_schema_text
 
@@ -83,6 +82,8 @@ def read_schema(
         document = parse_schema_text(text, max_depth=limits.max_depth)
         schema = SchemaDocument(type, name, document, text, file, references or {})
         if type == JSON:
+            from cdc_contracts.registry.json_schemas.checking import refuse_no_schema
+
             refuse_no_schema(document, {key: one.document for key, one in schema.all_references.items()})
     except SchemaFault as fault:
         raise invalid(fault, file or name) from None

@@ -57,6 +57,25 @@ def compile_schema(schema: Any) -> Check | None:
         return None
 
 
+class SchemaParts:
+    """The schemas inside one, each compiled when it is first asked for."""
+
+    def __init__(self, whole: Any) -> None:
+        self._compiler = _Compiler(whole)
+        self._checks: dict[int, Check] = {}
+
+    def take(self, schema: Any, value: Any) -> bool:
+        """Say whether a schema inside the whole takes a value; False also where only `jsonschema` can say."""
+        check = self._checks.get(id(schema))  # what is inside lives as long as the whole, which is held here
+        if check is None:
+            try:
+                check = _choose(self._compiler.compile(schema))
+            except _Uncompiled:
+                check = _refuse
+            self._checks[id(schema)] = check
+        return check(value)
+
+
 class _Uncompiled(Exception):
     """A schema says something that only `jsonschema` judges."""
 

@@ -6,6 +6,7 @@ Most messages fit, and the compiled schema says so at once; `jsonschema` looks a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -17,11 +18,14 @@ from jsonschema.validators import extend
 from cdc_contracts.registry.forms import Number, describe_shape
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
-from cdc_contracts.registry.schemas import Check, compile_pattern, compile_schema, is_integer, show_code
+from cdc_contracts.registry.schemas import Check, SchemaParts, compile_pattern, compile_schema, is_integer, show_code
 
 _CHECKED: Final = frozenset({"type", "enum", "const", "pattern", "minimum"})
 _PLAIN: Final = _CHECKED | {"title", "description"}
 _KINDS: Final = {"integer": "number"}
+_ITEMS: Final = Draft202012Validator.VALIDATORS["items"]
+_PARTS: Final[ContextVar[SchemaParts | None]] = ContextVar("parts of the schema that is looked at", default=None)
+"""What is valid inside a message that is not need not be walked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +61,23 @@ class SchemaJudge:
         if self.fits(value):
             return []
         found: dict[tuple[str, tuple[str, ...]], Violation] = {}
-        for error in self._validator.iter_errors(value):
-            for violation in _describe(error):
-                found.setdefault((violation.cause, violation.parts), violation)
+        before = _PARTS.set(self._parts)
+        try:
+            for error in self._validator.iter_errors(value):
+                for violation in _describe(error):
+                    found.setdefault((violation.cause, violation.parts), violation)
+        finally:
+            _PARTS.reset(before)
         kinds = {parts for cause, parts in found if cause == "kind"}
         return [entry for (cause, parts), entry in found.items() if cause == "kind" or parts not in kinds]
 
     @cached_property
     def _validator(self) -> Any:
         return open_validator(self._schema)
+
+    @cached_property
+    def _parts(self) -> SchemaParts:
+        return SchemaParts(self._schema)
 
 
 def open_validator(schema: Mapping[str, Any]) -> Any:
@@ -121,15 +133,38 @@ def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iter
             yield ValidationError("unknown members", context=named)
     elif isinstance(wanted, dict):
         for name in extras:
-            if not _plainly_fits(validator, instance[name], wanted):
+            if not _fits(validator, instance[name], wanted):
                 yield from validator.descend(instance[name], wanted, path=name)
 
 
 def _properties(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if isinstance(instance, dict):
         for name, below in wanted.items():
-            if name in instance and not _plainly_fits(validator, instance[name], below):
+            if name in instance and not _fits(validator, instance[name], below):
                 yield from validator.descend(instance[name], below, path=name)
+
+
+def _items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if "prefixItems" in schema:
+        yield from _ITEMS(validator, wanted, instance, schema)
+    elif isinstance(instance, list):
+        for index, one in enumerate(instance):
+            if not _fits(validator, one, wanted):
+                yield from validator.descend(one, wanted, path=index)
+
+
+def _all_of(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    for index, branch in enumerate(wanted):
+        if not _fits(validator, instance, branch):
+            yield from validator.descend(instance, branch, schema_path=index)
+
+
+def _fits(validator: Any, value: Any, schema: Any) -> bool:
+    """Say of a schema inside the whole whether it takes a value; where False, descending tells for sure."""
+    parts = _PARTS.get()
+    if parts is not None and parts.take(schema, value):
+        return True
+    return _plainly_fits(validator, value, schema)
 
 
 def _plainly_fits(validator: Any, value: Any, schema: Any) -> bool:
@@ -163,6 +198,8 @@ def _no_retrieval() -> Any:
 _Validator = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={
+        "allOf": _all_of,
+        "items": _items,
         "properties": _properties,
         "required": _required,
         "additionalProperties": _additional,

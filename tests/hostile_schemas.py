@@ -7,10 +7,10 @@ import json
 LIMIT = 1024 * 1024
 
 
-def fill(make):
+def fill(make, limit=LIMIT):
     """Return a text of `make(n)` that is nearly as long as the limit."""
-    count = LIMIT // max(1, len(make(200)) - len(make(199)))
-    while len(make(count)) >= LIMIT:
+    count = limit // max(1, len(make(200)) - len(make(199)))
+    while len(make(count)) >= limit:
         count = count * 97 // 100
     return make(count)
 

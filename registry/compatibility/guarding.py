@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from cdc_contracts.registry.compatibility.json_schema import compare_json
+from cdc_contracts.registry.compatibility.json_schema.rules import NOT_DECIDED
 from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.compatibility.rule import CompatibilityRule
-from cdc_contracts.registry.compatibility.verdict import UNDECIDED, CompatibilityFinding, Place
+from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place
 from cdc_contracts.registry.guarded import Overrun, call_guarded
 from cdc_contracts.registry.json_schemas.weight import is_light
 from cdc_contracts.registry.schema_documents import SchemaDocument
-
-NOT_DECIDED_IN_TIME = CompatibilityRule(
-    id="C199",
-    name="schema-not-decided-in-time",
-    severity=UNDECIDED,
-    says="The schemas have so many alternatives for one value that comparing them was given up.",
-    action="Say alternatives once, beside a member that tells them apart, and compare by hand until then.",
-    good='"oneOf" with a "const" member in each branch',
-    bad='"allOf" of twenty "oneOf"',
-)
 
 
 def compare_json_guarded(
@@ -43,9 +33,9 @@ def _is_light(schema: SchemaDocument) -> bool:
 
 def _undecided(old: SchemaDocument, new: SchemaDocument, direction: str, why: str) -> CompatibilityFinding:
     return CompatibilityFinding(
-        rule=NOT_DECIDED_IN_TIME.id,
-        name=NOT_DECIDED_IN_TIME.name,
-        severity=NOT_DECIDED_IN_TIME.severity,
+        rule=NOT_DECIDED.id,
+        name=NOT_DECIDED.name,
+        severity=NOT_DECIDED.severity,
         direction=direction,
         path="",
         old=None,
@@ -55,5 +45,5 @@ def _undecided(old: SchemaDocument, new: SchemaDocument, direction: str, why: st
         old_place=Place("", old.file),
         new_place=Place("", new.file),
         says=f"Comparing the two was given up: {why}.",
-        action=NOT_DECIDED_IN_TIME.action,
+        action=NOT_DECIDED.action,
     )

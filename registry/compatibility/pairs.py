@@ -14,6 +14,7 @@ from cdc_contracts.registry.compatibility.contracts import compare_contracts, do
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Verdict, conclude
 from cdc_contracts.registry.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.references import parse_reference
 from cdc_contracts.registry.schema_documents import AVRO, JSON, SchemaDocument, read_schema
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Comparer:
             return read_schema(json.dumps(named), type=language or JSON, name=name)
         file = _find_file(named, beside)
         if file is None:
+            _refuse_no_reference(named)
             return self.catalogue.version(named)
         kind = language or _ENDINGS.get(file.suffix)
         if kind is None:
@@ -179,6 +181,14 @@ def finding_document(finding: CompatibilityFinding) -> dict[str, Any]:
     """Return a finding as plain data: what everybody asks for first."""
     document = asdict(finding)
     return {name: document[name] for name in dict.fromkeys([*_FIRST, *document])}
+
+
+def _refuse_no_reference(named: str) -> None:
+    try:
+        parse_reference(named)
+    except UsageError:
+        mend = "write SYSTEM/DIALECT@N, or the path of a .json or .avsc file"
+        raise UsageError(f"`{named}` is neither a reference to a contract nor a file", mend=mend) from None
 
 
 def _find_file(named: str, beside: Path | None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_WEIGHT: Final = 100_000
+MAX_WEIGHT: Final = 50_000
 """Steps of all patterns of a schema together, counts such as {1000} written out."""
 
 _TOKEN: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]|\{(\d{1,9})(?:,(\d{0,9}))?\}|.", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.catalogue import CANONICAL, Version
+from cdc_contracts.registry.catalogue import CANONICAL
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.pointers import join_pointer
@@ -101,7 +101,7 @@ def own_samples_are_claimed(draft: Draft) -> Iterator[Fault]:
 
 def other_samples_are_refused(draft: Draft) -> Iterator[Fault]:
     """The discriminators of a subject refuse the samples of all others, save those it cannot be told apart from."""
-    for version, other, sample in _claimed(draft):
+    for version, other, sample in draft.claimed:
         apart = draft.meanings[version.reference].not_separable_from
         if other.subject in apart:
             continue
@@ -115,7 +115,7 @@ def other_samples_are_refused(draft: Draft) -> Iterator[Fault]:
 
 def not_separable_is_mutual(draft: Draft) -> Iterator[Fault]:
     """`not_separable_from` names subjects that name this one too, and of whose samples some are taken."""
-    taken = {(version.subject, other.subject) for version, other, _ in _claimed(draft)}
+    taken = {(version.subject, other.subject) for version, other, _ in draft.claimed}
     for version in draft.versions:
         meaning = draft.meanings.get(version.reference)
         for index, subject in enumerate(meaning.not_separable_from if meaning else ()):
@@ -128,18 +128,6 @@ def not_separable_is_mutual(draft: Draft) -> Iterator[Fault]:
                 yield Fault(file, f"{subject} names {version.subject} too", "it does not", parts)
             if not {(version.subject, subject), (subject, version.subject)} & taken:
                 yield Fault(file, f"samples that {version.subject} and {subject} both take", "none", parts)
-
-
-def _claimed(draft: Draft) -> Iterator[tuple[Version, Version, Sample]]:
-    """Yield version, other version and the first sample of the other that the version's discriminators take."""
-    for version in draft.catalogue.all_versions():
-        for other in draft.catalogue.all_versions():
-            if other.subject == version.subject or not (draft.is_under_lint(version) or draft.is_under_lint(other)):
-                continue
-            for sample, message in draft.messages[other.reference]:
-                if draft.claims(version, message):
-                    yield version, other, sample
-                    break
 
 
 def _judged(draft: Draft, *, drifts: bool) -> Iterator[tuple[Sample, Judged]]:

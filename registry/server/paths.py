@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cdc_contracts.registry.server.answers import send_error
+from cdc_contracts.registry.server.negotiation import NEGOTIATED
 from cdc_contracts.registry.server.subjects import EVERY_CONTEXT, parse_context
 
 _HOLD_SUBJECTS: Final = ("subjects", "config", "mode")
@@ -28,9 +29,9 @@ class Paths:
         if scope["type"] == "http":
             raw = scope.get("raw_path") or quote(scope["path"]).encode()
             try:
-                if b"%00" in raw + scope["query_string"]:
-                    raise ValueError("no name has a zero in it")  # noqa: TRY301  one answer to all that is no path
                 parts = [unquote(part, errors="strict") for part in raw.decode("ascii").split("/")[1:]]
+                if parts[0] in NEGOTIATED and b"%00" in raw + scope["query_string"]:
+                    raise ValueError("no name has a zero in it")  # noqa: TRY301  one answer to all that is no path
                 scope = {**scope, **_rewrite(parts, scope["query_string"])}
             except ValueError as error:
                 message = f"HTTP 400 Bad Request: {error}"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.server.answers import error_body
 from cdc_contracts.registry.server.app import make_app
 from cdc_contracts.registry.server.authentication import Authentication
 from cdc_contracts.registry.server.endpoints import contracts, operation
@@ -54,10 +58,16 @@ def _extended_app(site: Site, store: ServedStore, metrics: Metrics) -> FastAPI:
     app.state.catalogue, app.state.shelf = site.catalogue, site.shelf
     for router in (operation.ROUTER, contracts.ROUTER, pages.ROUTER):
         app.include_router(router)
+    app.add_exception_handler(CdcContractsError, _answer_error)
     app.user_middleware.append(Middleware(_Innermost))
     document = describe(app)
     app.openapi = lambda: document  # type: ignore[method-assign]
     return app
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    """A contract that does not hold together, or cannot be compared: its owner mends it, not the server's."""
+    return Response(error_body(422, str(error)), 422, media_type="application/json")
 
 
 class _Innermost:

@@ -125,6 +125,7 @@ def test_earlier_versions_count_where_the_level_is_transitive(capsys):
         (["a", "b", "--pairs", "x"], "which versions?"),
         (["dts/canal@1", "dts/canal@9"], "has no version 9"),
         (["no/such.json", "dts/canal@1"], "there is no file no/such.json"),
+        (["contract.yaml", "dts/canal@1"], "write SYSTEM/DIALECT@N, or the path of a .json or .avsc file"),
         (["--pairs", "nothing.json"], "cannot be read: No such file"),
         (["dts/canal@1", "dts/canal@2", "--level", "SIDEWAYS"], "SIDEWAYS"),
     ],
@@ -157,7 +158,7 @@ def test_each_pair_of_a_list_has_a_line(capsys):
 
     assert code == 2
     assert [one["compatible"] for one in found] == [False, True, False, False, None, False, True]
-    assert found[4]["error"].startswith("`int` is not a reference to a contract")
+    assert found[4]["error"].startswith("`int` is neither a reference to a contract nor a file")
     assert [one.get("policy") for one in found[:3]] == ["cdc", "confluent-strict", "confluent-strict"]
 
 

@@ -24,7 +24,7 @@ from cdc_contracts.registry.compatibility.avro.matching import (
 )
 from cdc_contracts.registry.compatibility.avro.trails import Trail
 
-MAX_FIELDS: Final = 500_000
+MAX_FIELDS: Final = 200_000
 """Fields looked at for one pair of schemas. Each may meet many others under many names, and hardly does."""
 
 _SETTLED: Final = frozenset(PRIMITIVES)

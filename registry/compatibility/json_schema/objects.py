@@ -17,6 +17,9 @@ from cdc_contracts.registry.compatibility.json_schema.difference import (
 from cdc_contracts.registry.compatibility.json_schema.scalars import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compatibility.json_schema.shapes import ANY, NEVER, Parts, Shape
 
+_EVALUATING: Final = frozenset({
+    "additionalProperties", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+})  # fmt: skip
 _COUNTS: Final = {"maxProperties": ("MAX_PROPERTIES", judge_most), "minProperties": ("MIN_PROPERTIES", judge_least)}
 
 
@@ -117,7 +120,8 @@ def _compare_patterns(walk: Walking, writer: Shape, reader: Shape, route: Route)
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
     way = (*route, (OTHER_MEMBER, ""))
     for word, name in (("additionalProperties", "ADDITIONAL"), ("unevaluatedProperties", "UNEVALUATED")):
-        sent, taken = writer.schema.get(word, True), reader.schema.get(word, True)
+        sent = writer.schema.get(word, True) if name == "ADDITIONAL" else _unevaluated_of(writer)
+        taken = reader.schema.get(word, True)
         if taken in (True, {}) or sent is False:
             continue
         if taken is False:
@@ -184,12 +188,17 @@ def is_open(shape: Shape) -> bool:
     return (
         not schema.get("patternProperties")
         and schema.get("additionalProperties", True) is True
-        and schema.get("unevaluatedProperties", True) in (True, {})
+        and _unevaluated_of(shape) in (True, {})
     )
 
 
 def _is_closed(shape: Shape) -> bool:
-    return False in (shape.schema.get("additionalProperties", True), shape.schema.get("unevaluatedProperties", True))
+    return False in (shape.schema.get("additionalProperties", True), _unevaluated_of(shape))
+
+
+def _unevaluated_of(shape: Shape) -> Any:
+    """Return what is asked of unevaluated members; True where what stands beside may have evaluated any."""
+    return True if shape.schema.keys() & _EVALUATING else shape.schema.get("unevaluatedProperties", True)
 
 
 def _other_member(read: Callable[[Any, Parts], Shape], shape: Shape, name: str) -> Shape | None:

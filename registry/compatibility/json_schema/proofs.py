@@ -41,6 +41,8 @@ class Prover:
 
     def prove(self, difference: Difference) -> tuple[Any, str] | None:
         """Return a message that shows a difference and what the reader says of it; None where none was found."""
+        if self._left < self._cost:
+            return None
         way = _way_of(difference)
         for value in islice(_values_for(difference), _CANDIDATES):
             found = self._try(_wrap(value, way), way)

@@ -75,8 +75,8 @@ def _report(
         severity=outcome.severity,
         direction=direction,
         path=join_pointer(*at),
-        old=None if sides[0] is None else value_at(old.document, sides[0]),
-        new=None if sides[1] is None else value_at(new.document, sides[1]),
+        old=value_at(old.document, sides[0]) if sides[0] else None,
+        new=value_at(new.document, sides[1]) if sides[1] else None,
         old_version=old.name,
         new_version=new.name,
         old_place=places[0],
@@ -140,11 +140,8 @@ def _sides_of(direction: str, outcome: Outcome) -> tuple[Parts | None, Parts | N
 def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[Place | None]:
     """Return the place of each side in the schema's text, which is read once."""
     pointers = [None if parts is None else join_pointer(*parts) for parts in sides]
-    positions = (
-        find_positions(schema.text, {one for one in pointers if one is not None})
-        if schema.text and any(pointers)
-        else {}
-    )
+    wanted = {one for one in pointers if one is not None}
+    positions = find_positions(schema.text, wanted) if wanted else {}
     places: list[Place | None] = []
     for parts, pointer in zip(sides, pointers, strict=True):
         if parts is None or pointer is None or (parts and value_at(schema.document, parts) is None):

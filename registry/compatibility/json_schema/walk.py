@@ -47,7 +47,10 @@ _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
 """Pairs that are compared inside one another before the next is put off."""
-_IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas"})
+_EVALUATING: Final = frozenset({
+    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "patternProperties",
+    "additionalProperties", "unevaluatedItems",
+})  # fmt: skip
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 _Pair = tuple[Shape, Shape]
@@ -91,7 +94,12 @@ class Walk:
                 one.catch_up()
             learned = [one.learn() for one in walks]
             if not any(learned):
-                return list({_key_of(one): one for one in self._spell_out(found)}.values())
+                told: dict[tuple[object, ...], Difference] = {}
+                for difference in self._spell_out(found):
+                    known = told.setdefault(_key_of(difference), difference)
+                    if len(difference.route) < len(known.route):  # a shorter way to it
+                        told[_key_of(difference)] = difference
+                return list(told.values())
             for one in walks:
                 one.forget()
         raise TooMuchToCompare
@@ -202,10 +210,15 @@ class Walk:
         found = list(_COMPARED.get(_class_of(reader), _compare_nothing)(self, writer, reader, route))
         if reader.typed and not writer.typed:
             found.append(differ("TYPE_ADDED", writer, reader, route, "type"))
-        words = reader.schema.keys() | writer.schema.keys()
-        if words & _IN_PLACE and any(word in reader.schema for word in _UNEVALUATED):
+        if isinstance(reader.schema, dict) and _depends_on_others(writer.schema, reader.schema):
             found.append(differ("EVALUATION_CHANGED", writer, reader, route))
         return found
+
+
+def _depends_on_others(writer: Any, reader: Any) -> bool:
+    """Say whether what a reader leaves unevaluated hangs on more than the members that both schemas name."""
+    asked = [word for word in _UNEVALUATED if reader.get(word, True) not in (True, {})]
+    return bool(asked) and (asked != ["unevaluatedProperties"] or bool((writer.keys() | reader.keys()) & _EVALUATING))
 
 
 def _key_of(difference: Difference) -> tuple[object, ...]:

@@ -45,6 +45,18 @@ class Contracts:
             raise Refusal(404, f"there is no contract `{version.subject}`")
         return version
 
+    def pair(self, old: str, new: str) -> tuple[Version, Version]:
+        """Return two versions of one contract. Raises Refusal where they are none.
+
+        Unrelated contracts differ in everything, and proving each difference would keep the server busy for a minute.
+        """
+        found = (self.one(old), self.one(new))
+        if found[0].subject != found[1].subject:
+            raise Refusal(
+                422, "Two versions of one contract are compared here; `cdc-contracts compat` compares any two"
+            )
+        return found
+
 
 Readable = Annotated[Contracts, Depends()]
 
@@ -90,8 +102,9 @@ def judge_contracts(
     level: Level = Level.BACKWARD,
     policy: Policy = Policy.CDC,
 ) -> dict[str, Any]:
-    """Return whether one contract may follow another, with a proof of each finding that has one."""
-    return verdict_document(compare_contracts(readable.one(old), readable.one(new), level=level, policy=policy))
+    """Return whether one version of a contract may follow another, with a proof of each finding that has one."""
+    before, after = readable.pair(old, new)
+    return verdict_document(compare_contracts(before, after, level=level, policy=policy))
 
 
 @ROUTER.get("/rules")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -95,7 +96,7 @@ def show_comparison(
 
 
 def _compare_contracts(readable: Readable, names: tuple[str, str], level: Level, policy: Policy) -> HTMLResponse:
-    old, new = map(readable.one, names)
+    old, new = readable.pair(*names)
     verdict = compare_contracts(old, new, level=level, policy=policy)
     asked = {"old": old.reference, "new": new.reference}
     trail = [(one.reference, link("/contract", ref=one.reference)) for one in (old, new)]
@@ -145,4 +146,5 @@ def _version_of(records: Records, subject: Subject, number: str) -> StoredVersio
 
 
 def _not_there(refusal: Refusal) -> HTMLResponse:
-    return page("Not found", element("p", refusal.message), status=404)
+    title = "Not found" if refusal.status == HTTPStatus.NOT_FOUND else "Cannot be shown"
+    return page(title, element("p", refusal.message), status=refusal.status)

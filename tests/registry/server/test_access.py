@@ -5,11 +5,14 @@ import time
 
 import httpx
 import pytest
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
 from registry_sites import make_site, serving_site, write_users
 
 from cdc_contracts.registry.server import authentication
 
 STRING = {"schema": '"string"'}
+TOPIC = {"resourceName": "orders", "resourceId": "topic-1", "associations": [{"subject": "orders-value"}]}
 WRITES = {
     ("POST", "/subjects/{subject}/versions"): STRING,
     ("DELETE", "/subjects/{subject}"): None,
@@ -23,6 +26,8 @@ WRITES = {
     ("PUT", "/mode/{subject}"): {"mode": "READONLY"},
     ("DELETE", "/mode/{subject}"): None,
     ("DELETE", "/contexts/{context}"): None,
+    ("POST", "/associations"): TOPIC,
+    ("DELETE", "/associations/resources/{resource_id}"): None,
 }
 """Every operation that changes anything."""
 QUESTIONS = {
@@ -56,6 +61,7 @@ def address(tmp_path_factory, users):
                 httpx.post(f"{served}/subjects/{subject}/versions", json=body, auth=("root", "root's")).status_code
                 == 200
             )
+        assert httpx.post(f"{served}/associations", json=TOPIC, auth=("root", "root's")).status_code == 200
         yield served
 
 
@@ -130,7 +136,7 @@ def test_every_operation_is_either_known_to_read_or_known_to_write(tmp_path):
 )
 def test_who_may_only_read_changes_nothing(ask, operation, body):
     method, path = operation
-    path = path.format(subject="orders-value", version="1", context=".team")
+    path = path.format(subject="orders-value", version="1", context=".team", resource_id="topic-1")
     answer = ask(method, path, by="reader", body=body)
     assert refusal(answer) == (403, 403)
     assert answer.json()["message"].startswith("User 'reader' may not ")
@@ -264,3 +270,17 @@ def _becomes(look, wanted, seconds=5):
     while look() != wanted and time.monotonic() < until:
         time.sleep(0.1)
     return look() == wanted
+
+
+def test_a_registry_client_says_who_it_is_in_either_way(address):
+    with SchemaRegistryClient({"url": address, "basic.auth.user.info": "orders:orders'"}) as client:
+        assert client.get_subjects() == ["orders-value", "shared-value"]
+        with pytest.raises(SchemaRegistryError) as refused:
+            client.register_schema("shared-value", Schema('"bytes"', "AVRO"))
+        assert (refused.value.http_status_code, refused.value.error_code) == (403, 403)
+    bearer = {
+        "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "r0b0t",
+        "bearer.auth.logical.cluster": "lsrc-1", "bearer.auth.identity.pool.id": "pool-1",
+    }  # fmt: skip
+    with SchemaRegistryClient({"url": address, **bearer}) as client:
+        assert client.get_subjects() == ["orders-value"]

@@ -64,6 +64,13 @@ def test_a_contract_may_follow_itself(address):
     assert found == {"compatible": True, "level": "BACKWARD", "policy": "cdc", "findings": []}
 
 
+def test_unrelated_contracts_are_told_apart_in_words_and_not_judged(address):
+    answer = httpx.get(f"{address}/compat?old=drs/json@2&new=dts/avro@1")
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
+    assert "`cdc-contracts compat` compares any two" in answer.json()["message"]
+    assert httpx.get(f"{address}/diff?left=drs/json@2&right=dts/avro@1").status_code == 200
+
+
 def test_rules_are_told(address):
     assert httpx.get(f"{address}/rules/D07").json()["name"] == "value-form"
     assert {"D07", "L01"} <= {one["id"] for one in httpx.get(f"{address}/rules").json()["rules"]}

@@ -18,7 +18,7 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.store import Store
 
 WRITERS = 8
-KILLS = int(os.environ.get("CDC_REGISTRY_KILLS", "4"))
+KILLS = int(os.environ.get("CDC_REGISTRY_KILLS", "3"))
 """`CDC_REGISTRY_KILLS=50 pytest tests/registry/server/test_durability.py` is the long form."""
 
 

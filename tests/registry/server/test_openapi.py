@@ -75,7 +75,7 @@ def test_every_operation_answers_as_it_is_described(address):
             asked += 1
             if known["known"]:
                 put_in(case, known)
-            case.validate_response(case.call(), checks=told)
+            case.validate_response(case.call(timeout=60), checks=told)
 
         ask()
 

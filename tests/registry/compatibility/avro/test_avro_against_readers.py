@@ -12,7 +12,7 @@ from avro_pairs import data, pairs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.compatibility.avro import compare_avro
+from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.schema_documents import read_schema
@@ -28,7 +28,7 @@ def backward(writer, reader):
     return compare_avro(*sides, level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(pairs())
 def test_what_apaches_checker_says_is_said_here(pair):
     writer, reader = pair
@@ -43,7 +43,7 @@ def test_what_apaches_checker_says_is_said_here(pair):
     assert ours == (verdict is avro.compatibility.SchemaCompatibilityType.compatible)
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(pairs(), st.data())
 def test_what_is_said_to_be_read_is_read(pair, source):
     writer, reader = pair
@@ -61,7 +61,7 @@ def test_what_is_said_to_be_read_is_read(pair, source):
         assert BYTES_AND_TEXT in {finding.rule for finding in found}
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(pairs())
 def test_every_refusal_has_a_message_that_is_refused(pair):
     for finding in backward(*pair):

@@ -25,8 +25,8 @@ from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
-EVERY = 1 if ALL else 29
-"""In the short run, every 29th pair of each file is compared: a fixed choice that meets every file."""
+EVERY = 1 if ALL else 23
+"""In the short run, every 23rd pair of each file is compared: a fixed choice that meets every file."""
 NAMES = {
     "draft4": "http://json-schema.org/draft-04/schema#",
     "draft6": "http://json-schema.org/draft-06/schema#",
@@ -84,7 +84,7 @@ def document(schema, name):
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
-def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft):
+def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, record_property):
     pairs = refuted = called = 0
     told = []
     for name, schemas, data in files_of(suite, draft):
@@ -106,10 +106,10 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft):
                 if lost:
                     refuted += 1
                     told.append((name, policy, schemas[old], schemas[new], data[min(lost)]))
-    print(f"{draft}: {pairs} pairs, {called} called compatible, {refuted} refuted")
+    record_property("pairs", f"{draft}: {pairs} pairs, {called} verdicts of compatible, {refuted} refuted")
     assert pairs > 100
     assert called > 5
-    assert told[:40] == []
+    assert told[:3] == []
 
 
 @pytest.mark.parametrize("policy", [Policy.CONFLUENT_STRICT, Policy.CONFLUENT_LENIENT])

@@ -1,0 +1,106 @@
+"""How long comparisons may take: bounds that a busy machine keeps, some times what an idle one needs."""
+
+import json
+import time
+
+import pytest
+
+from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def compare(old, new, policy):
+    """Return the verdict and the seconds of processor time that the better of two runs took."""
+    times = []
+    for _ in range(2):
+        sides = [
+            SchemaDocument(JSON, name, schema, json.dumps(schema)) for name, schema in (("old", old), ("new", new))
+        ]
+        begun = time.process_time()
+        verdict = compare_schemas(sides[:1], sides[1], level=Level.BACKWARD, policy=policy)
+        times.append(time.process_time() - begun)
+    return verdict, min(times)
+
+
+def nullable(count, **others):
+    members = {f"p{number}": {"type": ["string", "null"]} for number in range(count)}
+    return {"$schema": DRAFT, "type": "object", "properties": {**members, **others}}
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize(("count", "seconds"), [(1_000, 0.09), (10_000, 1.5)])
+def test_many_nullable_members_are_compared_at_once(policy, count, seconds):
+    verdict, taken = compare(nullable(count), nullable(count, p5={"type": "string"}), policy)
+    assert verdict.compatible is False
+    assert verdict.findings[0].proof.message == {"p5": None}
+    assert taken < seconds
+
+
+def test_two_thousand_changes_at_once_are_told():
+    wide = {"$schema": DRAFT, "type": "object", "properties": {f"p{n}": {"type": "boolean"} for n in range(2_000)}}
+    verdict, taken = compare(nullable(2_000), wide, Policy.CDC)
+    assert verdict.compatible is False
+    assert {finding.path for finding in verdict.findings} >= {f"/properties/p{n}/type" for n in range(2_000)}
+    assert taken < 5
+
+
+def test_a_schema_that_refers_to_itself_is_decided():
+    tree = {"$schema": DRAFT, "type": "array", "items": {"$ref": "#"}}
+    verdict, taken = compare(tree, {**tree, "title": "a tree"}, Policy.CDC)
+    assert (verdict.compatible, verdict.findings) == (True, ())
+    shallow, seconds = compare(tree, {**tree, "maxItems": 2}, Policy.CONFLUENT_STRICT)
+    assert shallow.findings[0].confluent_rule == "MAX_ITEMS_ADDED"
+    assert shallow.findings[0].proof.message == [[], [], []]
+    assert max(taken, seconds) < 0.5
+
+
+def test_schemas_that_refer_to_each_other_are_decided():
+    def pair(kind):
+        here = {"type": "object", "properties": {"there": {"$ref": "#/$defs/there"}}}
+        there = {"type": "object", "properties": {"here": {"$ref": "#/$defs/here"}, "name": {"type": kind}}}
+        return {"$schema": DRAFT, "$ref": "#/$defs/here", "$defs": {"here": here, "there": there}}
+
+    verdict, taken = compare(pair(["string", "null"]), pair("string"), Policy.CDC)
+    assert verdict.compatible is False
+    assert verdict.findings[0].proof.message == {"there": {"name": None}}
+    again, seconds = compare(pair("string"), pair(["string", "null"]), Policy.CONFLUENT_STRICT)
+    assert again.compatible is True
+    assert max(taken, seconds) < 0.5
+
+
+@pytest.mark.parametrize("count", [10, 40, 120])
+def test_many_alternatives_are_told_apart_or_left_undecided(count):
+    def union(kind):
+        members = [{"type": "object", "properties": {f"k{n}": {"type": kind}}} for n in range(count)]
+        return {"$schema": DRAFT, "oneOf": members}
+
+    verdict, taken = compare(union(["integer", "null"]), union("integer"), Policy.CDC)
+    assert verdict.compatible is not True
+    assert taken < 3
+
+
+def test_a_deep_nest_is_decided():
+    def nest(kind):
+        inner = {"type": kind}
+        for _ in range(110):
+            inner = {"type": "object", "properties": {"a": inner}}
+        return {"$schema": DRAFT, **inner}
+
+    verdict, taken = compare(nest(["string", "null"]), nest("string"), Policy.CDC)
+    assert verdict.compatible is False
+    assert taken < 1
+
+
+def test_alternatives_inside_alternatives_end():
+    def nest(kind):
+        inner = {"type": kind}
+        for _ in range(8):
+            inner = {"oneOf": [{"type": "array", "items": inner}, {"type": "object", "properties": {"a": inner}}]}
+        return {"$schema": DRAFT, **inner}
+
+    verdict, taken = compare(nest(["string", "null"]), nest("string"), Policy.CDC)
+    assert verdict.compatible is not True
+    assert taken < 2
