@@ -129,7 +129,8 @@ def test_text_that_is_no_json_is_refused_before_anything_is_written(folder, serv
     assert (code, "! b-value 1: its text is no JSON" in out, ask("GET", "/subjects")) == (1, True, [])
 
 
-def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
+@pytest.mark.parametrize("command", ["apply", "push"])
+def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, command):
     small = make_server(Options(max_body_bytes=2_000), store="kept")
     narrow = {"compatibility": "FULL"}
     lines = []
@@ -148,7 +149,7 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
         "+ orders-value 3 (id 43)", "+ orders-value 4 (id 44)", "~ orders-value mode IMPORT -> unset",
     ]  # fmt: skip
     whole = make_server(store="kept")
-    assert call("apply", folder, "--url", whole)[0] == 0
+    assert call(command, folder, "--url", whole)[0] == 0
     assert call("plan", folder, "--url", whole, "--prune") == (0, "", "nothing to do\n")
     assert call("dump", here / "again", "--url", whole)[0] == 0
     assert (here / "again" / "ids.lock").read_text().splitlines()[1:] == [one.strip() for one in lines]
