@@ -93,9 +93,8 @@ def serve(serving: Serving, listening: Listening) -> None:
     with closing(open_socket(listening.host, listening.port)) as bound:
         app, store = site.open()
         url = url_of(bound, tls=tls is not None)
-        open_log(serving.log)
         signal.signal(signal.SIGTERM, _stop)
-        with closing(store):
+        with closing(store), open_log(serving.log):
             listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
 
 

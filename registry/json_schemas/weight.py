@@ -16,7 +16,7 @@ from cdc_contracts.registry.json_schemas.keywords import subschemas
 from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, holds_references, inside
 from cdc_contracts.registry.schema_faults import SchemaFault
 
-MAX_CASES: Final = 64
+MAX_CASES: Final = 250
 MAX_BRANCHES: Final = 100
 MAX_VALUES: Final = 500
 MAX_WAY: Final = 200

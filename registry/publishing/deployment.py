@@ -15,7 +15,7 @@ from cdc_contracts.registry.publishing.folders import read_folder
 from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings
 from cdc_contracts.registry.publishing.locks import Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.publishing.names import context_of
-from cdc_contracts.registry.publishing.plans import Action, Plan, Refusal, Step, plan_changes
+from cdc_contracts.registry.publishing.plans import IMPORT, Action, Plan, Refusal, Step, plan_changes
 from cdc_contracts.registry.publishing.publications import CONTRACT, publish_for_topic
 from cdc_contracts.registry.publishing.servers import find_by_id, find_by_ids, list_subjects, read_server
 
@@ -66,7 +66,9 @@ def only_additions(deployment: Deployment) -> Deployment:
     steps = [
         step
         for step in deployment.plan.steps
-        if step.action is Action.REGISTER or (step.action is Action.CONFIG and step.subject in fresh)
+        if step.action is Action.REGISTER
+        or (step.action is Action.CONFIG and step.subject in fresh)
+        or (step.action is Action.MODE and step.before == IMPORT and step.after is None)  # left by a run cut off
     ]
     return replace(deployment, plan=replace(deployment.plan, steps=steps, left=[]))
 

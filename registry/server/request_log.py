@@ -6,6 +6,8 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -15,6 +17,7 @@ from cdc_contracts.registry.visible import visible
 
 REQUESTS: Final = logging.getLogger("cdc_contracts.server.requests")
 _LONGEST_PATH: Final = 512
+_LEVELS: Final = {"cdc_contracts.server": logging.INFO, "uvicorn": logging.WARNING}
 
 
 class RequestLog:
@@ -77,16 +80,24 @@ class _Text(logging.Formatter):
         return f"{told}\n{self.formatException(record.exc_info)}" if record.exc_info else told
 
 
-def open_log(form: str, stream: TextIO | None = None) -> None:
-    """Let the server's log go to stderr as `json` or `text`; `none` leaves out the requests."""
+@contextmanager
+def open_log(form: str, stream: TextIO | None = None) -> Iterator[None]:
+    """Let the server's log go to stderr as `json` or `text` for a while; `none` leaves out the requests."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
-    for name, level in (("cdc_contracts.server", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers = [handler]
+    loggers = [(logging.getLogger(name), level) for name, level in _LEVELS.items()]
+    before = [(logger, logger.handlers, logger.level, logger.propagate) for logger, _ in loggers]
+    for logger, level in loggers:
+        logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
-        logger.propagate = False
     REQUESTS.disabled = form == "none"
+    try:
+        yield
+    finally:
+        for logger, handlers, level, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
+        REQUESTS.disabled = False
 
 
 def _now(record: logging.LogRecord) -> str:

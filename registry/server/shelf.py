@@ -20,6 +20,8 @@ from cdc_contracts.registry.server.subjects import Subject
 
 CONTEXT: Final = ".cdc-contracts"
 """The context of the contracts that are shipped."""
+_DEPTH: Final = 4
+"""SYSTEM/DIALECT/vN/FILE."""
 EXTENDED: Final[ContextVar[bool]] = ContextVar("extended", default=False)
 """Whether the client that is answered right now takes keys that it does not know: older ones fail on `metadata`."""
 
@@ -97,6 +99,11 @@ def fill_shelf(folders: Iterable[Path]) -> Shelf:
     for folder in folders:
         shelf.put(context_of_folder(folder), open_own_versions(folder), read_lock(folder))
     return shelf
+
+
+def name_of_file(path: str) -> str:
+    """Return a file of a contract as clients are told it: where it stands in its folder, not on the server."""
+    return "/".join(Path(path).parts[-_DEPTH:])
 
 
 def context_of_folder(folder: Path) -> str:

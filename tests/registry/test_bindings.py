@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdc_contracts.registry.bindings import bind_topic
@@ -82,6 +82,7 @@ def test_what_only_a_person_can_change_is_left_as_it_is(text, tmp_path):
 TOPICS = st.from_regex(r"[A-Za-z0-9._-]{1,8}", fullmatch=True).filter(lambda name: name not in (".", ".."))
 
 
+@settings(max_examples=30)
 @given(
     st.dictionaries(TOPICS, st.just("drs/json@1"), max_size=4),
     st.lists(st.tuples(TOPICS, st.sampled_from([NEW, None])), max_size=6),

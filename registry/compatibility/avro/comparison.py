@@ -29,7 +29,7 @@ from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_documents import SchemaDocument
 
 ACCEPTED: Final = "accepted"
-MAX_FINDINGS: Final = 10_000
+MAX_FINDINGS: Final = 2_000
 """Findings of one direction: nobody reads more, and what is past them is said to be undecided."""
 
 _NOT_THERE: Final = "no such field"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cdc_contracts.registry.avro_types.types import NAMED, AvroField, AvroType
+from cdc_contracts.registry.avro_types.types import NAMED, PRIMITIVES, AvroField, AvroType
 
 _PROMOTED: Final[Mapping[str, tuple[str, ...]]] = {
     "int": ("long", "float", "double"),
@@ -14,6 +14,11 @@ _PROMOTED: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("bytes",),
     "bytes": ("string",),
 }
+_TAKERS: Final[Mapping[str, frozenset[str]]] = {
+    kind: frozenset({kind, *_PROMOTED.get(kind, ())}) for kind in (*PRIMITIVES, *NAMED, "array", "map")
+}
+_FEW: Final = 16
+"""Branches that are looked through faster than they are looked up."""
 _INEXACT: Final = {("int", "float"), ("long", "float"), ("long", "double")}
 
 
@@ -50,16 +55,42 @@ def matches(reader: AvroType, writer: AvroType) -> bool:
     return True
 
 
-def branch_for(reader: AvroType, writer: AvroType) -> AvroType | None:
-    """Return the branch of a reader's union that takes a writer's type.
+class Branches:
+    """Finds the branch of a reader's union that takes a writer's type, also where there are thousands."""
 
-    One of the very same kind and name goes first, as in Apache's Java; then the first that matches, as specified.
-    """
-    label = writer.label
-    exact = next((branch for branch in reader.branches if branch.label == label), None)
-    if exact is not None and matches(exact, writer):
-        return exact
-    return next((branch for branch in reader.branches if matches(branch, writer)), None)
+    def __init__(self) -> None:
+        self._known: dict[AvroType, dict[str, list[int]]] = {}
+
+    def taker(self, reader: AvroType, writer: AvroType) -> int | None:
+        """Return the place of the branch that takes a writer's type, or None.
+
+        One of the very same kind and name goes first, as in Apache's Java; then the first that matches, as specified.
+        """
+        places = range(len(reader.branches)) if len(reader.branches) <= _FEW else self._places(reader, writer)
+        first = None
+        for at in places:
+            branch = reader.branches[at]
+            if branch.kind in _TAKERS[writer.kind] and matches(branch, writer):
+                if branch.label == writer.label:
+                    return at
+                first = at if first is None else first
+        return first
+
+    def _places(self, reader: AvroType, writer: AvroType) -> list[int]:
+        if reader not in self._known:
+            self._known[reader] = _by_name(reader)
+        named = self._known[reader]
+        keys = (writer.last_name, writer.name) if writer.name else ("",)
+        return sorted({at for key in keys for at in named.get(key, ())})
+
+
+def _by_name(union: AvroType) -> dict[str, list[int]]:
+    """Return the places of branches by every name that a writer's type may match; unnamed ones are under no name."""
+    found: dict[str, list[int]] = {}
+    for at, branch in enumerate(union.branches):
+        for name in {branch.last_name, *branch.aliases}:
+            found.setdefault(name, []).append(at)
+    return found
 
 
 def written_field(field: AvroField, writer: Mapping[str, AvroField]) -> AvroField | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from cdc_contracts.registry.avro_types.smallest import all_types
 from cdc_contracts.registry.avro_types.types import AvroType
 from cdc_contracts.registry.compatibility.avro import rules
 from cdc_contracts.registry.compatibility.avro.readings import APACHE, FASTAVRO, Reading, shown
@@ -21,8 +22,11 @@ MAX_PROOFS: Final = 100
 MAX_VALUES: Final = 50_000
 """How many messages are made for one comparison, and how many values in all of them."""
 
+MAX_NAMED: Final = 2_000
+"""Named types of a schema that messages are made for: fastavro takes its time with more."""
+
 TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
-TOO_LARGE: Final = "No proof is made for it: the smallest message of the schema is too large to be shown."
+TOO_LARGE: Final = "No proof is made for it: the schema is too large for messages of it to be made and checked."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
 NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both alike."
 
@@ -70,6 +74,8 @@ class Prover:
 
     @cached_property
     def _most(self) -> int:
+        if sum(1 for type_ in all_types(self._writer) if type_.name) > MAX_NAMED:
+            return 0
         return min(MAX_PROOFS, MAX_VALUES // self._witnesses.cost)
 
     @cached_property

@@ -15,7 +15,7 @@ from cdc_contracts.registry.avro_types.logical import DECIMAL
 from cdc_contracts.registry.avro_types.types import NAMED, PRIMITIVES, AvroField, AvroType
 from cdc_contracts.registry.compatibility.avro import rules
 from cdc_contracts.registry.compatibility.avro.matching import (
-    branch_for,
+    Branches,
     loses_digits,
     mixes_bytes_and_text,
     same_kind,
@@ -90,6 +90,7 @@ def resolve(reader: AvroType, writer: AvroType) -> Iterator[Mismatch]:
     """
     seen: set[tuple[AvroType, AvroType]] = set()
     fields = 0
+    branches = Branches()
     waiting = deque([_Pair(reader, writer, Spot(""), Spot(""), None, under_union=False)])
     while waiting:
         pair = waiting.popleft()
@@ -100,7 +101,7 @@ def resolve(reader: AvroType, writer: AvroType) -> Iterator[Mismatch]:
             fields += len(pair.reader.fields) + len(pair.writer.fields)
             if fields > MAX_FIELDS:
                 raise TooManyFields
-        for found in _look(pair):
+        for found in _look(pair, branches):
             if isinstance(found, Mismatch):
                 yield found
             elif found.reader.kind != found.writer.kind or found.writer.kind not in _SETTLED or _has_meaning(found):
@@ -111,7 +112,7 @@ def _has_meaning(pair: _Pair) -> bool:
     return pair.reader.logical is not None or pair.writer.logical is not None
 
 
-def _look(pair: _Pair) -> Iterator[Mismatch | _Pair]:
+def _look(pair: _Pair, branches: Branches) -> Iterator[Mismatch | _Pair]:
     """Yield what is wrong between two types, and the pairs of types that meet inside them."""
     reader, writer, under_union = pair.reader, pair.writer, pair.under_union
     if writer.kind == "union":
@@ -120,12 +121,12 @@ def _look(pair: _Pair) -> Iterator[Mismatch | _Pair]:
             yield _Pair(reader, branch, pair.reader_at, _inside(writer, str(at)), trail, under_union)
         return
     if reader.kind == "union":
-        taker = branch_for(reader, writer)
-        if taker is None:
+        place = branches.taker(reader, writer)
+        if place is None:
             yield _of_types(pair, rules.UNION_BRANCH, f"no branch of the union of {{reader}} takes {writer}")
         else:
-            at = reader.branches.index(taker)
-            yield _Pair(taker, writer, _inside(reader, str(at)), pair.writer_at, pair.trail, under_union=True)
+            taker = reader.branches[place]
+            yield _Pair(taker, writer, _inside(reader, str(place)), pair.writer_at, pair.trail, under_union=True)
         return
     if not same_kind(reader, writer):
         yield _of_types(pair, rules.TYPE, f"{{writer}} writes {writer}, and {{reader}} reads {reader}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any, Final
 
 import jsonschema_rs
@@ -76,7 +77,12 @@ class Settler:
 
 
 def _canonicalize(schema: Any, draft: int) -> jsonschema_rs.CanonicalSchema:
-    return jsonschema_rs.canonicalize(schema, draft=draft, offline=True, validate_formats=False)
+    return _canonicalize_text(json.dumps(schema), draft)
+
+
+@lru_cache(256)  # the same schema is asked about again and again while two documents are compared
+def _canonicalize_text(text: str, draft: int) -> jsonschema_rs.CanonicalSchema:
+    return jsonschema_rs.canonicalize(json.loads(text), draft=draft, offline=True, validate_formats=False)
 
 
 def _length(schema: Any) -> int:

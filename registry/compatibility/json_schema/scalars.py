@@ -62,11 +62,16 @@ def judge_least(sent: Any, taken: Any) -> str | None:
 
 
 def _judge_open_most(sent: Any, taken: Any) -> str | None:
-    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_most(sent, taken)
+    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_most(_limit(sent), taken)
 
 
 def _judge_open_least(sent: Any, taken: Any) -> str | None:
-    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_least(sent, taken)
+    return _judge_flag(sent, taken) if isinstance(taken, bool) else judge_least(_limit(sent), taken)
+
+
+def _limit(sent: Any) -> Any:
+    """Return a limit; a flag of draft 4 is none."""
+    return None if isinstance(sent, bool) else sent
 
 
 def _judge_flag(sent: Any, taken: Any) -> str | None:

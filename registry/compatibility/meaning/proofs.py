@@ -33,6 +33,7 @@ _MOST_TRIES_OF_ALL: Final = 4000
 _MOST_TYPES: Final = 12
 _SPELLINGS: Final = ("int(11)", "bigint unsigned", "timestamp(6)", "int", "INTERVAL_DAY_TO_SECOND", "varchar(20)")
 _DEEPEST: Final = 2
+_ZONE: Final = "+08:00"
 _FRAME: Final = b"\x00\x00\x00\x00\x01"
 _FOLLOWING: Final = frozenset({"before_complete", "after_complete", "changed", "invalid", "holds", "update_part"})
 """Members of a change that follow from its images."""
@@ -71,14 +72,22 @@ class Trial:
         if difference.key[0] == "avro":
             return self._prove_wire()
         for source_type in self._types(question, difference, pair):
-            terms, told = self._terms(question, source_type, pair)
-            readers = (self._reader(self.old, terms), self._reader(self.new, terms))
-            tried = self._messages(question, source_type, terms, readers, pair)
-            for writer, message in islice(tried, self.tries):
-                proof = _proof_of(question, readers, writer, message, told)
-                if proof is not None:
-                    return _smallest(question, readers, writer, proof, told)
+            for zone in self._zones(question):
+                terms, told = self._terms(question, source_type, pair, zone)
+                readers = (self._reader(self.old, terms), self._reader(self.new, terms))
+                tried = self._messages(question, source_type, terms, readers, pair)
+                for writer, message in islice(tried, self.tries):
+                    proof = _proof_of(question, readers, writer, message, told)
+                    if proof is not None:
+                        return _smallest(question, readers, writer, proof, told)
         return None
+
+    def _zones(self, question: Question) -> Iterator[str | None]:
+        """Yield what to say of the zone of a column: first nothing, then one, where a contract takes it."""
+        yield None
+        takes_one = any("timestamp_zone" in version.meaning.parameters for version in (self.old, self.new))
+        if question.column is not None and takes_one:
+            yield _ZONE
 
     def _messages(
         self,
@@ -116,12 +125,17 @@ class Trial:
                 names = [name for name in names if pair.old.form_of(name) != pair.new.form_of(name)]
             yield from (name.lower() for name in names[:_MOST_TYPES])
 
-    def _terms(self, question: Question, source_type: str | None, pair: MappingPair | None) -> tuple[Terms, str]:
+    def _terms(
+        self, question: Question, source_type: str | None, pair: MappingPair | None, zone: str | None = None
+    ) -> tuple[Terms, str]:
         """Return the terms of a trial, and in words what they say besides the messages."""
         meanings, told = (self.old.meaning, self.new.meaning), ""
         parameters: dict[str, str] = {}
         if any("time_zone" in meaning.parameters for meaning in meanings):
-            parameters["time_zone"] = "+08:00"
+            parameters["time_zone"] = _ZONE
+        if zone is not None:
+            parameters["timestamp_zone"] = zone
+            told += f", with timestamp_zone={zone}"
         if pair is not None and pair.mode is not None:
             parameters["source_mode"] = pair.mode
             told += f", with source_mode={pair.mode}"

@@ -16,7 +16,7 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.listings import list_version
 from cdc_contracts.registry.rulebook import find_rule, rules
 from cdc_contracts.registry.server.refusals import Refusal
-from cdc_contracts.registry.server.shelf import Shelf
+from cdc_contracts.registry.server.shelf import Shelf, name_of_file
 
 ROUTER = APIRouter(prefix="/cdc/v1", tags=["contracts"])
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -104,7 +104,11 @@ def judge_contracts(
 ) -> dict[str, Any]:
     """Return whether one version of a contract may follow another, with a proof of each finding that has one."""
     before, after = readable.pair(old, new)
-    return verdict_document(compare_contracts(before, after, level=level, policy=policy))
+    told = verdict_document(compare_contracts(before, after, level=level, policy=policy))
+    for place in (finding[side] for finding in told["findings"] for side in ("old_place", "new_place")):
+        if place and place["file"]:
+            place["file"] = name_of_file(place["file"])
+    return told
 
 
 @ROUTER.get("/rules")

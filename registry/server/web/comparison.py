@@ -10,12 +10,14 @@ from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import CompatibilityFinding, Place, Proof, Verdict
 from cdc_contracts.registry.differences import PRESENT, Differences
 from cdc_contracts.registry.reports.markup import Markup, element, fold, join, name_of
+from cdc_contracts.registry.server.shelf import name_of_file
 from cdc_contracts.registry.server.web.frame import listing, section
 from cdc_contracts.registry.visible import visible
 
 _MOST_FINDINGS: Final = 100
 _LONGEST_VALUE: Final = 4_000
 _LONGEST_IN_SIGHT: Final = 300
+_LONGEST_PROOF: Final = 1_000
 _WORDS: Final = {True: "compatible", False: "incompatible", None: "undecided"}
 _KINDS: Final = {
     "refused-by-new": "The old version takes this message, the new one refuses it.",
@@ -93,7 +95,11 @@ def _proof(proof: Proof | None) -> Markup | None:
     if proof is None:
         return None
     entries = [("message", proof.message), ("old says", proof.old), ("new says", proof.new)]
-    parts = [part for name, value in entries for part in (element("dt", name), element("dd", _text(value)))]
+    parts = [
+        part
+        for name, value in entries
+        for part in (element("dt", name), element("dd", _text(value, most=_LONGEST_PROOF)))
+    ]
     return element(
         "div",
         element("p", f"{_KINDS.get(proof.kind, proof.kind)} Checked by {proof.checked_by}."),
@@ -110,13 +116,13 @@ def _place(place: Place | None) -> Markup | None:
     if place is None or place.file is None:
         return None
     at = "" if place.line is None else f":{place.line}"
-    return element("small", f" {place.file}{at}")
+    return element("small", f" {name_of_file(place.file)}{at}")
 
 
-def _text(value: Any) -> Markup:
+def _text(value: Any, *, most: int = _LONGEST_IN_SIGHT) -> Markup:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     shown = element("code", visible(text, most=_LONGEST_VALUE))
-    return shown if len(text) <= _LONGEST_IN_SIGHT else fold(visible(text, most=_LONGEST_IN_SIGHT), shown)
+    return shown if len(text) <= most else fold(visible(text, most=most), shown)
 
 
 def _fact(text: str | None) -> str:

@@ -6,6 +6,7 @@ import json
 import socket
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from typing import ClassVar
 
 import pytest
 
@@ -128,7 +129,8 @@ def test_text_that_is_no_json_is_refused_before_anything_is_written(folder, serv
     assert (code, "! b-value 1: its text is no JSON" in out, ask("GET", "/subjects")) == (1, True, [])
 
 
-def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
+@pytest.mark.parametrize("command", ["apply", "push"])
+def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, command):
     small = make_server(Options(max_body_bytes=2_000), store="kept")
     narrow = {"compatibility": "FULL"}
     lines = []
@@ -147,7 +149,7 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
         "+ orders-value 3 (id 43)", "+ orders-value 4 (id 44)", "~ orders-value mode IMPORT -> unset",
     ]  # fmt: skip
     whole = make_server(store="kept")
-    assert call("apply", folder, "--url", whole)[0] == 0
+    assert call(command, folder, "--url", whole)[0] == 0
     assert call("plan", folder, "--url", whole, "--prune") == (0, "", "nothing to do\n")
     assert call("dump", here / "again", "--url", whole)[0] == 0
     assert (here / "again" / "ids.lock").read_text().splitlines()[1:] == [one.strip() for one in lines]
@@ -156,7 +158,11 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here):
 class NoRegistry(BaseHTTPRequestHandler):
     """A web server that is something else."""
 
+    told: ClassVar[list[str | None]] = []
+    """What was said about who asks."""
+
     def do_GET(self):
+        self.told.append(self.headers["Authorization"])
         status, kind, body = {
             "/page": (200, "text/html", b"<html>hello</html>"),
             "/gone": (404, "text/html", b"<html>nothing here</html>"),
@@ -197,11 +203,37 @@ def no_registry():
 )
 def test_what_is_no_registry_is_told_as_such(folder, no_registry, call, path, told):
     put(folder, "orders-value", 1, CLOSED)
-    for command in ("plan", "apply", "push", "pull"):
-        code, out, err = call(command, folder, "--url", f"{no_registry}/{path}")
-        assert (code, out, told in err) == (3, "", True)
-    assert call("dump", folder / "new", "--url", f"{no_registry}/{path}")[0] == 3
-    assert not (folder / "new").exists()
+    code, out, err = call("plan", folder, "--url", f"{no_registry}/{path}")
+    assert (code, out, told in err) == (3, "", True)
+
+
+@pytest.mark.parametrize("command", [["apply"], ["push"], ["pull", "--force"], ["dump", "--force"]], ids="".join)
+def test_no_command_takes_such_an_answer_for_success(folder, no_registry, call, command):
+    put(folder, "orders-value", 1, CLOSED)
+    before = sorted(folder.rglob("*"))
+    assert call(*command, folder, "--url", f"{no_registry}/gone")[:2] == (3, "")
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "told"),
+    [
+        ([], {}, None),
+        (["--user", "reader"], {"PASSWORD": "correct horse"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+        ([], {"USER": "reader", "PASSWORD": "correct horse"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+        ([], {"TOKEN": "correct-horse"}, "Bearer correct-horse"),
+        (["--user", "reader"], {"PASSWORD": "correct horse", "TOKEN": "x"}, "Basic cmVhZGVyOmNvcnJlY3QgaG9yc2U="),
+    ],
+)
+def test_who_asks_is_said_to_the_server_and_to_nobody_else(
+    folder, no_registry, call, monkeypatch, options, environment, told
+):
+    put(folder, "orders-value", 1, CLOSED)
+    for name, value in {**environment, "URL": f"{no_registry}/page"}.items():
+        monkeypatch.setenv(f"CDC_CONTRACTS_REGISTRY_{name}", value)
+    code, out, err = call("plan", folder, *options, "--debug")
+    assert (code, NoRegistry.told[-1]) == (3, told)
+    assert not any(secret in out + err for secret in ("correct", "Y29ycmVjdC", "cmVhZGVy"))
 
 
 def test_a_registry_that_does_not_answer_is_no_success(folder, call):

@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 
 import httpx
 import pytest
@@ -80,21 +79,10 @@ def test_the_figures_are_open_where_that_is_wanted(url, tmp_path):
         assert httpx.get(f"{address}/subjects").status_code == 401
 
 
-@pytest.fixture
-def log(request):
-    stream = io.StringIO()
-    names = ("cdc_contracts.server", "uvicorn")
-    before = {name: (logging.getLogger(name).handlers, logging.getLogger(name).level) for name in names}
-    yield lambda form: open_log(form, stream) or stream
-    for name, (handlers, level) in before.items():
-        logging.getLogger(name).handlers = handlers
-        logging.getLogger(name).setLevel(level)
-
-
-def test_a_line_per_request_holds_no_secret(url, tmp_path, log):
+def test_a_line_per_request_holds_no_secret(url, tmp_path):
     users = write_users(tmp_path / "users.yaml", {"ann": ("hunter2", ("read", "*"))})
-    with serving_site(url, users=users) as address:
-        written = log("json")
+    written = io.StringIO()
+    with open_log("json", written), serving_site(url, users=users) as address:
         httpx.get(f"{address}/subjects/a%2Fb%0Ac/versions?token=hunter2", auth=("ann", "hunter2"))
         httpx.get(f"{address}/subjects", headers={"Authorization": "Bearer hunter2"})
         httpx.post(f"{address}/subjects/s/versions", content=b'{"schema": "hunter2"}', auth=("ann", "hunter2"))
@@ -108,10 +96,10 @@ def test_a_line_per_request_holds_no_secret(url, tmp_path, log):
     assert all(one["event"] == "request" and one["ms"] >= 0 and one["client"] == "127.0.0.1" for one in lines)
 
 
-def test_the_log_can_be_text_or_nothing(url, log):
+def test_the_log_can_be_text_or_nothing(url):
+    written = io.StringIO()
     for form in ("none", "text"):
-        with serving_site(url) as address:
-            written = log(form)
+        with open_log(form, written), serving_site(url) as address:
             httpx.get(f"{address}/subjects")
     [line] = written.getvalue().splitlines()
     assert " 127.0.0.1 - GET /subjects 200 " in line

@@ -25,8 +25,8 @@ from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
-EVERY = 1 if ALL else 23
-"""In the short run, every 23rd pair of each file is compared: a fixed choice that meets every file."""
+EVERY = 1 if ALL else 41
+"""In the short run, every 41st pair of each file is compared: a fixed choice that meets every file."""
 NAMES = {
     "draft4": "http://json-schema.org/draft-04/schema#",
     "draft6": "http://json-schema.org/draft-06/schema#",
@@ -107,7 +107,7 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
                     refuted += 1
                     told.append((name, policy, schemas[old], schemas[new], data[min(lost)]))
     record_property("pairs", f"{draft}: {pairs} pairs, {called} verdicts of compatible, {refuted} refuted")
-    assert pairs > 100
+    assert pairs > 50
     assert called > 5
     assert told[:3] == []
 
@@ -116,7 +116,7 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
 def test_the_other_levels_follow_from_both_directions(suite, policy):
     compared = 0
     for _, schemas, _ in files_of(suite, "draft2020-12"):
-        for old, new in list(permutations(schemas, 2))[:: 1 if ALL else 211]:
+        for old, new in list(permutations(schemas, 2))[:: 1 if ALL else 701]:
             backward = judge(old, new, Level.BACKWARD, policy)
             forward = judge(old, new, Level.FORWARD, policy)
             full = judge(old, new, Level.FULL, policy)
@@ -126,7 +126,7 @@ def test_the_other_levels_follow_from_both_directions(suite, policy):
             assert forward.compatible == judge(new, old, Level.BACKWARD, policy).compatible
             both = {backward.compatible, forward.compatible}
             assert full.compatible is (False if False in both else None if None in both else True)
-    assert compared > 10
+    assert compared > 5
 
 
 def judge(old, new, level, policy):

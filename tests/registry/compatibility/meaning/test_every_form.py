@@ -1,0 +1,47 @@
+"""Any two value forms of one canonical kind are told apart by a message, however alike they look."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.compatibility.meaning.comparison import compare_meaning
+from cdc_contracts.registry.forms import FORMS
+
+PAIRS = [
+    (one.name, other.name)
+    for one, other in combinations([form for form in FORMS.values() if not form.records], 2)
+    if one.kind == other.kind
+]
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory):
+    """A contract for each value form: its columns of type FOO are written in it."""
+    root = tmp_path_factory.mktemp("contracts")
+    (root / "acme" / "types").mkdir(parents=True)
+    for form in {name for pair in PAIRS for name in pair}:
+        name = form.replace(".", "-")
+        key = "integer-or-text" if form == "integer-number" else "integer-number"
+        (root / "acme" / "types" / f"{name}.yaml").write_text(
+            f"mapping: {name}\nnames: [upper]\nforms:\n  {form}: [FOO]\n  {key}: [INT]\n"
+        )
+        folder = root / "acme" / name / "v1"
+        folder.mkdir(parents=True)
+        (folder / "contract.yaml").write_text(
+            f"contract: acme/{name}@1\nbased_on: oms-community/canal@2\nvalues: {{mapping: {name}}}\n"
+            "parameters: [timestamp_zone]\n"
+        )
+    return Catalogue([*shipped_catalogue().roots, root])
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_two_forms_of_one_kind_are_told_apart(one, other, catalogue):
+    old, new = (catalogue.version(f"acme/{form.replace('.', '-')}@1") for form in (one, other))
+
+    (finding,) = (found for found in compare_meaning(old, new) if found.path == "/values/FOO")
+
+    assert (finding.rule, finding.severity, finding.old, finding.new) == ("C301", "breaking", one, other)
+    assert finding.proof.old != finding.proof.new
