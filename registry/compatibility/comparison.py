@@ -23,10 +23,11 @@ TYPE_CHANGED = CompatibilityRule(
 def compare_schemas(olds: Sequence[SchemaDocument], new: SchemaDocument, *, level: Level, policy: Policy) -> Verdict:
     """Return whether a new version is compatible with those before it, the oldest first.
 
-    A transitive level compares it with each of them, every other level with the last. Level NONE asks nothing.
+    A transitive level compares it with each of them, every other level with the last. Level NONE asks nothing, save by
+    the policy `cdc`, which ignores what a level asks.
     Raises UsageError where a schema is not valid in its language.
     """
-    if level is Level.NONE or not olds:
+    if not olds or not policy.directions(level):
         return Verdict(compatible=True, level=level, policy=policy)
     compared = olds if level.is_transitive else olds[-1:]
     findings = tuple(finding for old in compared for finding in _compare(old, new, level, policy))

@@ -39,7 +39,9 @@ class Resolver:
         except SchemaTooLarge as error:
             raise too_large(f"Schema is too large: {error.what}") from error
         except InvalidSchema as error:
-            raise invalid_schema(f"Invalid schema of type {schema_type}, details: {error.what}") from error
+            raise invalid_schema(
+                f"Invalid schema of type {schema_type}, details: {' '.join(str(error).split())}"
+            ) from error
 
     def stored(self, version: StoredVersion) -> SchemaDocument:
         """Return the schema of a version that is kept.

@@ -6,8 +6,9 @@ from typing import Any
 
 import jsonschema_rs
 
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, draft_of
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
 from cdc_contracts.registry.errors import InvalidSchema
+from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.schema_documents import SchemaDocument
 
 

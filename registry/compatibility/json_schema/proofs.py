@@ -11,9 +11,10 @@ from jsonschema_specifications import REGISTRY
 
 from cdc_contracts.registry.compatibility.json_schema.containment import find_rest
 from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Difference
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES, draft_of
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES
 from cdc_contracts.registry.compatibility.json_schema.instances import GENERIC, Way, gather_values, mend
 from cdc_contracts.registry.compatibility.json_schema.patterns import write_text
+from cdc_contracts.registry.json_schemas.drafts import draft_of
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from cdc_contracts.registry.compatibility.json_schema.drafts import draft_of, has_siblings_of_ref
+from cdc_contracts.registry.compatibility.json_schema.drafts import has_siblings_of_ref
+from cdc_contracts.registry.json_schemas.drafts import draft_of
 
 ANY: Final = "any"
 NEVER: Final = "never"

@@ -41,7 +41,7 @@ def test_a_pair_is_judged_as_its_file_says_at_each_level_by_each_policy(name):
         both = wanted["BACKWARD"] and wanted["FORWARD"]
         assert judge(name, Level.FULL, policy).compatible is both
         assert judge(name, Level.NONE, policy).compatible is True
-    for level in (Level.BACKWARD, Level.FORWARD, Level.FULL_TRANSITIVE):
+    for level in (Level.NONE, Level.BACKWARD, Level.FORWARD, Level.FULL_TRANSITIVE):
         assert judge(name, level, Policy.CDC).compatible is verdicts["cdc"]
 
 
