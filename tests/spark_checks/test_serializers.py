@@ -32,10 +32,10 @@ def test_what_a_producer_wrote_with_a_schema_of_the_registry_a_consumer_reads(la
         else:
             serializer = JSONSerializer(schema, writes)
             deserializer = JSONDeserializer(None, schema_registry_client=reads)
-        producer = SerializingProducer({"bootstrap.servers": broker.bootstrap, "value.serializer": serializer})
-        for order in orders:
-            producer.produce(topic, value=order)
-        assert producer.flush(30) == 0
+        with SerializingProducer({"bootstrap.servers": broker.bootstrap, "value.serializer": serializer}) as producer:
+            for order in orders:
+                producer.produce(topic, value=order)
+            assert producer.flush(30) == 0
         consumer = DeserializingConsumer({
             "bootstrap.servers": broker.bootstrap,
             "group.id": topic,

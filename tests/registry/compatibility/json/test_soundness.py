@@ -18,10 +18,11 @@ import pytest
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, draft_of
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import NOTE
 from cdc_contracts.registry.errors import InvalidSchema
+from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
