@@ -1,0 +1,43 @@
+"""Typed tables: where the rows of `changes/` go once their layouts are settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from cdc_contracts.registry.canonical.layouts import Layouts
+from cdc_contracts.spark_checks.sinks import Part, Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class WriteKey:
+    """What makes a write the same write when it comes again: who writes, and its how many-eth run this is.
+
+    `writer` is the id of a stream's query, or the run id of a batch run (whose `number` is 0).
+    """
+
+    writer: str
+    number: int
+
+
+@dataclass(frozen=True)
+class TypedWrite:
+    """What a write came to: its files, rows by table, and values kept as text by table and column."""
+
+    parts: tuple[Part, ...]
+    rows: dict[str, int]
+    raw: dict[str, dict[str, int]]
+
+
+class TypedTables(Protocol):
+    """A format of tables: the same write again changes nothing."""
+
+    def write(
+        self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
+    ) -> TypedWrite:
+        """Write the rows of the changes files, typed, to the table of each layout."""
+        ...
