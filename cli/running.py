@@ -236,12 +236,13 @@ def watch_audit(
 def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decoding import decode_input
+    from cdc_contracts.spark_checks.decoding import Output, decode_input
 
     with progress(session, source.spans) as watch:
         return decode_input(
-            session, source, scope, options.target,
-            fail_on=options.fail_on, replace=options.replace, trust_contract=options.trust_contract, watch=watch,
+            session, source, scope,
+            Output(options.target, replace=options.replace, trust_contract=options.trust_contract),
+            fail_on=options.fail_on, watch=watch,
         )  # fmt: skip
 
 
