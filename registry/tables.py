@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -27,15 +27,26 @@ class TableColumn(Document):
 
     type: str
     nullable: bool = True
+    comment: str | None = None
 
 
 class TableContract(Document):
-    """One source table: `database.table`, its columns, primary key and the zone of its zone-less timestamps."""
+    """One source table: `database.table`, its columns, primary key and the zone of its zone-less timestamps.
+
+    `version` counts what its owner published of it, as `NAME@N`; no message is judged by it.
+    """
 
     table: str
+    version: Annotated[int, Field(ge=1)] | None = None
+    comment: str | None = None
     columns: dict[str, TableColumn] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()
     source_time_zone: Annotated[str, AfterValidator(_zone)] | None = None
+
+    @property
+    def reference(self) -> str:
+        """The name of the contract: `shop.orders@2`, or the table alone where nobody counts versions."""
+        return self.table if self.version is None else f"{self.table}@{self.version}"
 
     @cached_property
     def types(self) -> dict[str, str]:
@@ -44,6 +55,10 @@ class TableContract(Document):
     @cached_property
     def zone(self) -> Zone | None:
         return None if self.source_time_zone is None else parse_zone(self.source_time_zone)
+
+
+_PROSE: Final[Any] = {"version": True, "comment": True, "columns": {"__all__": {"comment"}}}
+"""What says nothing about messages: a run stays the same run where only this changes."""
 
 
 class TableContracts:
@@ -80,8 +95,8 @@ class TableContracts:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def documents(self) -> list[dict[str, Any]]:
-        """Return the contracts as plain data, in order of their names."""
-        return [self._by_name[name].model_dump() for name in sorted(self._by_name)]
+        """Return what messages are judged by as plain data, in order of the names of the tables."""
+        return [self._by_name[name].model_dump(exclude=_PROSE) for name in sorted(self._by_name)]
 
 
 def table_name(database: str | None, schema: str | None, table: str | None) -> str | None:

@@ -1,0 +1,173 @@
+"""The words of a DDL text, each with the line it stands on; strings, comments and quotes are sqlglot's to know.
+
+Its parser is not used. It refuses whole statements over clauses that say nothing of columns (`NOT NULL ENABLE`,
+`SUPPLEMENTAL LOG DATA`, `float unsigned`), and rewrites the names of types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+PLAIN: Final = "plain"
+QUOTED: Final = "quoted"
+TEXT: Final = "text"
+NUMBER: Final = "number"
+SIGN: Final = "sign"
+
+_PIECE: Final = re.compile(r"\S+")
+_WORDLIKE: Final = re.compile(r"[\w$#]")
+
+
+class DdlError(Exception):
+    """A place in a DDL text that cannot be read: what is wrong, and on which line."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+
+
+class Word(NamedTuple):
+    """One word: its text without quotes, its kind, its line from 1, the text as written, and if it begins a line."""
+
+    text: str
+    kind: str
+    line: int
+    written: str
+    leads: bool
+
+    def says(self, *words: str) -> bool:
+        """Say whether this is one of some words or signs, not quoted; words are given in capitals."""
+        return self.kind in (PLAIN, SIGN) and self.text.upper() in words
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may name something; where MySQL runs with ANSI_QUOTES, names stand in double quotes."""
+        return self.kind in (PLAIN, QUOTED) or (self.kind == TEXT and self.written.startswith('"'))
+
+
+@dataclass
+class Words:
+    """Words that are read one after the other."""
+
+    words: Sequence[Word]
+    at: int = 0
+
+    def __bool__(self) -> bool:
+        return self.at < len(self.words)
+
+    @property
+    def line(self) -> int:
+        """The line of the next word, or of the last where none is left."""
+        return self.words[min(self.at, len(self.words) - 1)].line if self.words else 1
+
+    def peek(self, ahead: int = 0) -> Word | None:
+        """Return a word to come, None behind the last."""
+        at = self.at + ahead
+        return self.words[at] if at < len(self.words) else None
+
+    def sees(self, *phrase: str) -> bool:
+        """Say whether the next words are these, not quoted."""
+        ahead = [self.peek(number) for number in range(len(phrase))]
+        return all(word is not None and word.says(wanted) for word, wanted in zip(ahead, phrase, strict=True))
+
+    def takes(self, *phrase: str) -> bool:
+        """Go behind these words if they come next, and say so."""
+        seen = self.sees(*phrase)
+        self.at += len(phrase) if seen else 0
+        return seen
+
+    def take(self, what: str) -> Word:
+        """Return the next word. Raises DdlError where there is none."""
+        word = self.peek()
+        if word is None:
+            raise DdlError(f"it ends where {what} should stand", self.line)
+        self.at += 1
+        return word
+
+    def take_name(self, what: str) -> Word:
+        """Return the next word, which has to be a name. Raises DdlError where it is not."""
+        word = self.take(what)
+        if not word.is_name or not word.text:
+            raise DdlError(f"`{word.written}` stands where {what} should", word.line)
+        return word
+
+    def take_group(self) -> Words:
+        """Return what stands between the bracket that comes next and the one that closes it.
+
+        Raises DdlError where none does.
+        """
+        opening = self.take("a bracket")
+        depth, begin = 1, self.at
+        while depth:
+            word = self.peek()
+            if word is None:
+                raise DdlError("a bracket is never closed", opening.line)
+            depth += word.says("(") - word.says(")")
+            self.at += 1
+        return Words(self.words[begin : self.at - 1])
+
+    def split(self) -> Iterator[Words]:
+        """Yield what is left, cut at the commas that stand in no bracket."""
+        begin, depth = self.at, 0
+        for at in range(self.at, len(self.words)):
+            word = self.words[at]
+            depth += word.says("(") - word.says(")")
+            if depth == 0 and word.says(","):
+                yield Words(self.words[begin:at])
+                begin = at + 1
+        yield Words(self.words[begin:])
+
+
+def read_words(text: str, grammar: str) -> list[Word]:
+    """Return the words of a text in the SQL of `mysql` or `oracle`.
+
+    Raises DdlError where it cannot be cut into words.
+    """
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = Dialect.get_or_raise(grammar).tokenize(text)
+    except (SqlglotError, ValueError, IndexError, RecursionError) as error:
+        raise DdlError("a quote or a comment is never closed", _line_of(error, text)) from error
+    words: list[Word] = []
+    line, at = 1, 0
+    for token in tokens:
+        gap = text.count("\n", at, token.start)
+        leads = gap > 0 or not words
+        line, at = line + gap, token.start
+        written = text[token.start : token.end + 1]
+        kind = _kind_of(token.token_type.name, written)
+        if kind != PLAIN:
+            words.append(Word(token.text, kind, line, written, leads))
+            continue
+        for piece in _PIECE.findall(written):  # `PRIMARY KEY` is one token
+            words.append(Word(piece, kind, line, piece, leads))
+            leads = False
+    return words
+
+
+def _kind_of(name: str, written: str) -> str:
+    if name == "IDENTIFIER":
+        return QUOTED
+    if name.endswith("STRING"):
+        return TEXT
+    if name == "NUMBER":
+        return NUMBER
+    return PLAIN if _WORDLIKE.match(written) else SIGN
+
+
+def _line_of(error: BaseException, text: str) -> int:
+    """Return the line where an open quote begins, as far as the error of the tokenizer knows."""
+    cause: BaseException | None = error
+    while cause is not None:
+        found = re.search(r"from (\d+):\d+", str(cause))
+        if found:
+            return int(found[1])
+        cause = cause.__cause__
+    start = getattr(error, "start", None)
+    return text.count("\n", 0, start) + 1 if isinstance(start, int) else 1
