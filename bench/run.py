@@ -38,7 +38,7 @@ from cdc_contracts.registry.violations import open_validator
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.broker import running_broker
 from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
-from cdc_contracts.spark_checks.decoding import decode_input
+from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo import PARTITIONS, produce
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.session import open_session
@@ -128,7 +128,7 @@ def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[st
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
     def decode() -> None:
-        decode_input(session, our_input(), scope(NEW), str(out / "decoded"), fail_on="error")
+        decode_input(session, our_input(), scope(NEW), Output(str(out / "decoded")), fail_on="error")
         shutil.rmtree(out / "decoded")
 
     return {

@@ -149,6 +149,7 @@ def spark_session(
     """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
     from pyspark import SparkContext
 
+    from cdc_contracts.spark_checks.failures import outliving
     from cdc_contracts.spark_checks.session import open_session
 
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
@@ -158,7 +159,8 @@ def spark_session(
             kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), say=console.say
         )
         try:
-            yield session
+            with outliving():
+                yield session
         finally:
             if own:
                 with suppress(Exception):  # what went wrong before is what a person has to see
@@ -234,12 +236,13 @@ def watch_audit(
 def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decoding import decode_input
+    from cdc_contracts.spark_checks.decoding import Output, decode_input
 
     with progress(session, source.spans) as watch:
         return decode_input(
-            session, source, scope, options.target,
-            fail_on=options.fail_on, replace=options.replace, trust_contract=options.trust_contract, watch=watch,
+            session, source, scope,
+            Output(options.target, replace=options.replace, trust_contract=options.trust_contract),
+            fail_on=options.fail_on, watch=watch,
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import INCONCLUSIVE
-from cdc_contracts.registry.thresholds import verdict_of
+from cdc_contracts.registry.thresholds import split_words, verdict_of
 
 BASELINE_VERSION: Final = 1
 _DEFAULT_FAIL_ON: Final = ("warning",)
@@ -62,15 +62,21 @@ def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, 
     The ledger stays as it is: what was quarantined was quarantined, known or not.
     """
     findings = [one for one in report["findings"] if one["fingerprint"] not in baseline.fingerprints]
+    known = len(report["findings"]) - len(findings)
+    told = judge_again(report, findings, ",".join(report.get("fail_on") or _DEFAULT_FAIL_ON))
+    return {**told, "baseline": {"file": baseline.file, "known": known}}
+
+
+def judge_again(report: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fail_on: str) -> dict[str, Any]:
+    """Return a report with some of its findings, judged by them and by what fails a run now."""
     ledger = report["ledger"]
     verdict = verdict_of(
         ((one["class"], one["severity"]) for one in findings),
         valued=ledger["read"] - ledger["tombstone"] - ledger.get("excluded", 0),
         ambiguous=_is_ambiguous(findings) or _is_open(report),
-        fail_on=",".join(report.get("fail_on") or _DEFAULT_FAIL_ON),
+        fail_on=fail_on,
     )
-    known = len(report["findings"]) - len(findings)
-    return {**report, "verdict": verdict, "baseline": {"file": baseline.file, "known": known}, "findings": findings}
+    return {**report, "verdict": verdict, "fail_on": split_words(fail_on), "findings": list(findings)}
 
 
 def _is_ambiguous(findings: Sequence[Mapping[str, Any]]) -> bool:

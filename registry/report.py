@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -58,9 +58,10 @@ def build_report(
 
     `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
     was read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
-    told by their shapes unless `show_values`.
+    told by their shapes unless `show_values`. The tally stays as it is, so that more can be added to it.
     Raises LedgerError where the counts do not add up.
     """
+    tally = replace(tally, findings=dict(tally.findings))
     settle(tally, catalogue)
     tally.bound()
     subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)

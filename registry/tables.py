@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -89,6 +91,12 @@ class TableContracts:
     def names(self) -> tuple[str, ...]:
         """Return the tables that are listed, in order."""
         return tuple(sorted(self._by_name))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over all that the contracts say."""
+        text = json.dumps(self.documents(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def documents(self) -> list[dict[str, Any]]:
         """Return what messages are judged by as plain data, in order of the names of the tables."""

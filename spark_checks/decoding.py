@@ -1,62 +1,96 @@
-"""The decode: conforming records as rows of `changes/`, the rest accounted for, published as one run or not at all."""
+"""The decode: conforming records as rows of `changes/` and typed tables, the rest accounted for, as one run.
+
+A run pins what it is judged by, judges and writes, settles the layouts of tables, types the rows, and publishes its
+record last: it counts whole or not at all, and the same run again changes nothing.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from cdc_contracts.registry.baseline import judge_again
+from cdc_contracts.registry.canonical.layouts import Layouts
 from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
-from cdc_contracts.registry.errors import LedgerError, UnavailableError, UndetectedError
-from cdc_contracts.registry.outputs import LEDGER_SCHEMA
+from cdc_contracts.registry.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
-from cdc_contracts.registry.verdicts import OTHER_VERSION
-from cdc_contracts.spark_checks.sinks import Part, Place, RunDirectory, RunRecord
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.contradictions import contradiction
+from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, check_typed, ledger_rows
+from cdc_contracts.spark_checks.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.settled_layouts import settle_layouts
+from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
+    TaskResult,
     Watch,
     collect_results,
     decode_work,
     describe_scope,
-    merge_tallies,
+    merge_results,
 )
+from cdc_contracts.spark_checks.typed_tables import TypedTables, WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
-class Decoded:
-    """A finished decode: its report, the run, and why nothing was published, if nothing was."""
+class Output:
+    """Where runs write, in which format of tables, and on what conditions.
 
-    tally: Tally
+    With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
+    it is published although a record proves another version.
+    """
+
+    directory: str
+    tables: TypedTables = field(default_factory=ParquetTables)
+    replace: bool = False
+    trust_contract: bool = False
+
+    @cached_property
+    def runs(self) -> RunDirectory:
+        return RunDirectory(self.directory)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A finished decode: its report, its record, and why nothing was published, if nothing was.
+
+    `again` says that the run was there already and nothing was done, so that there is no tally either.
+    """
+
+    tally: Tally | None
     report: Mapping[str, Any]
     run: str
     directory: str
-    withheld: str | None
+    withheld: str | None = None
+    record: Mapping[str, Any] | None = None
+    again: bool = False
 
 
 def decode_input(
     session: SparkSession,
     source: Input,
     scope: Scope | Undetected,
-    directory: str,
+    output: Output,
     *,
     fail_on: str,
-    replace: bool = False,
-    trust_contract: bool = False,
+    key: WriteKey | None = None,
     watch: Watch | None = None,
 ) -> Decoded:
-    """Decode every record of the input, read once, into the directory.
+    """Decode every record of the input, read once, into the directory of the output.
 
+    `key` is given for a batch of a stream; a run of its own is known by what it reads and by what it judges.
     The rows count only when the whole run has succeeded. Where the range holds a record proven to be of another
     version than the declared one, and records that the two read differently, nothing is published unless
     `trust_contract`.
@@ -71,48 +105,65 @@ def decode_input(
             "the contract of these messages cannot be told, so nothing is decoded",
             mend="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
         )
-    spans = source.spans
-    run = run_id(spans, found)
-    runs = RunDirectory(directory)
-    overlapping = runs.refuse_overlap(run, spans)
-    if overlapping and not replace:
-        raise UnavailableError(
-            f"run {overlapping[0]} has decoded some of these records already",
-            where=directory,
-            mend="choose another range or directory, or give --replace to put this run in its place",
-        )
+    spans, runs = source.spans, output.runs
+    run = run_id(spans, found) if key is None else stream_run_id(key)
+    if not output.replace and (done := _recorded(runs, run, fail_on)) is not None:
+        return done
+    overlapping = _overlapping(runs, run, spans, output)
     place = Place(runs.root, run, secrets.token_hex(4))
-    published = False
+    layouts: Layouts = {}
+    record = None
     try:
-        work = decode_work(describe_scope(found), place, watch)
-        results = collect_results(source.run(session, work, RESULT_SCHEMA))
-        tally = merge_tallies(results)
+        judged = _judge(session, source, found, place, watch)
         report = build_report(
-            tally,
+            judged.tally,
             catalogue=scope.catalogue,
             contract=scope.declared,
-            source=source.describe(tally, spans),
+            source=source.describe(judged.tally, spans),
             spans=spans,
             fail_on=fail_on,
             detection=detection,
         )
-        parts = [part for result in results for part in result.parts]
-        _check_rows(tally, parts)
-        withheld = None if trust_contract else contradiction(tally, found)
+        withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None:
-            parts += runs.write_part(place, "ledger", ledger_rows(tally, spans))
-            counts = {name: report["ledger"][name] for name in _COUNTS}
-            runs.commit(
-                RunRecord(run, scope.declared, found.fingerprint, spans, counts, tuple(parts)), replaced=overlapping
+            layouts = settle_layouts(runs.layouts(), found.terms.tables, judged)
+            tables = _type(session, output, place, key or WriteKey(run, 0), judged, layouts)
+            ledger = runs.write_part(place, "ledger", ledger_rows(judged.tally, spans))
+            record = RunRecord(
+                run=run,
+                contract=scope.declared,
+                fingerprint=found.fingerprint,
+                table_contracts=found.terms.tables.fingerprint,
+                spans=spans,
+                counts={name: report["ledger"][name] for name in COUNTS},
+                parts=(*judged.parts, *ledger),
+                table_format=output.tables.name,
+                tables=tables,
+                stream=key,
             )
-            published = True
+            runs.commit(record, report, replaced=overlapping)
     except BaseException:
         halt(session)
+        runs.discard(place, map(table_folder, layouts))
         raise
-    finally:
-        if not published:
-            runs.discard(place)
-    return Decoded(tally, report, run, directory, withheld)
+    if record is None:
+        runs.discard(place)
+        return Decoded(judged.tally, report, run, output.directory, withheld)
+    return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
+
+
+def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
+    """Return the name of a run: the same range judged by the same contract on the same terms has the same."""
+    digest = hashlib.sha256()
+    for source, span in sorted(spans.items()):
+        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
+    digest.update(scope.fingerprint.encode())
+    return digest.hexdigest()[:16]
+
+
+def stream_run_id(key: WriteKey) -> str:
+    """Return the name of a batch of a stream: the same batch of the same query has the same, whatever it reads."""
+    return hashlib.sha256(f"{key.writer}\n{key.number}".encode()).hexdigest()[:16]
 
 
 def halt(session: SparkSession) -> None:
@@ -127,80 +178,43 @@ def halt(session: SparkSession) -> None:
         return
 
 
-def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
-    """Return the name of a run: the same range judged by the same contract on the same terms has the same."""
-    digest = hashlib.sha256()
-    for source, span in sorted(spans.items()):
-        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
-    digest.update(scope.fingerprint.encode())
-    return digest.hexdigest()[:16]
-
-
-def contradiction(tally: Tally, scope: Scope) -> str | None:
-    """Return why the version that records are read by cannot be trusted, or None where nothing speaks against it.
-
-    A record that fits another version and not this one is proof; it matters where some undecided record would read
-    differently.
-    """
-    if not tally.differing:
+def _recorded(runs: RunDirectory, run: str, fail_on: str) -> Decoded | None:
+    """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`."""
+    record, report = runs.find(run), runs.report(run)
+    if record is None or report is None:
         return None
-    for version in scope.preferences:
-        run = tally.refutes(version.reference)
-        if run is not None:
-            return (
-                f"the sample speaks for {version}, offset {run.first} is proven to be {run.version}, and "
-                f"{tally.differing} records fit both versions but mean different rows"
-            )
-    if not tally.outcomes[OTHER_VERSION]:
-        return None
-    proofs = [
-        (extent.first, key, finding)
-        for key, finding in tally.findings.items()
-        if key.name == OTHER_VERSION
-        for extent in finding.extents.values()
-    ]
-    first, key, finding = min(proofs, key=lambda proof: proof[0][:3])
-    return (
-        f"{first.topic} partition {first.partition} offset {first.offset} is proven to be another version "
-        f"({key.path}: expected {min(finding.expected)}, observed {min(finding.observed)}), and {tally.differing} "
-        "records fit both versions but mean different rows"
+    return Decoded(
+        None, judge_again(report, report["findings"], fail_on), run, runs.directory, record=record, again=True
     )
 
 
-def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
-    """Return the rows of `ledger/`: what came of each partition."""
-    rows = []
-    for source in sorted({*spans, *tally.partitions}):
-        counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
-        rows.append({
-            "topic": source.topic,
-            "partition": source.partition,
-            "start": span.start,
-            "end": span.end,
-            **{name: getattr(counts, name) for name in _COUNTS},
-            "gaps": span.end - span.start - counts.read,
-            "first_timestamp": counts.first_timestamp,
-            "last_timestamp": counts.last_timestamp,
-        })  # fmt: skip
-    return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
-
-
-def _check_rows(tally: Tally, parts: list[Part]) -> None:
-    """Raise LedgerError where the rows written are not the rows counted."""
-    written = {
-        table: sum(part.rows for part in parts if part.table == table) for table in ("changes", "control", "quarantine")
-    }
-    counted = {
-        "changes": sum(counts.changes for counts in tally.partitions.values()),
-        "control": sum(counts.control for counts in tally.partitions.values()),
-        "quarantine": sum(counts.quarantined for counts in tally.partitions.values()),
-    }
-    if written != counted:
-        raise LedgerError(
-            f"the rows written ({written}) are not the rows counted ({counted})",
-            mend="This is a bug in cdc-contracts: please report it with the command you ran.",
+def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[str]:
+    found = runs.overlapping(run, spans)
+    if found and not output.replace:
+        raise UnavailableError(
+            f"run {found[0]} has decoded some of these records already",
+            where=output.directory,
+            mend="choose another range or directory, or give --replace to put this run in its place",
         )
+    return found
+
+
+def _judge(session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None) -> TaskResult:
+    """Judge every record and write what it is, by tasks that read each once."""
+    work = decode_work(describe_scope(scope), place, watch)
+    judged = merge_results(collect_results(source.run(session, work, RESULT_SCHEMA)))
+    check_rows(judged.tally, judged.parts)
+    return judged
+
+
+def _type(
+    session: SparkSession, output: Output, place: Place, key: WriteKey, judged: TaskResult, layouts: Layouts
+) -> tuple[TableRecord, ...]:
+    """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
+    changes = [part for part in judged.parts if part.table == "changes"]
+    written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
+    check_typed(judged.rows, written.rows)
+    return table_records(layouts, written)
 
 
 _PATIENCE_SECONDS = 15
-_COUNTS = ("read", "conforming", "control", "tombstone", "quarantined", "changes")

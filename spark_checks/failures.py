@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
 
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
 HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
+_WORKER_GONE: Final = "Python worker exited unexpectedly"
 
 
 @contextmanager
@@ -39,9 +40,47 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
         raise
 
 
-def lost_records(where: str) -> UnavailableError:
+@contextmanager
+def outliving() -> Iterator[None]:
+    """What happens when a process of Spark dies ends as an error that a person can act on.
+
+    Raises UnavailableError where the JVM is gone, or the Python process of a task.
+    """
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except CdcContractsError:
+        raise
+    except Exception as error:
+        if isinstance(error, (Py4JError, EOFError, OSError)) and jvm_is_gone():
+            dead = "Spark's JVM"
+        elif _WORKER_GONE in str(error):
+            dead = "a Python worker of Spark"
+        else:
+            raise
+        raise UnavailableError(
+            f"{dead} ended in the middle of its work",
+            mend="Something killed it, most often for want of memory; --cores fewer needs less. What it left behind "
+            "does not count: run the same command again.",
+        ) from error
+
+
+def jvm_is_gone() -> bool:
+    """Say whether the JVM that this process has started runs no more."""
+    from pyspark import SparkContext
+
+    started = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001  there is no other way to know
+    return started is not None and started.poll() is not None
+
+
+class RecordsGone(UnavailableError):
+    """Records that were to be read are not there any more."""
+
+
+def lost_records(where: str) -> RecordsGone:
     """Return the error for records that were there when the range was set, and are gone when they are read."""
-    return UnavailableError(
+    return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
         mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.reference import HALVES
 from cdc_contracts.registry.rulebook import find_rule
-from cdc_contracts.spark_checks.sinks import RunDirectory
+from cdc_contracts.spark_checks.runs import RunDirectory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +51,7 @@ def join_halves(session: SparkSession, directory: str) -> Joined:
     Raises UnavailableError where the directory holds no finished run.
     """
     runs = RunDirectory(directory)
-    records = runs.records()
+    records = list(runs.records())
     if not records:
         raise UnavailableError("no finished run of `decode` there", where=directory)
     target = f"{runs.root.rstrip('/')}/{JOINED}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.canonical.layouts import Layouts
 from cdc_contracts.spark_checks.sinks import Part, Place
@@ -26,15 +26,23 @@ class WriteKey:
 
 @dataclass(frozen=True)
 class TypedWrite:
-    """What a write came to: its files, rows by table, and values kept as text by table and column."""
+    """What a write came to: its files, rows by table, and values kept as text by table and column.
 
-    parts: tuple[Part, ...]
-    rows: dict[str, int]
-    raw: dict[str, dict[str, int]]
+    A file's `table` is the name of its table as `TableName.text` writes it, and so are the keys. `commits` has, where a
+    format keeps versions of its tables, what says which version of a table this write made.
+    """
+
+    parts: tuple[Part, ...] = ()
+    rows: dict[str, int] = field(default_factory=dict)
+    raw: dict[str, dict[str, int]] = field(default_factory=dict)
+    commits: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 class TypedTables(Protocol):
-    """A format of tables: the same write again changes nothing."""
+    """A format of tables: the same write again changes nothing. `name` is what `--table-format` calls it."""
+
+    @property
+    def name(self) -> str: ...
 
     def write(
         self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts

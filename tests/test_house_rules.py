@@ -47,6 +47,12 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
     assert told == []
 
 
+def test_what_bounds_its_seconds_reads_them_from_the_stopwatch():
+    clocks = ["process_" + "time()", "perf_" + "counter"]
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "stopwatch.py"]
+    assert [path.name for path in files if any(clock in path.read_text(encoding="utf-8") for clock in clocks)] == []
+
+
 def test_what_is_offered_to_pre_commit_names_commands_that_exist():
     import yaml
 

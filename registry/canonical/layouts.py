@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.tables import table_name
+from cdc_contracts.registry.canonical.column_types import read_type, write_type
+from cdc_contracts.registry.canonical.sightings import TableName
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
@@ -41,19 +42,6 @@ does not have); the typed value is null there. So a null that is in neither is S
 """
 
 
-class TableName(NamedTuple):
-    """A source table by its parts, as a message names them."""
-
-    database: str | None
-    schema: str | None
-    table: str
-
-    @property
-    def text(self) -> str:
-        """The name as findings and table contracts write it."""
-        return table_name(*self) or self.table
-
-
 @dataclass(frozen=True)
 class ColumnLayout:
     """One column: its name, its type in tables, and the source type and canonical kind that this was settled by."""
@@ -66,12 +54,16 @@ class ColumnLayout:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The columns of a canonical table, in their order, and where they come from: `contract` or `messages`."""
+    """The columns of a canonical table, in their order, and where they come from: `contract` or `messages`.
+
+    `awaited` are columns that a DDL message added and no row had so far: they become columns once one has them.
+    """
 
     name: TableName
     columns: tuple[ColumnLayout, ...]
     primary_key: tuple[str, ...]
     origin: str
+    awaited: tuple[str, ...] = ()
 
     @property
     def image(self) -> pa.StructType:
@@ -80,8 +72,9 @@ class TableLayout:
 
     @property
     def arrow(self) -> pa.Schema:
-        """The schema of the table."""
-        return pa.schema([*METADATA, pa.field("before", self.image), pa.field("after", self.image)])
+        """The schema of the table; one without columns has no images, for Parquet has no struct without a field."""
+        images = [pa.field("before", self.image), pa.field("after", self.image)] if self.columns else []
+        return pa.schema([*METADATA, *images])
 
 
 Layouts = Mapping[TableName, TableLayout]
@@ -89,9 +82,30 @@ Layouts = Mapping[TableName, TableLayout]
 
 def write_layout(layout: TableLayout) -> dict[str, Any]:
     """Return a layout as a JSON document, as run records keep it."""
-    raise NotImplementedError
+    return {
+        "name": layout.name._asdict(),
+        "columns": [
+            {"name": one.name, "type": write_type(one.type), "source_type": one.source_type, "kind": one.kind}
+            for one in layout.columns
+        ],
+        "primary_key": list(layout.primary_key),
+        "origin": layout.origin,
+        "awaited": list(layout.awaited),
+    }
 
 
 def read_layout(document: Mapping[str, Any]) -> TableLayout:
     """Return the layout that a document describes."""
-    raise NotImplementedError
+    return TableLayout(
+        name=TableName(**document["name"]),
+        columns=tuple(
+            ColumnLayout(one["name"], read_type(one["type"]), one["source_type"], one["kind"])
+            for one in document["columns"]
+        ),
+        primary_key=tuple(document["primary_key"]),
+        origin=document["origin"],
+        awaited=tuple(document.get("awaited", ())),
+    )
+
+
+__all__ = ["METADATA", "ColumnLayout", "Layouts", "TableLayout", "TableName", "read_layout", "write_layout"]

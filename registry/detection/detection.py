@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.scope import Scope, Spoken, Undetected, open_spoken
 
@@ -97,3 +98,37 @@ class Detection:
             "messages": self.messages,
             "settle": self.settle,
         }
+
+
+def read_detection(document: Mapping[str, Any], catalogue: Catalogue, spoken: Spoken) -> Detection:
+    """Return the detection that a document of `as_document` tells, of messages found to speak this.
+
+    Raises UsageError where the catalogue lacks a contract that it names.
+    """
+    subject, number = document["subject"], document["version"]
+    return Detection(
+        verdict=document["verdict"],
+        subject=subject,
+        version=catalogue.version(f"{subject}@{number}") if number is not None else None,
+        candidates=tuple(Candidate(**one) for one in document["candidates"]),
+        equivalent=tuple(document["equivalent"]),
+        spoken=tuple(catalogue.versions(one)[-1] for one in spoken.subjects),
+        nearest=document["nearest"],
+        evidence=tuple(_read_exhibit(one) for one in document["evidence"]),
+        messages=document["messages"],
+        settle=document["settle"],
+        preferences=tuple(map(catalogue.version, spoken.preferences)),
+    )
+
+
+def _read_exhibit(document: Mapping[str, Any]) -> Exhibit:
+    first = document["first"]
+    return Exhibit(
+        kind=document["kind"],
+        says=document["says"],
+        winner=document["for"],
+        loser=document["against"],
+        count=document["count"],
+        contradicting=document["contradicting"],
+        first=Place(**first) if first else None,
+    )

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from cdc_contracts.registry.canonical.sightings import Sightings
 from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
 from cdc_contracts.registry.kernel.counting import count, count_parts
@@ -17,6 +18,7 @@ from cdc_contracts.registry.kernel.emission import write_changes, write_control,
 from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
 from cdc_contracts.registry.kernel.opening import open_wrapped
+from cdc_contracts.registry.kernel.sighting import sight
 from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import NOT_OF_SUBJECT, Judged, Scope
@@ -28,12 +30,13 @@ _COLLECT_EVERY: Final = 64
 
 @dataclass(frozen=True)
 class Written:
-    """What one part of a batch came to: its tally, and the rows of the outputs."""
+    """What one part of a batch came to: its tally, the rows of the outputs, and the columns that the rows had."""
 
     tally: Tally
     changes: pa.RecordBatch
     control: pa.RecordBatch
     quarantine: pa.RecordBatch
+    sightings: Sightings
 
 
 class Kernel:
@@ -71,14 +74,17 @@ class Kernel:
         for batch in cut(records):
             with put_off_collection():
                 parts = list(self._benches(batch, texts=True))
-                written = _in_order(
+                changes, control, quarantine = _in_order(
                     [
                         (write_changes(bench, part), write_control(bench, part), write_quarantine(bench, part))
                         for part, bench in parts
                     ]
                 )
                 tally = self._count(parts)
-            yield Written(tally, *written)
+                sightings = Sightings()
+                for _, bench in parts:
+                    sightings.merge(sight(bench))
+            yield Written(tally, changes, control, quarantine, sightings)
 
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
+from stopwatch import measure
 
 from cdc_contracts.cli.app import main
 
@@ -211,12 +211,11 @@ def test_paths_are_looked_up_here_and_then_beside_the_list(here, capsys):
 
 def test_hundreds_of_pairs_are_compared_in_one_process(capsys):
     pairs = [{"old": {**OPEN, "title": str(number)}, "new": OPEN} for number in range(300)]
-    begun = time.process_time()
 
-    code, found = lines(capsys, pairs)
+    (code, found), taken = measure(lambda: lines(capsys, pairs))
 
     assert (code, len(found)) == (0, 300)
-    assert time.process_time() - begun < 10
+    assert taken < 1
 
 
 @pytest.mark.parametrize("pair", ["dts/canal@1 dts/canal@2", "oms-community/canal@1 oms-community/canal@2"])

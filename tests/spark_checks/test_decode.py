@@ -13,7 +13,7 @@ from cdc_contracts.registry.scope import Undetected
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.decoding import decode_input, run_id
+from cdc_contracts.spark_checks.decoding import Output, decode_input, run_id
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files, read_topics
 
@@ -25,7 +25,7 @@ def write_lines(path, lines):
 
 def decode_lines(spark, path, out, reference, *, window=("earliest", "latest"), **options):
     source = read_files([path], parse_range(*window), tasks=2)
-    return decode_input(spark, source, scope_of(reference), str(out), fail_on="error", **options)
+    return decode_input(spark, source, scope_of(reference), Output(str(out), **options), fail_on="error")
 
 
 def read_table(out, table):
@@ -63,7 +63,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
     fractions = reference != "oms-community/canal@1"
     topic = make_topic([(0, value) for value in rendered(reference, 1_500, fractions=fractions)])
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(spark, source, scope_of(reference), str(tmp_path), fail_on="error")
+    decoded = decode_input(spark, source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
     assert decoded.withheld is None
     rows, events = read_table(tmp_path, "changes"), source_rows(1, 1_500, fractions=fractions)
     assert len(rows) == len(events)
@@ -92,7 +92,9 @@ def test_rows_counted_are_rows_written_and_the_record_names_every_file(spark, tm
             == len(read_table(out, table))
         )
     on_disk = {str(path.relative_to(out)) for path in out.rglob("*.parquet")}
-    assert on_disk == {part["path"] for part in record["files"]}
+    typed = [part for one in record["tables"] for part in one["files"]]
+    assert on_disk == {part["path"] for part in [*record["files"], *typed]}
+    assert sum(part["rows"] for part in typed) == ledger["changes"]
     assert [row["value"] for row in read_table(out, "quarantine")] == [b"broken", b"[]"]
     assert [row["findings"][0]["rule"] for row in read_table(out, "quarantine")] == ["D01.json", "D01.not-object"]
     (counted,) = read_table(out, "ledger")
@@ -111,12 +113,28 @@ def test_the_run_is_named_by_range_and_contract(spark, tmp_path):
     assert Source("a.jsonl", 0) in source.spans
 
 
-def test_the_same_run_again_replaces_itself(spark, tmp_path):
-    path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@2", 40)), tmp_path / "out"
+def test_the_same_run_again_changes_no_file_and_tells_the_same(spark, tmp_path):
+    path, out = write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"]), tmp_path / "out"
     first = decode_lines(spark, path, out, "dts/canal@2")
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()}
     second = decode_lines(spark, path, out, "dts/canal@2")
-    assert first.run == second.run
+    assert (first.again, second.again) == (False, True)
+    assert (first.run, first.report) == (second.run, json.loads(json.dumps(second.report)))
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*") if file.is_file()} == before
+    forced = decode_lines(spark, path, out, "dts/canal@2", replace=True)
+    assert (forced.again, forced.report) == (False, first.report)
     assert len(read_table(out, "changes")) == len(list((out / "changes").rglob("*.parquet"))) * 40 == 40
+
+
+def test_the_same_run_again_is_judged_by_what_fails_a_run_now(spark, tmp_path):
+    source = read_files([write_lines(tmp_path / "a.jsonl", [*rendered("dts/canal@2", 40), b"broken"])], parse_range(),
+                        tasks=1)  # fmt: skip
+    verdicts = [
+        decode_input(spark, source, scope_of("dts/canal@2"), Output(str(tmp_path / "out")), fail_on=fail_on).report
+        for fail_on in ("error", "missing-field")
+    ]
+    assert [report["verdict"] for report in verdicts] == ["drift", "pass"]
+    assert [report["fail_on"] for report in verdicts] == [["error"], ["missing-field"]]
 
 
 def test_a_range_that_another_run_has_read_is_refused_until_told_to_replace_it(spark, tmp_path):
@@ -174,7 +192,7 @@ def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_
         lines[number] = json.dumps(message).encode()
     source = read_files([write_lines(tmp_path / "a.jsonl", lines)], parse_range(), tasks=2)
     scope = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
-    decoded = decode_input(spark, source, scope, str(tmp_path / "out"), fail_on="error")
+    decoded = decode_input(spark, source, scope, Output(str(tmp_path / "out")), fail_on="error")
     assert decoded.withheld is None
     assert decoded.report["verdict"] == "drift"
     held, published = read_table(tmp_path / "out", "quarantine"), read_table(tmp_path / "out", "changes")
@@ -188,7 +206,7 @@ def test_a_task_that_fails_leaves_nothing_behind(spark, tmp_path):
     source = read_files([path], parse_range(), tasks=2)
     path.unlink()
     with pytest.raises(Exception, match=r"No such file|FileNotFound"):
-        decode_input(spark, source, scope_of("dts/canal@2"), str(out), fail_on="error")
+        decode_input(spark, source, scope_of("dts/canal@2"), Output(str(out)), fail_on="error")
     assert list(out.rglob("*.parquet")) == []
     assert not (out / "_runs").exists()
 
@@ -238,7 +256,7 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
     headers = [("trace", b"\xff\x00"), ("trace", b"again"), ("empty", b""), ("none", None)]
     topic = make_topic([(0, b"broken", {"headers": headers, "key": b"k"}), (0, b"broken too")])
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
-    decode_input(spark, source, scope_of("dts/canal@2"), str(tmp_path), fail_on="error")
+    decode_input(spark, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
     first, second = read_table(tmp_path, "quarantine")
     assert [(header["key"], header["value"]) for header in first["headers"]] == headers
     assert (first["key"], second["headers"]) == (b"k", None)
@@ -249,7 +267,7 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
 
 def decode_undeclared(spark, path, out):
     source = read_files([path], parse_range(), tasks=2)
-    return decode_input(spark, source, Undetected(CATALOGUE, Terms()), str(out), fail_on="error")
+    return decode_input(spark, source, Undetected(CATALOGUE, Terms()), Output(str(out)), fail_on="error")
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])

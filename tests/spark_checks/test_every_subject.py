@@ -13,7 +13,7 @@ from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.decoding import decode_input
+from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 
@@ -38,7 +38,7 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
         return read_topics(spark, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
     report = audit_input(spark, read(), scope, fail_on="warning").report
-    decode_input(spark, read(), scope, str(tmp_path), fail_on="warning")
+    decode_input(spark, read(), scope, Output(str(tmp_path)), fail_on="warning")
 
     assert report["verdict"] == "pass"
     assert [finding for finding in report["findings"] if finding["severity"] != "info"] == []

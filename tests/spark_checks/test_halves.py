@@ -10,7 +10,7 @@ from cdc_contracts.registry.rendering import Renderer
 from cdc_contracts.registry.sampling import split_update
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.decoding import decode_input
+from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.halves import join_halves
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_files
@@ -28,7 +28,7 @@ def messages():
 
 def decode(spark, path, out, window=("earliest", "latest"), tasks=2):
     source = read_files([path], parse_range(*window), tasks=tasks)
-    return decode_input(spark, source, scope_of(STREAMX), str(out), fail_on="error")
+    return decode_input(spark, source, scope_of(STREAMX), Output(str(out)), fail_on="error")
 
 
 def joined_rows(out):

@@ -203,7 +203,7 @@ def test_a_broker_out_of_reach_is_given_up(spark: SparkSession, monkeypatch: pyt
     assert failure.value.where == address
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(120)
 def test_a_wrong_password_ends_in_an_error_that_does_not_show_it(
     spark: SparkSession, broker: Broker, orders: str
 ) -> None:

@@ -8,13 +8,13 @@ refuses too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, follow, name_members
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 
 _IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"})
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -22,20 +22,25 @@ _NOTES: Final = frozenset({
     "title", "description", "$comment", "default", "examples", "deprecated", "$defs", "definitions", "$schema", "$id",
     "readOnly", "writeOnly",
 })  # fmt: skip
+_HOLDING: Final = _IN_PLACE | {
+    "properties", "patternProperties", "additionalProperties", "additionalItems", "items", "prefixItems",
+    "dependencies",
+}  # fmt: skip
+"""Without one of these a schema names no member and holds no schema in which one is named."""
+_REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
 _OPEN: Final[tuple[Any, ...]] = (True, {})
 
 
-def close_schema(document: Any) -> Any:
+def close_schema(document: Document) -> Document:
     """Return the schema of what a producer sends."""
-    closed = clone(document)
-    text = json.dumps(document)
-    is_plain = not any(f'"{word}"' in text for word in _IN_PLACE)
+    closed = clone(document.value)
+    is_plain = not document.mentions(*_IN_PLACE)
     untouched = set() if is_plain else {id(one) for one in _find_applied(closed)}
     done: set[int] = set()
     waiting = [closed]
     while waiting:
         schema = waiting.pop()
-        if not isinstance(schema, dict) or id(schema) in done or id(schema) in untouched:
+        if not isinstance(schema, dict) or _HOLDING.isdisjoint(schema) or id(schema) in done or id(schema) in untouched:
             continue
         done.add(id(schema))
         asked = schema.keys() - _NOTES
@@ -49,16 +54,17 @@ def close_schema(document: Any) -> Any:
                 schema["additionalProperties"] = False
                 schema["properties"] = {**schema.get("properties", {}), **_missing(names, schema)}
         waiting += _below(schema)
-    return closed
+    return Document(closed)
 
 
-def open_schema(document: Any) -> Any:
-    """Return the schema of what a consumer accepts."""
-    opened = clone(document)
-    text = json.dumps(document)
-    kept = {id(one) for one in _find_judging(opened)} if '"not"' in text or '"if"' in text else set()
+def open_schema(document: Document) -> Document:
+    """Return the schema of what a consumer accepts: the document itself where it refuses no member."""
+    if not any(f'"{word}": false' in document.text for word in _REFUSING):
+        return document
+    opened = clone(document.value)
+    kept = {id(one) for one in _find_judging(opened)} if document.mentions("not", "if") else set()
     _open(opened, opened, kept, set())
-    return opened
+    return Document(opened)
 
 
 def _missing(names: set[str], schema: Any) -> dict[str, Any]:
@@ -164,7 +170,7 @@ def _open(document: Any, schema: Any, kept: set[int], done: set[int]) -> bool:
         return False
     done.add(id(schema))
     changed = False
-    for word in ("additionalProperties", "unevaluatedProperties"):
+    for word in _REFUSING:
         if schema.get(word) is False:
             del schema[word]
             changed = True

@@ -11,6 +11,7 @@ from cdc_contracts.registry.compatibility.json_schema.closing import close_schem
 from cdc_contracts.registry.compatibility.json_schema.containment import NO, UNKNOWN, YES, Settler, is_contained
 from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, name_members, schemas_along
 from cdc_contracts.registry.compatibility.json_schema.difference import Difference, TooMuchToCompare, is_same
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.pardons import pardon
 from cdc_contracts.registry.compatibility.json_schema.proofs import Prover
 from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
@@ -55,10 +56,10 @@ class Outcome:
 class Pair:
     """One direction of a comparison: what the writer sends, and what the reader takes, as the policy reads them."""
 
-    writer: Any
-    reader: Any
-    sent: Any
-    taken: Any
+    writer: Document
+    reader: Document
+    sent: Document
+    taken: Document
 
     @cached_property
     def shapes(self) -> tuple[ShapeReader, ShapeReader]:
@@ -68,8 +69,7 @@ class Pair:
     @property
     def length(self) -> int:
         """How many characters both schemas have."""
-        mine, theirs = self.shapes
-        return len(mine.text) + len(theirs.text)
+        return len(self.sent.text) + len(self.taken.text)
 
     @cached_property
     def prover(self) -> Prover:
@@ -79,20 +79,20 @@ class Pair:
     @cached_property
     def containment(self) -> str:
         """Whether the reader takes all that the writer sends."""
-        mine, theirs = self.shapes
-        return is_contained(self.sent, self.taken, mine.draft) if mine.draft == theirs.draft else UNKNOWN
+        mine, theirs = self.sent, self.taken
+        return is_contained(mine.text, theirs.text, mine.draft) if mine.draft == theirs.draft else UNKNOWN
 
     def walk(self, counted: frozenset[str], settler: Settler | None = None) -> list[Difference]:
         """Return the differences. Raises TooMuchToCompare."""
         return Walk(*self.shapes, counted, settler).walk()
 
 
-def look_one_way(writer: Any, reader: Any, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
+def look_one_way(writer: Document, reader: Document, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
     """Return what a reader's document refuses of what a writer's promises, by a policy.
 
     `with_removals` asks for the members, too, that the reader does not know any more.
     """
-    if is_same(writer, reader):
+    if is_same(writer.value, reader.value):
         return []
     if policy is Policy.CDC:
         pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
@@ -131,7 +131,7 @@ def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -
     if with_removals:
         outcomes += list(_find_removals(pair, found))
     if pardoned and suspects:
-        pair = Pair(pair.writer, pair.reader, pair.sent, pardon(pair.taken, pardoned))
+        pair = Pair(pair.writer, pair.reader, pair.sent, Document(pardon(pair.taken.value, pardoned)))
     shown = {one: _show(pair, one) for one in suspects}
     outcomes += [outcome for found in shown.values() for outcome in found]
     left = [one for one, found in shown.items() if not found]
@@ -188,12 +188,13 @@ def _find_removals(pair: Pair, found: list[Difference]) -> Iterator[Outcome]:
 
 def _is_gone(pair: Pair, removal: Difference) -> bool:
     """Say whether a member that one place no longer names is named by none that describes the same object."""
-    if removal.writer_at is None or value_at(pair.writer, removal.writer_at) in (None, False):
+    if removal.writer_at is None or value_at(pair.writer.value, removal.writer_at) in (None, False):
         return False
-    holders = schemas_along(pair.reader, removal.route[:-1])
-    applied = [one for schema in holders for one in apply_in_place(pair.reader, schema)]
+    reader = pair.reader.value
+    holders = schemas_along(reader, removal.route[:-1])
+    applied = [one for schema in holders for one in apply_in_place(reader, schema)]
     forbids = any(one.get("additionalProperties") is False and not _names(one, removal.member) for one in applied)
-    return forbids or removal.member not in name_members(pair.reader, holders)
+    return forbids or removal.member not in name_members(reader, holders)
 
 
 def _names(schema: Mapping[str, Any], member: str) -> bool:

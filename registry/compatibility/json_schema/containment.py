@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import jsonschema_rs
 from jsonschema_rs.canonical import Containment
 
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.shapes import Shape, ShapeReader
 
 YES: Final = "yes"
@@ -22,9 +23,12 @@ _SHORT: Final = 1_000
 _REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 
 
-def is_contained(inner: Any, outer: Any, draft: int) -> str:
-    """Return whether `outer` takes all that `inner` takes. No reference is fetched, formats are notes."""
-    if max(_length(inner), _length(outer)) > _LONGEST:
+def is_contained(inner: str, outer: str, draft: int) -> str:
+    """Return whether the schema `outer`, a JSON text, takes all that `inner` takes.
+
+    No reference is fetched, formats are notes.
+    """
+    if max(len(inner), len(outer)) > _LONGEST:
         return UNKNOWN
     try:
         covered = _canonicalize(outer, draft).covers(_canonicalize(inner, draft))
@@ -33,12 +37,12 @@ def is_contained(inner: Any, outer: Any, draft: int) -> str:
     return {Containment.YES: YES, Containment.NO: NO}.get(covered, UNKNOWN)
 
 
-def find_rest(inner: Any, outer: Any, draft: int) -> jsonschema_rs.CanonicalSchema | None:
-    """Return the schema of what `inner` takes and `outer` does not; None where that cannot be said."""
-    if max(_length(inner), _length(outer)) > _LONGEST:
+def find_rest(inner: Document, outer: Document) -> jsonschema_rs.CanonicalSchema | None:
+    """Return the schema of what `inner` takes and `outer` does not, by the draft of `inner`; None where unknown."""
+    if max(len(inner.text), len(outer.text)) > _LONGEST:
         return None
     try:
-        return _canonicalize(inner, draft).subtract(_canonicalize(outer, draft))
+        return _canonicalize(inner.text, inner.draft).subtract(_canonicalize(outer.text, inner.draft))
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError):
         return None
 
@@ -47,6 +51,8 @@ class Settler:
     """Answers for parts of two documents whether the reader's takes the writer's, as often as that is cheap."""
 
     def __init__(self, writer: ShapeReader, reader: ShapeReader) -> None:
+        self._writer = writer
+        self._reader = reader
         self._draft = writer.draft if writer.draft == reader.draft else None
         self._left = _QUESTIONS
         self._known: dict[tuple[str, str], str] = {}
@@ -57,7 +63,7 @@ class Settler:
 
     def is_certainly_refused(self, writer: Shape, reader: Shape) -> bool:
         """Say whether it is certain that the reader's shape refuses something that the writer's takes."""
-        if max(_length(writer.schema), _length(reader.schema)) > _SHORT:
+        if max(map(len, self._texts_of(writer, reader))) > _SHORT:
             return False
         self._left, left = 1, self._left
         answer = self._ask(writer, reader)
@@ -67,23 +73,18 @@ class Settler:
     def _ask(self, writer: Shape, reader: Shape) -> str:
         if self._draft is None or writer.piece or reader.piece or self._left <= 0:
             return UNKNOWN
-        texts = json.dumps(writer.schema), json.dumps(reader.schema)
+        texts = self._texts_of(writer, reader)
         if writer.at and reader.at and any(word in text for word in _REFERENCES for text in texts):
             return UNKNOWN
         if texts not in self._known:
             self._left -= 1 + (len(texts[0]) + len(texts[1])) // 200
-            self._known[texts] = is_contained(writer.schema, reader.schema, self._draft)
+            self._known[texts] = is_contained(*texts, self._draft)
         return self._known[texts]
 
-
-def _canonicalize(schema: Any, draft: int) -> jsonschema_rs.CanonicalSchema:
-    return _canonicalize_text(json.dumps(schema), draft)
+    def _texts_of(self, writer: Shape, reader: Shape) -> tuple[str, str]:
+        return self._writer.text_of(writer), self._reader.text_of(reader)
 
 
 @lru_cache(256)  # the same schema is asked about again and again while two documents are compared
-def _canonicalize_text(text: str, draft: int) -> jsonschema_rs.CanonicalSchema:
+def _canonicalize(text: str, draft: int) -> jsonschema_rs.CanonicalSchema:
     return jsonschema_rs.canonicalize(json.loads(text), draft=draft, offline=True, validate_formats=False)
-
-
-def _length(schema: Any) -> int:
-    return len(json.dumps(schema))

@@ -1,7 +1,9 @@
-"""A schema document with all that it refers to in one place, known to be a JSON Schema."""
+"""A schema document with all that it refers to in one place, and what is worked out of it once."""
 
 from __future__ import annotations
 
+import json
+from functools import cached_property
 from typing import Any
 
 import jsonschema_rs
@@ -12,14 +14,40 @@ from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.schema_documents import SchemaDocument
 
 
-def read_document(schema: SchemaDocument) -> Any:
+class Document:
+    """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @cached_property
+    def text(self) -> str:
+        """The schema as JSON, in one way of writing."""
+        return json.dumps(self.value)
+
+    @cached_property
+    def draft(self) -> int:
+        """The draft of JSON Schema that it is written in."""
+        return draft_of(self.value)
+
+    @cached_property
+    def judge(self) -> jsonschema_rs.Validator:
+        """What says whether a message fits. Fetches nothing; asking for it raises where the schema is none."""
+        return FAST_JUDGES[self.draft](self.value, offline=True, validate_formats=False)
+
+    def mentions(self, *words: str) -> bool:
+        """Say whether a word may stand anywhere as a key: False is certain."""
+        return any(f'"{word}"' in self.text for word in words)
+
+
+def read_document(schema: SchemaDocument) -> Document:
     """Return the document of a schema. Nothing that it refers to is fetched.
 
     Raises InvalidSchema where it is no JSON Schema of its draft, or refers to what is not given.
     """
-    document = schema.document
+    document = Document(schema.document)
     try:
-        FAST_JUDGES[draft_of(document)](document, offline=True, validate_formats=False)
+        document.judge  # noqa: B018  asking for it is what raises
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidSchema(f"not a JSON Schema: {said}", where=schema.file or schema.name) from None

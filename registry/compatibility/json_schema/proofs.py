@@ -11,10 +11,10 @@ from jsonschema_specifications import REGISTRY
 
 from cdc_contracts.registry.compatibility.json_schema.containment import find_rest
 from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Difference
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES
 from cdc_contracts.registry.compatibility.json_schema.instances import GENERIC, Way, gather_values, mend
 from cdc_contracts.registry.compatibility.json_schema.patterns import write_text
-from cdc_contracts.registry.json_schemas.drafts import draft_of
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60
@@ -31,9 +31,9 @@ class Prover:
     many characters the schemas have.
     """
 
-    def __init__(self, writer: Any, reader: Any, sent: Any, taken: Any, cost: int) -> None:
-        self._accepts = [_judge(one) for one in _distinct(writer, sent)]
-        self._refuses = [_judge(one) for one in _distinct(reader, taken)]
+    def __init__(self, writer: Document, reader: Document, sent: Document, taken: Document, cost: int) -> None:
+        self._accepts = [one.judge for one in _distinct(writer, sent)]
+        self._refuses = [one.judge for one in _distinct(reader, taken)]
         self._writer, self._reader = writer, reader
         self._sent, self._taken = sent, taken
         self._slow: list[Any] = []
@@ -72,12 +72,11 @@ class Prover:
         """Return any message of the writer that the reader refuses."""
         if self._cost > 200_000:  # noqa: PLR2004  what is left of two large schemas is larger than both
             return None
-        draft = draft_of(self._sent)
-        rest = find_rest(self._sent, self._taken, draft)
+        rest = find_rest(self._sent, self._taken)
         if rest is None:
             return None
         try:
-            judge = FAST_JUDGES[draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
+            judge = FAST_JUDGES[self._sent.draft](rest.to_json_schema(), offline=True, validate_formats=False)  # type: ignore[arg-type]
         except (ValueError, jsonschema_rs.ReferencingError):
             return None
         for guess in GENERIC:
@@ -152,16 +151,12 @@ def _wrap(value: Any, way: Way) -> Any:
     return value
 
 
-def _distinct(document: Any, meant: Any) -> Iterable[Any]:
+def _distinct(document: Document, meant: Document) -> Iterable[Document]:
     return (document,) if meant is document else (document, meant)
 
 
-def _judge(document: Any) -> jsonschema_rs.Validator:
-    return FAST_JUDGES[draft_of(document)](document, offline=True, validate_formats=False)
-
-
-def _slow_judge(document: Any) -> Any:
-    return SLOW_JUDGES[draft_of(document)](document, registry=REGISTRY)
+def _slow_judge(document: Document) -> Any:
+    return SLOW_JUDGES[document.draft](document.value, registry=REGISTRY)
 
 
 def _tell(refusal: jsonschema_rs.ValidationError) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import has_siblings_of_ref
-from cdc_contracts.registry.json_schemas.drafts import draft_of
 
 ANY: Final = "any"
 NEVER: Final = "never"
@@ -37,7 +37,7 @@ KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
 }  # fmt: skip
 """The keywords that ask something of one kind of value only."""
 _DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
-_REFERENCES: Final = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Parts = tuple[str, ...]
 
@@ -63,13 +63,13 @@ class Shape:
 class ShapeReader:
     """Reads one document as shapes, each place once."""
 
-    def __init__(self, document: Any) -> None:
-        self.document = document
-        self.draft = draft_of(document)
+    def __init__(self, document: Document) -> None:
+        self.document = document.value
+        self.draft = document.draft
+        self.text = document.text
+        self.has_references = document.mentions(*_REFERENCES)
         self._read: dict[Parts, Shape] = {}
-        self.text = json.dumps(document)
-        self.has_references = any(word in self.text for word in _REFERENCES)
-        self._moved = self.has_references and _has_inner_id(document)
+        self._moved = self.has_references and _has_inner_id(document.value)
 
     def read_root(self) -> Shape:
         return self.read(self.document, ())
@@ -80,6 +80,10 @@ class ShapeReader:
         if found is None:
             found = self._read[at] = self._shape(schema, at, frozenset())
         return found
+
+    def text_of(self, shape: Shape) -> str:
+        """Return the schema of a shape of this document as JSON."""
+        return self.text if shape.schema is self.document else json.dumps(shape.schema)
 
     def read_parts(self, shape: Shape) -> tuple[Shape, ...]:
         """Return what a combination is made of."""

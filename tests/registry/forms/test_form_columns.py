@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import random
-import time
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stopwatch import measure
 
 from cdc_contracts.registry.forms import FORMS, Context, Flag, Number
 from cdc_contracts.registry.forms.floats import shortest
@@ -107,7 +107,7 @@ def test_very_long_texts_take_no_longer_than_their_length(name: str) -> None:
     form = FORMS[name]
     if "text" not in form.wire:
         pytest.skip("takes no text")
-    began = time.process_time()
-    for text in ("9" * 1_000_000, "A" * 1_000_000, "[" + "1, " * 300_000, "1e" + "9" * 1_000_000, " " * 1_000_000):
-        form.check(pa.array([text, "1"]), Context(keep_invalid=True))
-    assert time.process_time() - began < 5
+    texts = ("9" * 1_000_000, "A" * 1_000_000, "[" + "1, " * 300_000, "1e" + "9" * 1_000_000, " " * 1_000_000)
+    columns = [pa.array([text, "1"]) for text in texts]
+    _, taken = measure(lambda: [form.check(column, Context(keep_invalid=True)) for column in columns])
+    assert taken < 1

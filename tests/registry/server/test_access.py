@@ -265,7 +265,7 @@ def test_a_server_without_users_is_asked_for_by_the_names_of_this_machine_only(t
         assert client.get(f"{served}/subjects", headers={"Host": host}).status_code == status
 
 
-def _becomes(look, wanted, seconds=5):
+def _becomes(look, wanted, seconds=30):
     until = time.monotonic() + seconds
     while look() != wanted and time.monotonic() < until:
         time.sleep(0.1)

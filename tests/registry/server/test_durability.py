@@ -141,7 +141,7 @@ def test_what_one_server_erased_another_serves_no_more_after_a_second(postgres):
         httpx.delete(f"{first}/subjects/s").raise_for_status()
         httpx.delete(f"{first}/subjects/s?permanent=true").raise_for_status()
         assert httpx.get(f"{first}/schemas/ids/1").status_code == 404
-        until = time.monotonic() + 1.5
+        until = time.monotonic() + 10  # the second, and what a busy machine takes to answer
         while httpx.get(f"{second}/schemas/ids/1").status_code != 404:
             assert time.monotonic() < until
             time.sleep(0.05)

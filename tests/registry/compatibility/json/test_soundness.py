@@ -18,6 +18,7 @@ import pytest
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
+from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.verdict import NOTE
@@ -90,8 +91,8 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
     told = []
     for name, schemas, data in files_of(suite, draft):
         takes = [accepted(schema, data) for schema in schemas]
-        sent = [accepted(close_schema(schema), data) & takes[at] for at, schema in enumerate(schemas)]
-        read = [accepted(open_schema(schema), data) for schema in schemas]
+        sent = [accepted(close_schema(Document(schema)).value, data) & takes[at] for at, schema in enumerate(schemas)]
+        read = [accepted(open_schema(Document(schema)).value, data) for schema in schemas]
         for old, new in list(permutations(range(len(schemas)), 2))[::EVERY]:
             pairs += 1
             for policy in Policy:

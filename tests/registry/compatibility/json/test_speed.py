@@ -1,4 +1,4 @@
-"""How long comparisons may take: bounds that a busy machine keeps, some times what an idle one needs."""
+"""How long comparisons may take: about four times what they take now, in seconds of a usual machine."""
 
 import json
 from functools import partial
@@ -14,7 +14,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def compare(old, new, policy):
-    """Return the verdict and the seconds of processor time that the better of two runs took."""
+    """Return the verdict and the seconds of a usual machine that the better of two runs took."""
     times = []
     for _ in range(2):
         sides = [
@@ -31,7 +31,7 @@ def nullable(count, **others):
 
 
 @pytest.mark.parametrize("policy", list(Policy))
-@pytest.mark.parametrize(("count", "seconds"), [(1_000, 0.09), (10_000, 1.5)])
+@pytest.mark.parametrize(("count", "seconds"), [(1_000, 0.08), (10_000, 0.8)])
 def test_many_nullable_members_are_compared_at_once(policy, count, seconds):
     verdict, taken = compare(nullable(count), nullable(count, p5={"type": "string"}), policy)
     assert verdict.compatible is False
@@ -44,7 +44,7 @@ def test_two_thousand_changes_at_once_are_told():
     verdict, taken = compare(nullable(2_000), wide, Policy.CDC)
     assert verdict.compatible is False
     assert {finding.path for finding in verdict.findings} >= {f"/properties/p{n}/type" for n in range(2_000)}
-    assert taken < 5
+    assert taken < 2
 
 
 def test_a_schema_that_refers_to_itself_is_decided():
@@ -91,7 +91,7 @@ def test_a_deep_nest_is_decided():
 
     verdict, taken = compare(nest(["string", "null"]), nest("string"), Policy.CDC)
     assert verdict.compatible is False
-    assert taken < 1
+    assert taken < 0.3
 
 
 def test_alternatives_inside_alternatives_end():

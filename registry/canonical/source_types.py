@@ -1,0 +1,85 @@
+"""Source types: what the text of a column's type says besides its name, in whichever words a database has for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+_BRACKETS: Final = re.compile(r"\(([^()]*)\)")
+_PARAMETER: Final = re.compile(r"\s*(-?[0-9]{1,9}|\*)\s*")
+_SIGNS: Final = frozenset({"SIGNED", "UNSIGNED", "ZEROFILL"})
+_EXACT: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "NUMBER", "FIXED"})
+_MOST_DIGITS: Final = 38
+_UNSIGNED_BY_NAME: Final = frozenset({"SERIAL"})
+
+
+class Digits(NamedTuple):
+    """The digits that an exact type holds: `whole` before the point, `fraction` after it.
+
+    Of the digits after the point the first `zeros` are zero, as in NUMBER(2,4); before it the last `-zeros`, as in
+    NUMBER(5,-2).
+    """
+
+    whole: int
+    fraction: int
+    zeros: int
+
+
+@dataclass(frozen=True)
+class SourceType:
+    """A source type: its name in capitals, its parameters (None for `*`), and whether it holds no negative numbers."""
+
+    name: str
+    parameters: tuple[int | None, ...]
+    unsigned: bool
+
+    @property
+    def digits(self) -> Digits | None:
+        """The digits of an exact number; None where the type is no such type or does not say."""
+        if self.name not in _EXACT or not 1 <= len(self.parameters) <= 2:  # noqa: PLR2004  precision and scale
+            return None
+        precision, scale = (*self.parameters, 0)[:2]
+        if scale is None or (precision is None and len(self.parameters) == 1):
+            return None
+        if precision is None:
+            precision = _MOST_DIGITS
+        if precision < 1:
+            return None
+        if scale > precision:
+            return Digits(0, scale, scale - precision)
+        return Digits(precision - scale, max(scale, 0), min(scale, 0))
+
+    @property
+    def bits(self) -> int | None:
+        """How many bits a BIT has; None where that is not said."""
+        return self.parameters[0] if self.name == "BIT" and self.parameters else None
+
+    @property
+    def second_digits(self) -> int | None:
+        """How many digits of a second a time has; None where that is not said."""
+        return self.parameters[0] if self.parameters else None
+
+    @property
+    def zoned(self) -> bool:
+        """Whether its values may tell a zone each."""
+        return self.name.endswith(("WITH TIME ZONE", "WITH LOCAL TIME ZONE", "ZONED DATETIME", "TIMESTAMPTZ"))
+
+
+@lru_cache(4096)
+def parse_source_type(text: str) -> SourceType:
+    """Return what the text of a type says: of `bigint(20) unsigned` the name BIGINT, 20, and that it is unsigned."""
+    brackets = _BRACKETS.search(text)
+    words = _BRACKETS.sub(" ", text).upper().replace("_", " ").split()
+    name = " ".join(word for word in words if word not in _SIGNS)
+    unsigned = "UNSIGNED" in words or "ZEROFILL" in words or name in _UNSIGNED_BY_NAME
+    return SourceType(name, _parameters(brackets[1] if brackets else ""), unsigned)
+
+
+def _parameters(text: str) -> tuple[int | None, ...]:
+    """Return numbers in brackets; those of an ENUM are none."""
+    found = [_PARAMETER.fullmatch(part) for part in text.split(",")] if text.strip() else []
+    if not all(found):
+        return ()
+    return tuple(None if part[1] == "*" else int(part[1]) for part in found if part)

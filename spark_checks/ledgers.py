@@ -1,0 +1,65 @@
+"""The ledger of a run: what came of each partition, and whether the rows written are the rows counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.canonical.layouts import TableName
+from cdc_contracts.registry.errors import LedgerError
+from cdc_contracts.registry.outputs import LEDGER_SCHEMA
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.spark_checks.sinks import Part
+
+COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "changes")
+
+
+def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
+    """Return the rows of `ledger/`: what came of each partition."""
+    rows = []
+    for source in sorted({*spans, *tally.partitions}):
+        counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
+        rows.append({
+            "topic": source.topic,
+            "partition": source.partition,
+            "start": span.start,
+            "end": span.end,
+            **{name: getattr(counts, name) for name in COUNTS},
+            "gaps": span.end - span.start - counts.read,
+            "first_timestamp": counts.first_timestamp,
+            "last_timestamp": counts.last_timestamp,
+        })  # fmt: skip
+    return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
+
+
+def check_rows(tally: Tally, parts: Iterable[Part]) -> None:
+    """Raise LedgerError where the rows written are not the rows counted."""
+    written = dict.fromkeys(("changes", "control", "quarantine"), 0)
+    for part in parts:
+        written[part.table] += part.rows
+    counted = {
+        "changes": sum(counts.changes for counts in tally.partitions.values()),
+        "control": sum(counts.control for counts in tally.partitions.values()),
+        "quarantine": sum(counts.quarantined for counts in tally.partitions.values()),
+    }
+    if written != counted:
+        raise _does_not_add_up(f"the rows written ({written}) are not the rows counted ({counted})")
+
+
+def check_typed(changes: Mapping[TableName, int], typed: Mapping[str, int]) -> None:
+    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it."""
+    wanted: Counter[str] = Counter()
+    for name, rows in changes.items():
+        wanted[name.text] += rows
+    for table in sorted({*wanted, *typed}):
+        if wanted[table] != typed.get(table, 0):
+            counts = f"{wanted[table]} rows of changes/ became {typed.get(table, 0)} typed rows"
+            raise _does_not_add_up(f"{counts} of table {table}")
+
+
+def _does_not_add_up(what: str) -> LedgerError:
+    return LedgerError(what, mend="This is a bug in cdc-contracts: please report it with the command you ran.")

@@ -1,0 +1,150 @@
+"""The record of a run: what it read, by what, and what it wrote. Records of earlier releases lack the later keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from cdc_contracts.registry.canonical.layouts import (
+    Layouts,
+    TableLayout,
+    TableName,
+    read_layout,
+    write_layout,
+)
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.sinks import Part
+from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
+
+
+@dataclass(frozen=True)
+class TableRecord:
+    """What a run wrote to one typed table.
+
+    `raw` counts by image and column the values that are kept as text; `commit` says where the format keeps versions
+    of a table which one this is.
+    """
+
+    layout: TableLayout
+    rows: int
+    raw: Mapping[str, int]
+    parts: tuple[Part, ...] = ()
+    commit: Mapping[str, Any] | None = None
+
+    def as_document(self) -> dict[str, Any]:
+        return {
+            "table": self.layout.name.text,
+            "rows": self.rows,
+            "raw": dict(sorted(self.raw.items())),
+            "commit": self.commit and dict(self.commit),
+            "files": _files(self.parts),
+            "layout": write_layout(self.layout),
+        }
+
+
+def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...]:
+    """Return what a write came to, table by table."""
+    parts: dict[str, list[Part]] = {}
+    for part in write.parts:
+        parts.setdefault(part.table, []).append(part)
+    return tuple(
+        TableRecord(
+            layout=layout,
+            rows=write.rows.get(layout.name.text, 0),
+            raw=write.raw.get(layout.name.text, {}),
+            parts=tuple(parts.get(layout.name.text, ())),
+            commit=write.commits.get(layout.name.text),
+        )
+        for layout in layouts.values()
+    )
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What a finished run read and wrote. `stream` is whose batch it is, None for a run of its own."""
+
+    run: str
+    contract: str
+    fingerprint: str
+    table_contracts: str
+    spans: Mapping[Source, Span]
+    counts: Mapping[str, int]
+    parts: tuple[Part, ...]
+    table_format: str
+    tables: tuple[TableRecord, ...]
+    stream: WriteKey | None = None
+
+    @cached_property
+    def files(self) -> tuple[Part, ...]:
+        """All files of the run."""
+        return (*self.parts, *(part for table in self.tables for part in table.parts))
+
+    @property
+    def folders(self) -> set[str]:
+        """The folders that hold them, below the directory."""
+        return {part.path.rpartition("/")[0] for part in self.files}
+
+    def as_document(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "contract": self.contract,
+            "contract_fingerprint": self.fingerprint,
+            "table_contracts_fingerprint": self.table_contracts,
+            "stream": self.stream and {"query": self.stream.writer, "batch": self.stream.number},
+            "range": [
+                {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
+                for source, span in sorted(self.spans.items())
+            ],
+            "counts": dict(self.counts),
+            "files": _files(self.parts),
+            "table_format": self.table_format,
+            "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
+        }
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """What later runs have to know of a finished one."""
+
+    run: str
+    spans: Mapping[Source, Span]
+    layouts: tuple[TableLayout, ...]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> PastRun:
+        spans = {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in record["range"]}
+        return cls(record["run"], spans, tuple(read_layout(one["layout"]) for one in record.get("tables", ())))
+
+    def overlaps(self, spans: Mapping[Source, Span]) -> bool:
+        """Say whether the run has read some of the same records."""
+        shared = [(span, spans[source]) for source, span in self.spans.items() if source in spans]
+        return any(mine.start < theirs.end and theirs.start < mine.end for mine, theirs in shared)
+
+
+def grown_layouts(runs: Iterable[PastRun]) -> Layouts:
+    """Return the layouts that runs have come to, whatever the order they ended in.
+
+    Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
+    of the other stand behind, by name.
+    """
+    found: dict[TableName, TableLayout] = {}
+    for layout in sorted({one for run in runs for one in run.layouts}, key=_longest_first):
+        longest = found.setdefault(layout.name, layout)
+        names = {column.name.casefold() for column in longest.columns}
+        more = [column for column in layout.columns if column.name.casefold() not in names]
+        columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
+        held = {column.name for column in columns}
+        awaited = dict.fromkeys(name for name in (*longest.awaited, *layout.awaited) if name not in held)
+        found[layout.name] = replace(longest, columns=columns, awaited=tuple(awaited))
+    return found
+
+
+def _longest_first(layout: TableLayout) -> tuple[int, str]:
+    return -len(layout.columns), repr(layout)
+
+
+def _files(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    return [asdict(part) for part in sorted(parts, key=lambda part: part.path)]
