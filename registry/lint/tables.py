@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.findings import ERROR, WARNING
 from cdc_contracts.registry.lint.rule import Fault, LintRule
-from cdc_contracts.registry.source_types import read_source_type
+from cdc_contracts.registry.type_ranges import read_range
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -28,7 +28,7 @@ def types_are_known(draft: Draft) -> Iterator[Fault]:
     mappings = _mappings(draft, draft.mappings)
     for file, contract in draft.tables:
         for name, told in contract.types.items():
-            if not _is_read(told, mappings) and read_source_type(told) is None:
+            if not _is_read(told, mappings) and read_range(told) is None:
                 yield Fault(file, "a type of a database", told, ("columns", name, "type"))
 
 
@@ -37,7 +37,7 @@ def types_are_read(draft: Draft) -> Iterator[Fault]:
     mappings = _mappings(draft, draft.mappings)
     for file, contract in draft.tables:
         for name, told in contract.types.items():
-            if not _is_read(told, mappings) and read_source_type(told) is not None:
+            if not _is_read(told, mappings) and read_range(told) is not None:
                 yield Fault(file, "a type that some value mapping reads", told, ("columns", name, "type"))
 
 
@@ -93,7 +93,7 @@ def tables_have_one_contract(draft: Draft) -> Iterator[Fault]:
 def zones_are_of_use(draft: Draft) -> Iterator[Fault]:
     """A table with a time zone has a column of times that need one."""
     for file, contract in draft.tables:
-        types = [read_source_type(one) for one in contract.types.values()]
+        types = [read_range(one) for one in contract.types.values()]
         if contract.zone is not None and not any(one is None or one.family in _WITHOUT_ZONE for one in types):
             yield Fault(file, "a column of times without a zone", "none", ("source_time_zone",))
 
@@ -102,7 +102,7 @@ def decimals_fit_typed_tables(draft: Draft) -> Iterator[Fault]:
     """No decimal has more digits than the decimals of typed tables."""
     for file, contract in draft.tables:
         for name, told in contract.types.items():
-            read = read_source_type(told)
+            read = read_range(told)
             if read is not None and read.family == "decimal" and (read.precision or 0) > _WIDEST:
                 yield Fault(file, f"up to {_WIDEST} digits", told, ("columns", name, "type"))
 

@@ -21,8 +21,8 @@ from cdc_contracts.registry.compatibility.verdict import (
     conclude,
 )
 from cdc_contracts.registry.pointers import join_pointer
-from cdc_contracts.registry.source_types import NARROWER, OTHER, SHORTER, UNKNOWN, WIDER, compare_types
 from cdc_contracts.registry.tables import TableColumn, TableContract
+from cdc_contracts.registry.type_ranges import NARROWER, OTHER, SHORTER, UNKNOWN, WIDER, compare_types
 
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _BY_TYPE: Final[Mapping[str, CompatibilityRule]] = {

@@ -1,7 +1,4 @@
-"""Source types as databases name them, taken apart: what values a column of one can hold, and what another type loses.
-
-`bigint(20) unsigned`, `decimal(12,2)`, `NUMBER(*,2)`, `TIMESTAMP(6) WITH TIME ZONE`, `enum('a','b')`.
-"""
+"""Ranges of source types: what values a column of one can hold, and which of them another type does not take."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from cdc_contracts.registry.canonical.source_types import parse_source_type
+
 SAME: Final = "same"
 WIDER: Final = "wider"
 NARROWER: Final = "narrower"
@@ -19,14 +18,15 @@ SHORTER: Final = "shorter"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
 
-_PARAMETERS: Final = re.compile(r"\([^()]*\)")
+_LISTED: Final = re.compile(r"\s*(enum|set)\s*\(", re.IGNORECASE)
+_LENGTH: Final = re.compile(r"\(\s*([0-9]{1,9})")
 _MEMBERS: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'")
 _INTEGERS: Final[Mapping[str, int]] = {
     "TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "INTEGER": 32, "BIGINT": 64, "INT64": 64,
 }  # fmt: skip
 _EXACT: Final = frozenset({"DECIMAL", "NUMERIC", "DEC", "FIXED", "NUMBER"})
 _FLOATS: Final[Mapping[str, int]] = {
-    "FLOAT": 32, "BINARY_FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 64, "BINARY_DOUBLE": 64,
+    "FLOAT": 32, "BINARY FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 64, "BINARY DOUBLE": 64,
 }  # fmt: skip
 _UNBOUNDED: Final = 1 << 32
 _LENGTHS: Final[Mapping[str, tuple[str, int]]] = {
@@ -45,7 +45,7 @@ _ORACLE_DIGITS: Final = 6
 
 
 @dataclass(frozen=True)
-class SourceType:
+class TypeRange:
     """A type by what its values can be.
 
     `family` is integer, decimal, float, text, bytes, bit, enum, set, or the name of a type that stands alone. Of a
@@ -68,38 +68,38 @@ class SourceType:
 
 
 @lru_cache(maxsize=4096)
-def read_source_type(text: str) -> SourceType | None:
+def read_range(text: str) -> TypeRange | None:
     """Return what a type can hold, None where the name is not known."""
-    head, _, tail = text.partition("(")
-    within, _, behind = tail.partition(")")
-    name = " ".join(head.upper().split())
-    rest = _PARAMETERS.sub("", behind).upper().split()
-    for ending in ("ZEROFILL", "UNSIGNED", "SIGNED"):
-        if name.endswith(f" {ending}"):
-            name, rest = name.removesuffix(f" {ending}"), [*rest, ending]
-    if name in ("ENUM", "SET"):
-        return SourceType(name.lower(), members=tuple(_MEMBERS.findall(text)))
-    arguments = [int(one) for one in re.findall(r"\d{1,9}", within)]
+    listed = _LISTED.match(text)
+    if listed is not None:
+        return TypeRange(listed[1].lower(), members=tuple(_MEMBERS.findall(text)))
+    told = parse_source_type(text)
+    name, length = told.name, _LENGTH.search(text)
+    size = None if length is None else int(length[1])
     if name in _INTEGERS:
         bits = _INTEGERS[name]
-        unsigned = "UNSIGNED" in rest or "ZEROFILL" in rest
-        low, high = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        return SourceType("integer", low=low, high=high)
+        low, high = (0, 2**bits - 1) if told.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return TypeRange("integer", low=low, high=high)
     if name in _EXACT:
-        return _exact(name, within.replace(" ", ""))
+        digits = told.digits
+        if digits is not None:
+            return TypeRange("decimal", whole=digits.whole, scale=digits.fraction)
+        return TypeRange("decimal") if name == "NUMBER" else TypeRange("decimal", whole=10, scale=0)
     if name in _FLOATS:
-        return SourceType("float", size=_FLOATS[name])
+        return TypeRange("float", size=_FLOATS[name])
     if name in _LENGTHS:
         family, default = _LENGTHS[name]
-        return SourceType(family, size=arguments[0] if arguments else default)
-    return _moment(name, rest, arguments)
+        return TypeRange(family, size=default if size is None else size)
+    if name in _TIMES or name.startswith(("TIMESTAMP WITH", "INTERVAL")):
+        return TypeRange(name.lower(), size=(_ORACLE_DIGITS if " " in name else 0) if size is None else size)
+    return TypeRange(name.lower()) if name in _PLAIN else None
 
 
 def compare_types(old: str, new: str) -> str:
     """Return what a column of the new type does with the values of the old one: one of the words above."""
     if " ".join(old.upper().split()) == " ".join(new.upper().split()) and "'" not in old:
         return SAME
-    before, after = read_source_type(old), read_source_type(new)
+    before, after = read_range(old), read_range(new)
     if before is None or after is None:
         return SAME if old == new else UNKNOWN
     if before == after:
@@ -112,27 +112,7 @@ def compare_types(old: str, new: str) -> str:
     return _COMPARISONS.get(before.family, _by_size)(before, after)
 
 
-def _exact(name: str, arguments: str) -> SourceType:
-    """Return a decimal; a NUMBER that says nothing holds every number, a DECIMAL ten digits."""
-    first, _, second = arguments.partition(",")
-    if not first or (first == "*" and not second):
-        return SourceType("decimal") if name == "NUMBER" else SourceType("decimal", whole=10, scale=0)
-    precision = 38 if first == "*" else int(first) if first.isdigit() else 38
-    scale = int(second) if second.lstrip("-").isdigit() else 0
-    return SourceType("decimal", whole=precision - scale, scale=scale)
-
-
-def _moment(name: str, rest: list[str], arguments: list[int]) -> SourceType | None:
-    """Return a type of time, or one that holds what its name says."""
-    base, _, zone = name.partition(" ")
-    if base in _TIMES or base == "INTERVAL":
-        zone = " ".join([*zone.split(), *rest])
-        fallback = _ORACLE_DIGITS if zone else 0
-        return SourceType(f"{base} {zone}".strip().lower(), size=arguments[0] if arguments else fallback)
-    return SourceType(name.lower()) if name in _PLAIN else None
-
-
-def _holds_numbers(wide: SourceType, narrow: SourceType) -> bool:
+def _holds_numbers(wide: TypeRange, narrow: TypeRange) -> bool:
     if wide.family == "integer" and narrow.family == "integer":
         return wide.low <= narrow.low and narrow.high <= wide.high
     if wide.family == "integer":
@@ -149,18 +129,18 @@ def _holds_numbers(wide: SourceType, narrow: SourceType) -> bool:
     return narrow.whole <= wide.whole and narrow.scale <= wide.scale
 
 
-def _by_length(before: SourceType, after: SourceType) -> str:
+def _by_length(before: TypeRange, after: TypeRange) -> str:
     return WIDER if after.size >= before.size else SHORTER
 
 
-def _by_size(before: SourceType, after: SourceType) -> str:
+def _by_size(before: TypeRange, after: TypeRange) -> str:
     return WIDER if after.size >= before.size else NARROWER
 
 
-def _by_members(before: SourceType, after: SourceType) -> str:
+def _by_members(before: TypeRange, after: TypeRange) -> str:
     return WIDER if set(before.members) <= set(after.members) else NARROWER
 
 
-_COMPARISONS: Final[Mapping[str, Callable[[SourceType, SourceType], str]]] = {
+_COMPARISONS: Final[Mapping[str, Callable[[TypeRange, TypeRange], str]]] = {
     "text": _by_length, "bytes": _by_length, "enum": _by_members, "set": _by_members,
 }  # fmt: skip
