@@ -1,13 +1,13 @@
 """Checkpoints: what Spark notes of a stream, as offsets, and what we keep beside it under `_cdc`.
 
-    metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
-    sources/0/0         where the stream began                                                (Spark's)
-    offsets/N           where batch N ends; written before it is read                         (Spark's)
-    commits/N           batch N is done                                                       (Spark's)
-    _cdc/stream.json    what the stream is: command, topics, contract                         (ours)
-    _cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
-    _cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
-    _cdc/rolling/N      what all batches up to N came to                                      (ours)
+metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
+sources/0/0         where the stream began                                                (Spark's)
+offsets/N           where batch N ends; written before it is read                         (Spark's)
+commits/N           batch N is done                                                       (Spark's)
+_cdc/stream.json    what the stream is: command, topics, contract                         (ours)
+_cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
+_cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
+_cdc/rolling/N      what all batches up to N came to                                      (ours)
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ class Checkpoint:
             ],
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
-        self._forget(f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT))
+        self._forget(
+            f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT)
+        )
 
     def pin(self, digest: str) -> str | None:
         """Return the text of a pin, None where there is none."""
