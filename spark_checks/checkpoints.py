@@ -158,7 +158,7 @@ class Checkpoint:
         return self._read(f"{OWN}/rolling/{number}")
 
     def keep_rolling(self, number: int, data: bytes) -> None:
-        """Keep what all batches up to this one came to; that up to the one before stays, for this one may come again."""
+        """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
         self._write(f"{OWN}/rolling/{number}", data)
         self._forget(f"{OWN}/rolling", (str(one) for one in self._numbers(f"{OWN}/rolling") if one < number - 1))
 
@@ -166,15 +166,13 @@ class Checkpoint:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
-            told = json.loads(lines[-1])
-            if version != "v1":
-                raise ValueError(version)
+            told = dict(json.loads(lines[-1] if version == "v1" else "null"))
             return {
                 Source(topic, int(partition)): int(offset)
                 for topic, partitions in told.items()
                 for partition, offset in partitions.items()
             }
-        except (ValueError, IndexError, AttributeError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
             raise UnavailableError(
                 "the checkpoint is damaged, or of a Spark that writes it in another way",
                 where=f"{self.directory}/{name}",
