@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli import console, following, judging, reports, running
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
@@ -17,18 +17,24 @@ Target = Annotated[str, typer.Option("--to", metavar="DIR", help="Where the rows
 Replace = Annotated[
     bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")
 ]
+NewEpoch = Annotated[
+    bool,
+    typer.Option("--new-epoch", help="Follow with a new checkpoint, from where the runs of DIR end or --from says."),
+]
 TrustContract = Annotated[
     bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
 ]
 
 
-@app.command("topic", short_help="Decode a range of one or more topics.")
+@app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
+@spread
 def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
     target: Target,
+    stream: following.Following,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     replace: Replace = False,
     trust_contract: TrustContract = False,
@@ -47,17 +53,25 @@ def decode_topic(
     cores: running.Cores = None,
     jars: running.Jars = None,
     packages: running.Packages = None,
+    new_epoch: NewEpoch = False,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, control, quarantine and ledger."""
+    stream.check(refused={"--until": end != "latest"})
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+    options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
+    if stream.follow:
+        place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
+        following.follow_decode(
+            stream, place, scope, following.Ending(fail_on, as_json, report), options, new_epoch=new_epoch
+        )
+        return
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
-        options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
         running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
 
 
@@ -68,7 +82,7 @@ def decode_file(
     ],
     target: Target,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     replace: Replace = False,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
-    from cdc_contracts.spark_checks.decoding import Decoded
+    from cdc_contracts.spark_checks.decoding import Decoded, Output
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
 
@@ -35,7 +35,12 @@ KafkaConfig = Annotated[
 KafkaOptions = Annotated[
     list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
 ]
-From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+    ),
+]
 To = Annotated[
     str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
 ]
@@ -65,12 +70,7 @@ class Wrapping(StrEnum):
 class Reading:
     """Options of what is read, and where the work is done."""
 
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
-        ),
-    ] = None
+    start: From = None
     end: To = "latest"
     engine: Annotated[
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
@@ -125,6 +125,11 @@ class DecodeOptions:
     fail_on: str
     replace: bool
     trust_contract: bool
+
+    def open_output(self) -> Output:
+        from cdc_contracts.spark_checks.decoding import Output
+
+        return Output(self.target, replace=self.replace, trust_contract=self.trust_contract)
 
 
 class Terminated(BaseException):
@@ -236,14 +241,10 @@ def watch_audit(
 def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decoding import Output, decode_input
+    from cdc_contracts.spark_checks.decoding import decode_input
 
     with progress(session, source.spans) as watch:
-        return decode_input(
-            session, source, scope,
-            Output(options.target, replace=options.replace, trust_contract=options.trust_contract),
-            fail_on=options.fail_on, watch=watch,
-        )  # fmt: skip
+        return decode_input(session, source, scope, options.open_output(), fail_on=options.fail_on, watch=watch)
 
 
 def finish(
