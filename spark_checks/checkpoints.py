@@ -1,13 +1,13 @@
 """Checkpoints: what Spark notes of a stream, as offsets, and what we keep beside it under `_cdc`.
 
-    metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
-    sources/0/0         where the stream began                                                (Spark's)
-    offsets/N           where batch N ends; written before it is read                         (Spark's)
-    commits/N           batch N is done                                                       (Spark's)
-    _cdc/stream.json    what the stream is: command, topics, contract                         (ours)
-    _cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
-    _cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
-    _cdc/rolling/N      what all batches up to N came to                                      (ours)
+metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
+sources/0/0         where the stream began                                                (Spark's)
+offsets/N           where batch N ends; written before it is read                         (Spark's)
+commits/N           batch N is done                                                       (Spark's)
+_cdc/stream.json    what the stream is: command, topics, contract                         (ours)
+_cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
+_cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
+_cdc/rolling/N      what all batches up to N came to                                      (ours)
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ class Checkpoint:
             ],
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
-        self._forget(f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT))
+        self._forget(
+            f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT)
+        )
 
     def pin(self, digest: str) -> str | None:
         """Return the text of a pin, None where there is none."""
@@ -156,7 +158,7 @@ class Checkpoint:
         return self._read(f"{OWN}/rolling/{number}")
 
     def keep_rolling(self, number: int, data: bytes) -> None:
-        """Keep what all batches up to this one came to; that up to the one before stays, for this one may come again."""
+        """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
         self._write(f"{OWN}/rolling/{number}", data)
         self._forget(f"{OWN}/rolling", (str(one) for one in self._numbers(f"{OWN}/rolling") if one < number - 1))
 
@@ -164,15 +166,13 @@ class Checkpoint:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
-            told = json.loads(lines[-1])
-            if version != "v1":
-                raise ValueError(version)
+            told = dict(json.loads(lines[-1] if version == "v1" else "null"))
             return {
                 Source(topic, int(partition)): int(offset)
                 for topic, partitions in told.items()
                 for partition, offset in partitions.items()
             }
-        except (ValueError, IndexError, AttributeError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
             raise UnavailableError(
                 "the checkpoint is damaged, or of a Spark that writes it in another way",
                 where=f"{self.directory}/{name}",

@@ -74,9 +74,13 @@ def jvm_is_gone() -> bool:
     return started is not None and started.poll() is not None
 
 
-def lost_records(where: str) -> UnavailableError:
+class RecordsGone(UnavailableError):
+    """Records that were to be read are not there any more."""
+
+
+def lost_records(where: str) -> RecordsGone:
     """Return the error for records that were there when the range was set, and are gone when they are read."""
-    return UnavailableError(
+    return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
         mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",

@@ -148,15 +148,21 @@ def reading_options(
 
     `tasks` is the least number of ranges that the offsets are cut into.
     """
-    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
-    return {f"kafka.{key}": value for key, value in client.items()} | {
-        "kafka.bootstrap.servers": bootstrap,
+    return client_options(bootstrap, properties) | {
         "assign": json.dumps({topic: sorted(selected)}),
         "startingOffsets": json.dumps({topic: starts}),
         "endingOffsets": json.dumps({topic: ends}),
-        "failOnDataLoss": "true",
         **({} if tasks is None else {"minPartitions": str(tasks)}),
+    }
+
+
+def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The options of Spark's Kafka source that do not say what is read: how to reach it, and to fail if it is gone."""
+    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    return {f"kafka.{key}": value for key, value in client.items()} | {
+        "kafka.bootstrap.servers": bootstrap,
+        "failOnDataLoss": "true",
     }
 
 

@@ -21,7 +21,7 @@ _OWN: Final = "cdc_contracts.registry."
 
 @dataclass
 class Rolling:
-    """What was read of each partition, and what it came to. `batches` are counted since `first`; its size is bounded."""
+    """What was read of each partition, and what it came to, in bounded size. `batches` are counted since `first`."""
 
     spans: dict[Source, Span] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)

@@ -7,11 +7,10 @@ every format, and random times. It prints a table of the kills.
 from __future__ import annotations
 
 import os
-import random
 import sys
 
 import pytest
-from canonical_outputs import check_outputs, digest_of, run_records
+from canonical_outputs import check_outputs, run_records
 from changelogs import REFERENCE, write_changelog
 from killing import Command, Kill
 
@@ -88,5 +87,9 @@ def test_a_run_that_is_killed_leaves_nothing_that_counts_and_comes_whole_the_nex
         assert run_records(tmp_path / "out") == []
     ended = command.run()
     check_end(command, ended, tmp_path / "out", topic, log)
-    kept = {part["path"] for record in run_records(tmp_path / "out") for part in [*record["files"], *(part for one in record["tables"] for part in one["files"])]}
+    kept = {
+        part["path"]
+        for record in run_records(tmp_path / "out")
+        for part in [*record["files"], *(part for one in record["tables"] for part in one["files"])]
+    }
     assert {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.parquet")} == kept
