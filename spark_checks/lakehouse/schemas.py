@@ -19,6 +19,12 @@ OWN: Final = "cdc-contracts."
 _ODD: Final = frozenset(" ,;{}()\n\t=")
 """What Delta takes in the name of a column only where it maps names."""
 _WALL_CLOCK: Final = "timestamp_ntz"
+_TAKEN: Final = {
+    "iceberg": frozenset({
+        "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
+    }),
+}  # fmt: skip
+"""Names of columns that a format has for itself."""
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
@@ -26,6 +32,19 @@ def spark_schema(schema: pa.Schema) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+
+
+def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return how each column is called: a name that is taken gets one more `_` before it, until it is free."""
+    used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
+    names = {}
+    for name in wanted:
+        free = name
+        while free.casefold() in used:
+            free = f"_{free}"
+        used.add(free.casefold())
+        names[name] = free
+    return names
 
 
 def ensure_table(
@@ -38,10 +57,9 @@ def ensure_table(
     """
     wanted = spark_schema(schema)
     properties = {f"{OWN}{name}": value for name, value in facts.items()}
-    if not session.catalog.tableExists(identifier):
-        columns = ", ".join(_declare(field) for field in wanted)
-        told = properties | (_delta_needs(wanted.fields) if table_format == "delta" else {})
-        session.sql(f"CREATE TABLE IF NOT EXISTS {identifier} ({columns}) USING {table_format} {_properties(told)}")
+    columns = ", ".join(_declare(field) for field in wanted)
+    told = properties | (_delta_needs(wanted.fields) if table_format == "delta" else {})
+    session.sql(f"CREATE TABLE IF NOT EXISTS {identifier} ({columns}) USING {table_format} {_properties(told)}")
     _check_facts(session, identifier, properties)
     found = session.table(identifier).schema
     missing = list(_missing(identifier, found, wanted))
@@ -127,9 +145,10 @@ def _properties(values: Mapping[str, Any]) -> str:
     if not values:
         return ""
     # Only names and JSON come here; SQL takes a backslash and a quote inside by a backslash.
-    told = ", ".join(f"'{name}' = '{_escape(value)}'" for name, value in values.items())
+    told = ", ".join(f"'{name}' = '{escape(value)}'" for name, value in values.items())
     return f"TBLPROPERTIES ({told})"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return a text as it stands between the quotes of SQL."""
     return text.replace("\\", "\\\\").replace("'", "\\'")
