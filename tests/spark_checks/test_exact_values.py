@@ -34,7 +34,9 @@ WALLS = st.datetimes()  # years 1 to 9999
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 INSTANTS = st.datetimes(min_value=EPOCH)  # the dialect counts seconds since then
 BYTES = st.binary(max_size=40)
-ROW = st.tuples(*(st.lists(kind, min_size=DIGITS + 1, max_size=DIGITS + 1, unique=True) for kind in (UNITS, WALLS, INSTANTS, BYTES)))
+ROW = st.tuples(
+    *(st.lists(kind, min_size=DIGITS + 1, max_size=DIGITS + 1, unique=True) for kind in (UNITS, WALLS, INSTANTS, BYTES))
+)
 
 
 @pytest.fixture(scope="module")

@@ -88,5 +88,9 @@ def test_a_run_that_is_killed_leaves_nothing_that_counts_and_comes_whole_the_nex
         assert run_records(tmp_path / "out") == []
     ended = command.run()
     check_end(command, ended, tmp_path / "out", topic, log)
-    kept = {part["path"] for record in run_records(tmp_path / "out") for part in [*record["files"], *(part for one in record["tables"] for part in one["files"])]}
+    kept = {
+        part["path"]
+        for record in run_records(tmp_path / "out")
+        for part in [*record["files"], *(part for one in record["tables"] for part in one["files"])]
+    }
     assert {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.parquet")} == kept
