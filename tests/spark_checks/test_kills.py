@@ -7,11 +7,10 @@ every format, and random times. It prints a table of the kills.
 from __future__ import annotations
 
 import os
-import random
 import sys
 
 import pytest
-from canonical_outputs import check_outputs, digest_of, run_records
+from canonical_outputs import check_outputs, run_records
 from changelogs import REFERENCE, write_changelog
 from killing import Command, Kill
 
@@ -80,7 +79,7 @@ def tell(command):
 
 
 def test_a_run_that_is_killed_leaves_nothing_that_counts_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
-    command = Command(decoding(broker, topic, tmp_path, "--table-format", "parquet"), tmp_path / "said")
+    command = Command(decoding(broker, topic, tmp_path, ), tmp_path / "said")
     every = points("parquet")
     for point in ("typed rows are written", "before the run record"):
         ended = command.run(Kill(point, "all", **every[point]))

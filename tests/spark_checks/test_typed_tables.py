@@ -1,15 +1,21 @@
 """Typed tables through real Spark: every value as its type, each table apart, and only what finished runs wrote."""
 
 import json
+import shutil
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from topics import scope_of
 
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.readers import list_tables, read_table, table_files
 from cdc_contracts.spark_checks.sources import read_files
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}
@@ -46,13 +52,12 @@ MESSAGES = [
 
 @pytest.fixture
 def decode(spark, tmp_path):
-    def run(
-        messages, out="out", *, contract="oms-community/canal@2", window=("earliest", "latest"), name="a", **options
-    ):
+    def run(messages, out="out", *, contract="oms-community/canal@2", name="a", tables=None, **options):
         path = tmp_path / f"{name}.jsonl"
         path.write_bytes(b"\n".join(messages) + b"\n")
-        source = read_files([path], parse_range(*window), tasks=2)
-        return decode_input(spark, source, scope_of(contract), Output(str(tmp_path / out), **options), fail_on="error")
+        source = read_files([path], parse_range(), tasks=2)
+        scope = scope_of(contract, tables=tables or TableContracts())
+        return decode_input(spark, source, scope, Output(str(tmp_path / out), **options), fail_on="error")
 
     return run
 
@@ -100,3 +105,48 @@ def test_the_record_of_a_run_names_the_files_rows_and_texts_of_each_table(decode
         "shop.orders", "shop.users", "ware%2Ehouse.stock%20levels"
     }  # fmt: skip
     assert json.loads((out / "_runs" / f"{decoded.run}.json").read_text()) == json.loads(json.dumps(decoded.record))
+
+
+# --- reading
+
+
+def test_a_table_is_read_as_it_is_now_over_runs_that_knew_fewer_columns(spark, decode, tmp_path):
+    decode([change("orders", "INSERT", ORDERS, order(1))], name="a")
+    contract = TableContracts([parse_table_contract(
+        {"table": "shop.orders", "columns": {name: {"type": told} for name, told in ORDERS.items()}
+         | {"weight": {"type": "decimal(8,3)"}}}, "orders.yaml")])  # fmt: skip
+    wider = ORDERS | {"weight": "decimal(8,3)"}
+    decode([change("orders", "INSERT", wider, order(2, weight=1.250))], name="b", tables=contract)
+    decode([change("orders", "INSERT", ORDERS | {"colour": "varchar(9)"}, order(3, colour="red"))], name="c")
+    out = str(tmp_path / "out")
+    rows = read_table(spark, out, "shop.orders").orderBy("after.id").collect()
+    assert [(row.after.id, row.after.weight) for row in rows] == [(1, None), (2, Decimal("1.250")), (3, None)]
+    assert [row._raw for row in rows] == [{}, {}, {"after.colour": "red"}]
+    assert rows[2]._absent == ["after.weight"]
+    assert [one.rows for one in table_files(out, "shop.orders")] == [1, 1, 1]
+    assert duckdb.sql(
+        f"select sum(after.total) from read_parquet({[one.path for one in table_files(out, 'shop.orders')]})"
+    ).fetchall() == [(Decimal("31.50"),)]
+
+
+def test_files_that_no_finished_run_has_written_are_not_listed(decode, tmp_path):
+    decoded, out = decode(MESSAGES), tmp_path / "out"
+    written = table_files(str(out))
+    (out / "tables" / "shop.orders" / "run=0123456789abcdef").mkdir()
+    shutil.copy(written[0].path, out / "tables" / "shop.orders" / "run=0123456789abcdef" / "part-1.parquet")
+    shutil.copy(written[0].path, f"{written[0].path}.copy.parquet")
+    assert table_files(str(out)) == written
+    assert list_tables(str(out)) == ["shop.orders", "shop.users", "ware.house.stock levels"]
+    assert sum(one.rows for one in written) == decoded.report["ledger"]["changes"]
+
+
+def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
+    decode(MESSAGES)
+    (lost,) = table_files(str(tmp_path / "out"), "shop.users")
+    with Path(lost.path).open("r+b") as file:
+        file.truncate(100)
+    with pytest.raises(UnavailableError, match="lost or cut off"):
+        table_files(str(tmp_path / "out"), "shop.users")
+    with pytest.raises(UsageError, match="there is no table") as told:
+        table_files(str(tmp_path / "out"), "shop.user")
+    assert "shop.users" in told.value.mend
