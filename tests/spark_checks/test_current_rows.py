@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from lakehouse import change, typed
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, Merged
 
@@ -32,7 +31,13 @@ REST = [name for name in COLUMNS if name not in KEY]
 
 
 def image(number, size, **values):
-    row = {"id": number, "size": size, "Na me": "pear", "price.net": Decimal("1.500"), "_op": dt.datetime(2024, 1, 1)}
+    row = {
+        "id": number,
+        "size": size,
+        "Na me": "pear",
+        "price.net": Decimal("1.500"),
+        "_op": dt.datetime.fromisoformat("2024-01-01"),
+    }
     return row | {name.replace("__", "."): value for name, value in values.items()}
 
 
@@ -120,7 +125,7 @@ def histories(draw):
         told = {
             "Na me": draw(st.sampled_from([None, "", "a", "b"])),
             "price.net": draw(st.sampled_from([None, Decimal("0.000"), Decimal("99999999999999999.999")])),
-            "_op": draw(st.sampled_from([None, dt.datetime(2024, 2, 29, 23, 59, 59, 999999)])),
+            "_op": draw(st.sampled_from([None, dt.datetime.fromisoformat("2024-02-29T23:59:59.999999")])),
         }
         absent, raw = [], []
         if size in alive:
