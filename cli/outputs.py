@@ -92,6 +92,10 @@ class OutputOptions:
                 "--files DIR and --to table:CATALOG.DB are given together",
                 mend="DIR is where changes, control, quarantine, ledger and the records of runs go",
             )
+        if named:
+            from cdc_contracts.spark_checks.lakehouse.addresses import parse_schema
+
+            parse_schema(self.target.removeprefix(_SCHEMA), self.table_format.value)
 
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
