@@ -152,6 +152,18 @@ def tell_tables(tables: Sequence[Mapping[str, Any]]) -> None:
         texts = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
         kept = ", ".join(f"{column} {count:,}" for column, count in texts[:_MOST_COLUMNS])
         more = f" and {len(texts) - _MOST_COLUMNS} more columns" if len(texts) > _MOST_COLUMNS else ""
-        console.say(f"  {one['table']}: {one['rows']:,} rows" + (f"; as text in _raw: {kept}{more}" if kept else ""))
+        told = _tell_current((one.get("commit") or {}).get("current", {}))
+        console.say(
+            f"  {one['table']}: {one['rows']:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
+        )
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")
+
+
+def _tell_current(merged: Mapping[str, int] | None) -> str:
+    if merged is None:
+        return "; no current rows, for no primary key is known (--tables gives one)"
+    if not merged:
+        return ""
+    keyless = f", {merged['keyless']:,} changes name no key" if merged["keyless"] else ""
+    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{keyless}"
