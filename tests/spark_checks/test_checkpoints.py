@@ -127,11 +127,11 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
     scope, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
     whole = audit_input(None, read(), scope, fail_on="warning").report
     cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
-    rolling, beside = Rolling(), Rolling()
+    rolling, one, other = Rolling(), Rolling(), Rolling()
     for number, (first, last) in enumerate(pairwise(cuts)):
         part = read(f"offset:{first}", f"offset:{last}")
         audited = audit_input(None, part, scope, fail_on="warning")
-        for account in (rolling, beside):
+        for account in (rolling, one, other):
             account.add(number, audited.tally, part.spans)
         rolling = read_rolling(write_rolling(rolling))
     told = build_report(
@@ -140,7 +140,7 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
     )  # fmt: skip
     assert told == whole
     assert whole["findings"]
-    assert beside == rolling
+    assert one == other == rolling, "accounts share a part"
     assert (rolling.batches, rolling.first) == (6, 0)
 
 
