@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, reports, running
+from cdc_contracts.cli import console, outputs, reports, running
 from cdc_contracts.registry.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
 
@@ -154,15 +154,14 @@ def follow_audit(following: Following, place: Place, scope: Scope | Undetected, 
 
 
 def follow_decode(
-    following: Following, place: Place, scope: Scope | Undetected, ending: Ending, options: running.DecodeOptions,
-    *, new_epoch: bool,
-) -> None:  # fmt: skip
+    following: Following, place: Place, scope: Scope | Undetected, ending: Ending, output: outputs.OutputOptions
+) -> None:
     """Decode the messages of topics, those that are there and those that come."""
     from cdc_contracts.spark_checks.epochs import DECODE
     from cdc_contracts.spark_checks.following import open_decode
 
-    checkpoint = following.checkpoint or f"{options.target.rstrip('/')}/_checkpoint"
-    opened = partial(open_decode, output=options.open_output(), new_epoch=new_epoch)
+    checkpoint = following.checkpoint or f"{output.target.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(), new_epoch=output.new_epoch)
     _follow(following, checkpoint, place, DECODE, scope, ending, opened)
 
 

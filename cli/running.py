@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
-    from cdc_contracts.spark_checks.decoding import Decoded, Output
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
 
@@ -115,21 +114,6 @@ class Brokers:
     kafka_options: KafkaOptions = None
     jars: Jars = None
     packages: Packages = None
-
-
-@dataclass(frozen=True)
-class DecodeOptions:
-    """Where a decode writes, and on what conditions."""
-
-    target: str
-    fail_on: str
-    replace: bool
-    trust_contract: bool
-
-    def open_output(self) -> Output:
-        from cdc_contracts.spark_checks.decoding import Output
-
-        return Output(self.target, replace=self.replace, trust_contract=self.trust_contract)
 
 
 class Terminated(BaseException):
@@ -238,15 +222,6 @@ def watch_audit(
     return report, EXIT_CODES[report["verdict"]]
 
 
-def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
-    """Decode the input with progress on a terminal."""
-    from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decoding import decode_input
-
-    with progress(session, source.spans) as watch:
-        return decode_input(session, source, scope, options.open_output(), fail_on=options.fail_on, watch=watch)
-
-
 def finish(
     report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
@@ -261,17 +236,6 @@ def finish(
     if bookmarks is not None:
         write_bookmarks(bookmarks, report["ledger"])
     raise typer.Exit(code)
-
-
-def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and where the rows are, and end with the exit code of the run."""
-    reports.tell(decoded.report, as_json=as_json, targets=targets)
-    if decoded.withheld is not None:
-        console.say(f"error: nothing was published: {decoded.withheld}")
-        console.say("  decode the range before and after it under its own version, or give --trust-contract")
-        raise typer.Exit(EXIT_CODES[DRIFT])
-    console.say(f"published run {decoded.run}: {decoded.report['ledger']['changes']:,} changes in {decoded.directory}")
-    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
 
 
 def _tell_ranges(source: TopicInput | FileInput) -> None:
