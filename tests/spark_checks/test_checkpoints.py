@@ -22,13 +22,13 @@ from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.registry.terms import Severities, Terms
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.batches import Batch
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
 from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.sources import read_files
-from cdc_contracts.spark_checks.streaming import Batch
 
 CONTRACT = "oms-community/canal@2"
 
