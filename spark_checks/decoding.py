@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.baseline import judge_again
 from cdc_contracts.registry.canonical.layouts import Layouts
@@ -22,7 +22,7 @@ from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, check_typed, ledger_rows
+from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
@@ -31,6 +31,7 @@ from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
+    Quarantine,
     TaskResult,
     Watch,
     collect_results,
@@ -49,17 +50,34 @@ class Output:
     """Where runs write, in which format of tables, and on what conditions.
 
     With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
-    it is published although a record proves another version.
+    it is published although a record proves another version. With `redact` its quarantine keeps shapes only.
     """
 
     directory: str
     tables: TypedTables = field(default_factory=ParquetTables)
     replace: bool = False
     trust_contract: bool = False
+    redact: bool = False
 
     @cached_property
     def runs(self) -> RunDirectory:
         return RunDirectory(self.directory)
+
+
+class Replay(Protocol):
+    """A run that reads the quarantine of other runs, and not the source of its records."""
+
+    def run_id(self, scope: Scope) -> str:
+        """Return the name of the run."""
+        ...
+
+    def as_document(self, tally: Tally) -> dict[str, Any]:
+        """Return what the record of the run says of it."""
+        ...
+
+    def check(self) -> None:
+        """Raise UnavailableError where the quarantine is not what it was when this began."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -86,11 +104,13 @@ def decode_input(
     *,
     fail_on: str,
     key: WriteKey | None = None,
+    replay: Replay | None = None,
     watch: Watch | None = None,
 ) -> Decoded:
     """Decode every record of the input, read once, into the directory of the output.
 
-    `key` is given for a batch of a stream; a run of its own is known by what it reads and by what it judges.
+    `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
+    its own is known by what it reads and by what it judges.
     The rows count only when the whole run has succeeded. Where the range holds a record proven to be of another
     version than the declared one, and records that the two read differently, nothing is published unless
     `trust_contract`.
@@ -107,15 +127,17 @@ def decode_input(
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
-    run = run_id(spans, found) if key is None else stream_run_id(key)
+    run = replay.run_id(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(runs, run, fail_on)) is not None:
+        if key is None and replay is None:
+            _check_redaction(done, output)
         return done
-    overlapping = _overlapping(runs, run, spans, output)
+    overlapping = _overlapping(runs, run, spans, output) if replay is None else ()
     place = Place(runs.root, run, secrets.token_hex(4))
     layouts: Layouts = {}
     record = None
     try:
-        judged = _judge(session, source, found, place, watch)
+        judged = _judge(session, source, found, place, watch, _quarantine(output, replay))
         report = build_report(
             judged.tally,
             catalogue=scope.catalogue,
@@ -126,22 +148,26 @@ def decode_input(
             detection=detection,
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
-        if withheld is None:
+        if withheld is None and (replay is None or _moves(judged.tally)):
             layouts = settle_layouts(runs.layouts(), found.terms.tables, judged)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, layouts)
-            ledger = runs.write_part(place, "ledger", ledger_rows(judged.tally, spans))
+            ledger = (moved_rows if replay else ledger_rows)(judged.tally, spans)
             record = RunRecord(
                 run=run,
                 contract=scope.declared,
                 fingerprint=found.fingerprint,
                 table_contracts=found.terms.tables.fingerprint,
                 spans=spans,
-                counts={name: report["ledger"][name] for name in COUNTS},
-                parts=(*judged.parts, *ledger),
+                counts=sum_rows(ledger),
+                parts=(*judged.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
                 tables=tables,
                 stream=key,
+                redacted=output.redact and replay is None,
+                replay=replay.as_document(judged.tally) if replay is not None else None,
             )
+            if replay is not None:
+                replay.check()
             runs.commit(record, report, replaced=overlapping)
     except BaseException:
         halt(session)
@@ -200,11 +226,35 @@ def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], out
     return found
 
 
-def _judge(session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None) -> TaskResult:
+def _check_redaction(done: Decoded, output: Output) -> None:
+    """Raise UnavailableError where a finished run has not treated its quarantine as is asked for now."""
+    if bool((done.record or {}).get("redacted")) != output.redact:
+        kept = "whole" if output.redact else "in shapes only"
+        raise UnavailableError(
+            f"run {done.run} is there already, and its quarantine is kept {kept}",
+            where=output.directory,
+            mend="--replace writes it again as you ask now",
+        )
+
+
+def _quarantine(output: Output, replay: Replay | None) -> Quarantine:
+    if replay is not None:
+        return Quarantine.LEFT
+    return Quarantine.REDACTED if output.redact else Quarantine.WHOLE
+
+
+def _moves(tally: Tally) -> bool:
+    """Say whether any record conforms."""
+    return any(counts.read > counts.quarantined for counts in tally.partitions.values())
+
+
+def _judge(
+    session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None, quarantine: Quarantine
+) -> TaskResult:
     """Judge every record and write what it is, by tasks that read each once."""
-    work = decode_work(describe_scope(scope), place, watch)
+    work = decode_work(describe_scope(scope), place, watch, quarantine)
     judged = merge_results(collect_results(source.run(session, work, RESULT_SCHEMA)))
-    check_rows(judged.tally, judged.parts)
+    check_rows(judged.tally, judged.parts, replay=quarantine is Quarantine.LEFT)
     return judged
 
 

@@ -64,7 +64,11 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a finished run read and wrote. `stream` is whose batch it is, None for a run of its own."""
+    """What a finished run read and wrote. `stream` is whose batch it is, None for a run of its own.
+
+    `redacted` says that its quarantine holds shapes only; `replay` tells how many records it has decoded out of the
+    quarantine of which runs, None where it read them from their source.
+    """
 
     run: str
     contract: str
@@ -76,6 +80,8 @@ class RunRecord:
     table_format: str
     tables: tuple[TableRecord, ...]
     stream: WriteKey | None = None
+    redacted: bool = False
+    replay: Mapping[str, Any] | None = None
 
     @cached_property
     def files(self) -> tuple[Part, ...]:
@@ -94,6 +100,8 @@ class RunRecord:
             "contract_fingerprint": self.fingerprint,
             "table_contracts_fingerprint": self.table_contracts,
             "stream": self.stream and {"query": self.stream.writer, "batch": self.stream.number},
+            "redacted": self.redacted,
+            "replay": self.replay and dict(self.replay),
             "range": [
                 {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
                 for source, span in sorted(self.spans.items())
@@ -112,14 +120,19 @@ class PastRun:
     run: str
     spans: Mapping[Source, Span]
     layouts: tuple[TableLayout, ...]
+    replays: frozenset[str] = frozenset()
+    """The runs whose quarantined records it has decoded."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
         spans = {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in record["range"]}
-        return cls(record["run"], spans, tuple(read_layout(one["layout"]) for one in record.get("tables", ())))
+        layouts = tuple(read_layout(one["layout"]) for one in record.get("tables", ()))
+        return cls(record["run"], spans, layouts, frozenset((record.get("replay") or {}).get("of", ())))
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Say whether the run has read some of the same records."""
+        """Say whether the run has read some of the same records from where they come from."""
+        if self.replays:
+            return False
         shared = [(span, spans[source]) for source, span in self.spans.items() if source in spans]
         return any(mine.start < theirs.end and theirs.start < mine.end for mine, theirs in shared)
 

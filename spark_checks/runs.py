@@ -1,6 +1,6 @@
 """The runs of an output directory: which are finished, and which files count.
 
-    DIR/{changes,control,quarantine,ledger}/run=<id>/part-*.parquet      files of all attempts, counted or not
+    DIR/{changes,control,quarantine,replayed,ledger}/run=<id>/part-*.parquet      files of all attempts, counted or not
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                typed rows, where the format is Parquet
     DIR/_reports/<id>.json                                               what the run found
     DIR/_runs/<id>.json                                                  written last: what counts
@@ -27,7 +27,7 @@ from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, grown_layouts
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory
 
-OUTPUTS: Final = ("changes", "control", "quarantine", "ledger")
+OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger")
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
 
@@ -67,8 +67,10 @@ class RunDirectory:
         return list(self._past.values())
 
     def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[str]:
-        """Return the other runs that read some of the same records."""
-        return [past.run for past in self.past() if past.run != run and past.overlaps(spans)]
+        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
+        others = [past for past in self.past() if past.run != run]
+        found = [past.run for past in others if past.overlaps(spans)]
+        return [*found, *(past.run for past in others if past.replays & {run, *found})]
 
     def layouts(self) -> Layouts:
         """Return what the finished runs have fixed of the layouts of tables."""
