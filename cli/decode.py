@@ -7,21 +7,22 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, outputs, reports, running
+from cdc_contracts.cli import console, following, judging, outputs, reports, running
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
 
-@app.command("topic", short_help="Decode a range of one or more topics.")
+@app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
 @spread
 def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
     output: outputs.OutputOptions,
+    stream: following.Following,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -40,12 +41,17 @@ def decode_topic(
     packages: running.Packages = None,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
+    stream.check(refused={"--until": end != "latest"})
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+    if stream.follow:
+        place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
+        following.follow_decode(stream, place, scope, following.Ending(fail_on, as_json, report), output)
+        return
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
         decoded = outputs.watch_decode(session, source, scope, output.open(), fail_on)
@@ -60,7 +66,7 @@ def decode_file(
     ],
     output: outputs.OutputOptions,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     tables: judging.Tables = None,

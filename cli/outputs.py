@@ -45,6 +45,13 @@ class OutputOptions:
         bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
     ] = False
 
+    new_epoch: Annotated[
+        bool,
+        typer.Option(
+            "--new-epoch", help="Follow with a new checkpoint, from where the runs of DIR end or --from says."
+        ),
+    ] = False
+
     def open(self) -> Output:
         """Return the output that the options stand for."""
         from cdc_contracts.spark_checks.decoding import Output

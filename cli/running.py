@@ -34,7 +34,12 @@ KafkaConfig = Annotated[
 KafkaOptions = Annotated[
     list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
 ]
-From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+    ),
+]
 To = Annotated[
     str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
 ]
@@ -64,12 +69,7 @@ class Wrapping(StrEnum):
 class Reading:
     """Options of what is read, and where the work is done."""
 
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
-        ),
-    ] = None
+    start: From = None
     end: To = "latest"
     engine: Annotated[
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.spark_checks.sinks import TABLES, encode_name, table_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HISTORY: Final = "tables"
+HISTORY: Final = TABLES
 CURRENT: Final = "current"
 DELETED: Final = "deleted"
 """The tables of a source table: all changes, the rows that are there now, and the keys of those that are not any more.
@@ -56,7 +57,7 @@ class DeltaDirectory:
         """Nothing is to be done: a path needs no catalog."""
 
     def find(self, kind: str, table: TableName) -> str:
-        return f"delta.{quote(f'{self.directory}/{kind}/{encode_name(table)}')}"
+        return f"delta.{quote(f'{self.directory}/{table_folder(table, kind)}')}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class IcebergDirectory:
                 session.conf.set(f"spark.sql.catalog.{self._catalog(kind)}{name}", value)
 
     def find(self, kind: str, table: TableName) -> str:
-        namespace = _NAMESPACE if table.database is None else _encode(table.database)
+        namespace = _NAMESPACE if table.database is None else encode_name(TableName(None, None, table.database))
         return f"{self._catalog(kind)}.{quote(namespace)}.{quote(encode_name(table._replace(database=None)))}"
 
     def _catalog(self, kind: str) -> str:
@@ -125,15 +126,6 @@ def parse_target(target: str, table_format: str) -> CatalogSchema | None:
 def quote(name: str) -> str:
     """Return a name as SQL quotes it."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def encode_name(table: TableName) -> str:
-    """Return the name of a table in a path: its parts with a dot between them, every odd byte percent-encoded."""
-    return ".".join(_encode(part) for part in table if part is not None)
-
-
-def _encode(name: str) -> str:
-    return re.sub(rb"[^A-Za-z0-9_-]", lambda odd: b"%%%02X" % odd[0][0], name.encode()).decode()
 
 
 def _spell(name: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from cdc_contracts.registry.canonical.layouts import TableLayout
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.lakehouse.folding import ORDER, fold_changes
-from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names, read_facts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +53,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge came to: keys that changed, keys that are gone, and changes that name no key."""
+    """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
+
+    Only what was new is counted.
+    """
 
     changed: int = 0
     deleted: int = 0
@@ -67,11 +70,14 @@ class CurrentTables:
     addresses: Addresses
     ordered: Collection[str]
 
-    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged:
-        """Bring the current rows up to date with rows of the history.
+    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged | None:
+        """Bring the current rows up to date with rows of the history; None where no primary key is known.
 
         Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
         """
+        key = key or self._known_key(session, layout)
+        if not key:
+            return None
         names = current_names(layout, self.addresses.format)
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
@@ -89,6 +95,10 @@ class CurrentTables:
             session.catalog.dropTempView(_VIEW)
             folded.unpersist()
         return merged
+
+    def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
+        facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
+        return tuple(json.loads(facts.get("primary-key", "[]")))
 
     def _ensure(self, session: SparkSession, kind: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:
         identifier = self.addresses.find(kind, layout.name)

@@ -34,6 +34,13 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
+def arrow_type(kind: DataType) -> pa.DataType:
+    """Return a type of Spark as Arrow writes it."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(kind)
+
+
 def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
     """Return how each column is called: a name that is taken gets one more `_` before it, until it is free."""
     used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
@@ -72,8 +79,23 @@ def ensure_table(
     return session.table(identifier).schema
 
 
+def read_facts(session: SparkSession, identifier: str) -> dict[str, str] | None:
+    """Return what a table is by `ensure_table`, None where there is no table."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        found = _read_properties(session, identifier)
+    except AnalysisException:
+        return None
+    return {name.removeprefix(OWN): value for name, value in found.items() if name.startswith(OWN)}
+
+
+def _read_properties(session: SparkSession, identifier: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in session.sql(f"SHOW TBLPROPERTIES {identifier}").collect()}
+
+
 def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str, str]) -> None:
-    found = {row[0]: row[1] for row in session.sql(f"SHOW TBLPROPERTIES {identifier}").collect()}
+    found = _read_properties(session, identifier)
     for name, value in properties.items():
         if found.get(name) != value:
             raise UnavailableError(
