@@ -22,22 +22,19 @@ FORMATS = ("parquet", "delta", "iceberg")
 long_form = pytest.mark.skipif("CDC_DECODE_KILLS" not in os.environ, reason="set CDC_DECODE_KILLS to a number")
 
 _CHECKS = "cdc_contracts.spark_checks."
-_WRITE = {
-    "parquet": "parquet_tables:ParquetTables.write",
-    "delta": "lakehouse.delta_tables:DeltaTables.write",
-    "iceberg": "lakehouse.iceberg_tables:IcebergTables.write",
-}
 _RECORD = ("pathlib:Path.replace", "/_runs/")
 
 
 def kill_at(point, table_format="parquet", *, victim="all", call=1):
     """A kill at one of the steps of a run, which are in their order here."""
+    tables = "parquet_tables:ParquetTables" if table_format == "parquet" else "lakehouse.tables:LakehouseTables"
     trap, moment, among = {
         "offsets are logged": ("streaming:Follow._take", "before", None),
         "before judging": ("decoding:_judge", "before", None),
         "changes, control, quarantine written": ("decoding:_judge", "after", None),
-        "before typed rows": (_WRITE[table_format], "before", None),
-        "typed rows written": (_WRITE[table_format], "after", None),
+        "before typed rows": (f"{tables}.write", "before", None),
+        "rows of one table typed": (f"{tables}._write_table", "after", None),
+        "typed rows written": (f"{tables}.write", "after", None),
         "before the ledger": ("runs:RunDirectory.write_part", "before", None),
         "ledger written": ("runs:RunDirectory.write_part", "after", None),
         "before the run record": (_RECORD[0], "before", _RECORD[1]),
@@ -137,6 +134,8 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
     kills += [
         Kill("at a random time", victim, seconds=draw.random() * seconds / 4) for victim in ("all", "jvm", "driver")
     ]
+    if table_format != "parquet":  # tables of their own are committed one by one
+        kills += [kill_at("rows of one table typed", table_format, victim=victim) for victim in ("all", "jvm")]
     kills += [Kill("a task's Python", "worker", _CHECKS + "decoding:_judge"), kill_at("run record there", table_format)]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(kills)
