@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from lakehouse import change, typed
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, Merged
 
