@@ -20,7 +20,7 @@ def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
     output: outputs.OutputOptions,
-    stream: following.Following,
+    stream: following.DecodeFollowing,
     contract: judging.Contract = None,
     start: running.From = None,
     end: running.Until = "latest",

@@ -62,12 +62,6 @@ class OutputOptions:
     current: Annotated[
         bool, typer.Option("--current", help="Keep the rows that are there now as well, in tables of their own.")
     ] = False
-    new_epoch: Annotated[
-        bool,
-        typer.Option(
-            "--new-epoch", help="Follow with a new checkpoint, from where the runs of DIR end or --from says."
-        ),
-    ] = False
 
     @property
     def directory(self) -> str:
