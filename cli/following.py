@@ -185,11 +185,15 @@ def _follow(
     open_stream: Callable[..., Follow | None],
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    from cdc_contracts.registry.reports.kinds import check_place
     from cdc_contracts.spark_checks.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.metrics import Metrics, serving_metrics
     from cdc_contracts.spark_checks.stopping import stopping
 
     teller = Teller(ending, Metrics(), following.metrics_file)
+    if following.metrics_file is not None:
+        check_place(following.metrics_file, kept=ending.targets or ())
+    teller.note_latest({})
     with ExitStack() as stack:
         port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
         if port is not None:
