@@ -175,14 +175,14 @@ def follow_decode(
     from cdc_contracts.spark_checks.epochs import DECODE
     from cdc_contracts.spark_checks.following import open_decode
 
-    checkpoint = following.checkpoint or f"{output.target.rstrip('/')}/_checkpoint"
-    opened = partial(open_decode, output=output.open(), new_epoch=following.new_epoch)
-    _follow(following, checkpoint, place, DECODE, scope, ending, opened)
+    checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(scope.catalogue), new_epoch=following.new_epoch)
+    _follow(following, checkpoint, place, DECODE, scope, ending, opened, [output.table_format])
 
 
 def _follow(
     following: Following, checkpoint: str, place: Place, command: str, scope: Scope | Undetected, ending: Ending,
-    open_stream: Callable[..., Follow | None],
+    open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
     from cdc_contracts.registry.reports.kinds import check_place
@@ -199,7 +199,9 @@ def _follow(
         if port is not None:
             console.say(f"metrics: http://127.0.0.1:{port}/metrics")
         session = stack.enter_context(
-            running.spark_session(kafka=True, cores=place.cores, jars=place.jars, packages=place.packages)
+            running.spark_session(
+                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
+            )
         )
         stop = stack.enter_context(stopping())
         follow = open_stream(
