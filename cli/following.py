@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.registry.tally import Source
+    from cdc_contracts.spark_checks.batches import Batch, Pace
     from cdc_contracts.spark_checks.epochs import Wanted
     from cdc_contracts.spark_checks.metrics import Metrics
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.stopping import Stop
-    from cdc_contracts.spark_checks.streaming import Batch, Follow, Pace
+    from cdc_contracts.spark_checks.streaming import Follow
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,19 @@ class Following:
 
     @property
     def pace(self) -> Pace:
-        from cdc_contracts.spark_checks.streaming import Pace
+        from cdc_contracts.spark_checks.batches import Pace
 
         return Pace(once=self.once, interval=self.interval, max_offsets=self.max_offsets, grace=self.grace)
+
+
+@dataclass(frozen=True)
+class DecodeFollowing(Following):
+    """Options of a stream that writes rows."""
+
+    new_epoch: Annotated[
+        bool,
+        typer.Option("--new-epoch", help="Begin a new checkpoint where the runs of DIR end, or --from says."),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -154,20 +165,24 @@ def follow_audit(following: Following, place: Place, scope: Scope | Undetected, 
 
 
 def follow_decode(
-    following: Following, place: Place, scope: Scope | Undetected, ending: Ending, output: outputs.OutputOptions
+    following: DecodeFollowing,
+    place: Place,
+    scope: Scope | Undetected,
+    ending: Ending,
+    output: outputs.OutputOptions,
 ) -> None:
     """Decode the messages of topics, those that are there and those that come."""
     from cdc_contracts.spark_checks.epochs import DECODE
     from cdc_contracts.spark_checks.following import open_decode
 
-    checkpoint = following.checkpoint or f"{output.target.rstrip('/')}/_checkpoint"
-    opened = partial(open_decode, output=output.open(), new_epoch=output.new_epoch)
-    _follow(following, checkpoint, place, DECODE, scope, ending, opened)
+    checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(scope.catalogue), new_epoch=following.new_epoch)
+    _follow(following, checkpoint, place, DECODE, scope, ending, opened, [output.table_format])
 
 
 def _follow(
     following: Following, checkpoint: str, place: Place, command: str, scope: Scope | Undetected, ending: Ending,
-    open_stream: Callable[..., Follow | None],
+    open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
     from cdc_contracts.spark_checks.checkpoints import Checkpoint
@@ -180,7 +195,9 @@ def _follow(
         if port is not None:
             console.say(f"metrics: http://127.0.0.1:{port}/metrics")
         session = stack.enter_context(
-            running.spark_session(kafka=True, cores=place.cores, jars=place.jars, packages=place.packages)
+            running.spark_session(
+                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
+            )
         )
         stop = stack.enter_context(stopping())
         follow = open_stream(

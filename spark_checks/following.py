@@ -8,13 +8,14 @@ from cdc_contracts.registry.errors import WithheldError
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.batches import Observer, Pace
 from cdc_contracts.spark_checks.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output, open_epoch
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
-from cdc_contracts.spark_checks.streaming import Follow, Observer, Pace
+from cdc_contracts.spark_checks.streaming import Follow
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 if TYPE_CHECKING:

@@ -38,6 +38,9 @@ class ParquetTables:
     def __init__(self, above: str = TABLES) -> None:
         self._above = above
 
+    def prepare(self, session: SparkSession) -> None:
+        """Nothing is to be done: files need no settings."""
+
     def write(
         self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
     ) -> TypedWrite:

@@ -91,13 +91,16 @@ class Bound:
 
 @lru_cache(8192)
 def bound_of(declared: str, kind: str) -> Bound | None:
-    """Return the bound of a declared type for values of a canonical kind; None where it has none."""
+    """Return the bound of a declared type for values of a canonical kind; None where it has none, or tells none.
+
+    A DECIMAL or TIMESTAMP without digits may be one whose digits the message did not tell.
+    """
     told = parse_source_type(declared)
     match kind:
         case "integer" | "bit" | "decimal" | "number":
             return _of_digits(told.digits) if told.digits is not None else _of_integers(told)
-        case "timestamp" | "datetime" if told.timed:
-            return _of_seconds(max(told.second_digits or 0, _MICROS))
+        case "timestamp" | "datetime" if told.second_digits is not None:
+            return _of_seconds(max(told.second_digits, _MICROS))
         case _:
             return None
 
@@ -127,4 +130,4 @@ def _of_integers(told: SourceType) -> Bound | None:
 def _of_seconds(digits: int) -> Bound | None:
     if digits >= _NANOS:
         return None
-    return Bound(((Misfit.SECONDS, rf"[0-9T:-]+(?:\.[0-9]{{0,{digits}}})?(?:[^0-9.].*)?"),))
+    return Bound(((Misfit.SECONDS, rf"[0-9T:-]+(?:\.[0-9]{{0,{digits}}})?(?:[^0-9T:.-].*)?"),))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.canonical.layouts import TableName
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.sinks import TABLES, encode_name, table_folder
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Addresses(Protocol):
     def format(self) -> str: ...
 
     def prepare(self, session: SparkSession) -> None:
-        """Make the session know the catalog of the tables."""
+        """Make the session know the catalog of the tables. Raises UnavailableError where it cannot."""
         ...
 
     def find(self, kind: str, table: TableName) -> str:
@@ -96,7 +96,13 @@ class CatalogSchema:
     format: str
 
     def prepare(self, session: SparkSession) -> None:
-        """Nothing is to be done: the user has."""
+        setting = f"spark.sql.catalog.{self.parts[0]}"
+        if self.parts[0] != "spark_catalog" and session.conf.get(setting, None) is None:
+            raise UnavailableError(
+                f"Spark knows no catalog {self.parts[0]}",
+                where=setting,
+                mend="set it and what belongs to it in spark-defaults.conf, or by --conf where Spark is started",
+            )
 
     def find(self, kind: str, table: TableName) -> str:
         name = "__".join(_spell(part) for part in table if part is not None)
@@ -104,22 +110,14 @@ class CatalogSchema:
         return ".".join([*map(quote, self.parts), quote(f"{name}{end}")])
 
 
-def parse_target(target: str, table_format: str) -> CatalogSchema | None:
-    """Return the schema that `table:CATALOG.DB` names, None for a target that is a directory.
+def parse_schema(text: str, table_format: str) -> CatalogSchema:
+    """Return the schema that `CATALOG.DB` names; a part with dots stands in backquotes.
 
-    Raises UsageError where it names none, or the format has no tables in catalogs.
+    Raises UsageError where it is written otherwise.
     """
-    if not target.startswith("table:"):
-        return None
-    parts = tuple(re.findall(r"`(?:[^`]|``)+`|[^.`]+", target.removeprefix("table:")))
-    if len(parts) < 2 or ".".join(parts) != target.removeprefix("table:"):  # noqa: PLR2004  a catalog and a schema
-        raise UsageError("a target in a catalog is written table:CATALOG.DB", where=target)
-    if table_format == "parquet":
-        raise UsageError(
-            "tables in a catalog are Delta or Iceberg tables",
-            where=target,
-            mend="give --table-format delta or --table-format iceberg",
-        )
+    parts = tuple(re.findall(r"`(?:[^`]|``)+`|[^.`]+", text))
+    if len(parts) < 2 or ".".join(parts) != text:  # noqa: PLR2004  a catalog and a schema
+        raise UsageError("a schema in a catalog is written CATALOG.DB", where=text)
     return CatalogSchema(tuple(part.strip("`").replace("``", "`") for part in parts), table_format)
 
 

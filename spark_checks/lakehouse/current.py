@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import TableLayout
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.lakehouse.folding import ORDER, fold_changes
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names, read_facts
@@ -119,6 +120,14 @@ class CurrentTables:
         }
         ensure_table(session, identifier, self.addresses.format, schema, told_by)
         return identifier
+
+
+def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
+    """Return the contracts whose positions are numbers that rise, by their references."""
+    positions = {str(version): version.meaning.envelope.position for version in catalogue.all_versions()}
+    return frozenset(
+        name for name, position in positions.items() if position is not None and position.order == "integer"
+    )
 
 
 def current_names(layout: TableLayout, table_format: str) -> Names:

@@ -60,8 +60,23 @@ def ensure_table(
     """Make sure that a table is there and has the columns of a schema; return the schema that it has.
 
     `facts` is what the table is and stays; doing this again changes nothing.
-    Raises UnavailableError where the table is another one, or has a column of another type.
+    Raises UnavailableError where the table is another one, has a column of another type, or cannot be made.
     """
+    from pyspark.errors import AnalysisException
+
+    try:
+        return _ensure_table(session, identifier, table_format, schema, facts)
+    except AnalysisException as error:
+        raise UnavailableError(
+            f"the table cannot be made or changed: {str(error).partition(chr(10))[0]}",
+            where=identifier,
+            mend="make the schema of the catalog, or what else is missing, and run the command again",
+        ) from error
+
+
+def _ensure_table(
+    session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
+) -> StructType:
     wanted = spark_schema(schema)
     properties = {f"{OWN}{name}": value for name, value in facts.items()}
     columns = ", ".join(_declare(field) for field in wanted)

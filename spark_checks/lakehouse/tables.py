@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
@@ -11,8 +12,15 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
-from cdc_contracts.spark_checks.lakehouse.addresses import HISTORY, Addresses
-from cdc_contracts.spark_checks.lakehouse.current import CurrentTables
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.spark_checks.lakehouse.addresses import (
+    HISTORY,
+    Addresses,
+    DeltaDirectory,
+    IcebergDirectory,
+    parse_schema,
+)
+from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
 from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
@@ -29,6 +37,29 @@ STAGED: Final = "staged"
 _ROWS: Final = 10_000
 
 
+def open_lakehouse(
+    table_format: str, directory: str, *, schema: str | None = None, catalogue: Catalogue | None = None
+) -> LakehouseTables:
+    """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
+
+    With a catalogue they keep the current rows as well.
+    Raises UsageError where the schema is written otherwise.
+    """
+    addresses: Addresses
+    if schema is not None:
+        addresses = parse_schema(schema, table_format)
+    elif table_format == "delta":
+        addresses = DeltaDirectory(directory)
+    else:
+        addresses = IcebergDirectory(directory)
+    current = CurrentTables(addresses, ordered_contracts(catalogue)) if catalogue is not None else None
+    return LakehouseTables(addresses, current)
+
+
+open_delta = partial(open_lakehouse, "delta")
+open_iceberg = partial(open_lakehouse, "iceberg")
+
+
 @dataclass(frozen=True)
 class LakehouseTables:
     """Tables of a format that keeps versions of its tables; `current` keeps the rows that are there now as well."""
@@ -40,6 +71,10 @@ class LakehouseTables:
     def name(self) -> str:
         return self.addresses.format
 
+    def prepare(self, session: SparkSession) -> None:
+        """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        self.addresses.prepare(session)
+
     def write(
         self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
     ) -> TypedWrite:
@@ -49,7 +84,7 @@ class LakehouseTables:
         """
         if not changes:
             return TypedWrite()
-        self.addresses.prepare(session)
+        self.prepare(session)
         opened = {name: self._open(session, layout) for name, layout in layouts.items()}
         keys = find_keys(session, place, changes, opened) if self.current is not None else {}
         above = f"{STAGED}/{place.run}"
