@@ -162,7 +162,8 @@ class Follow:
         if progress is None or not progress["sources"]:
             return
         told = progress["sources"][0]["latestOffset"]
-        latest = (json.loads(told) if isinstance(told, str) else told) or {}  # none where there is nothing new
+        # None where there is nothing new; of a batch that came again PySpark says the word "None".
+        latest = (json.loads(told) if isinstance(told, str) and told != "None" else {}) or {}
         self._observer.note_latest({
             Source(topic, int(partition)): int(offset)
             for topic, partitions in latest.items()

@@ -64,7 +64,7 @@ def topic(make_topic, log):
 
 def decoding(broker, topic, folder, *options):
     given = ("decode", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE, "--to", str(folder / "out"))
-    return Command((*given, *options), folder / "said")
+    return Command((*given, *options, "--debug"), folder / "said")
 
 
 def following(broker, topic, folder, table_format):
