@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.registry.tally import Source
+    from cdc_contracts.spark_checks.batches import Batch, Pace
     from cdc_contracts.spark_checks.epochs import Wanted
     from cdc_contracts.spark_checks.metrics import Metrics
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.stopping import Stop
-    from cdc_contracts.spark_checks.streaming import Batch, Follow, Pace
+    from cdc_contracts.spark_checks.streaming import Follow
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,19 @@ class Following:
 
     @property
     def pace(self) -> Pace:
-        from cdc_contracts.spark_checks.streaming import Pace
+        from cdc_contracts.spark_checks.batches import Pace
 
         return Pace(once=self.once, interval=self.interval, max_offsets=self.max_offsets, grace=self.grace)
+
+
+@dataclass(frozen=True)
+class DecodeFollowing(Following):
+    """Options of a stream that writes rows."""
+
+    new_epoch: Annotated[
+        bool,
+        typer.Option("--new-epoch", help="Begin a new checkpoint where the runs of DIR end, or --from says."),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,14 @@ class Teller:
     metrics: Metrics
     metrics_file: Path | None
     failures: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, follow: Follow) -> None:
+        """Tell what the stream has come to before this start."""
+        if follow.whole.batches:
+            ends = {source: span.end for source, span in follow.whole.spans.items()}
+            self.metrics.note_account(follow.report(follow.whole), ends)
+        self._write_metrics()
 
     def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
         from cdc_contracts.registry.reports.kinds import write_reports
@@ -136,7 +156,8 @@ class Teller:
     def _try(self, write: Callable[[], None]) -> None:
         """A file that cannot be written is told once; the stream goes on."""
         try:
-            write()
+            with self.lock:  # batches and lag are told by two threads
+                write()
         except UnavailableError as error:
             if str(error) not in self.failures:
                 console.say(f"warning: {error}")
@@ -154,33 +175,42 @@ def follow_audit(following: Following, place: Place, scope: Scope | Undetected, 
 
 
 def follow_decode(
-    following: Following, place: Place, scope: Scope | Undetected, ending: Ending, output: outputs.OutputOptions
+    following: DecodeFollowing,
+    place: Place,
+    scope: Scope | Undetected,
+    ending: Ending,
+    output: outputs.OutputOptions,
 ) -> None:
     """Decode the messages of topics, those that are there and those that come."""
     from cdc_contracts.spark_checks.epochs import DECODE
     from cdc_contracts.spark_checks.following import open_decode
 
-    checkpoint = following.checkpoint or f"{output.target.rstrip('/')}/_checkpoint"
-    opened = partial(open_decode, output=output.open(), new_epoch=output.new_epoch)
-    _follow(following, checkpoint, place, DECODE, scope, ending, opened)
+    checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(scope.catalogue), new_epoch=following.new_epoch)
+    _follow(following, checkpoint, place, DECODE, scope, ending, opened, [output.table_format])
 
 
 def _follow(
     following: Following, checkpoint: str, place: Place, command: str, scope: Scope | Undetected, ending: Ending,
-    open_stream: Callable[..., Follow | None],
+    open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    from cdc_contracts.registry.reports.kinds import check_place
     from cdc_contracts.spark_checks.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.metrics import Metrics, serving_metrics
     from cdc_contracts.spark_checks.stopping import stopping
 
     teller = Teller(ending, Metrics(), following.metrics_file)
+    if following.metrics_file is not None:
+        check_place(following.metrics_file, kept=ending.targets or ())
     with ExitStack() as stack:
         port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
         if port is not None:
             console.say(f"metrics: http://127.0.0.1:{port}/metrics")
         session = stack.enter_context(
-            running.spark_session(kafka=True, cores=place.cores, jars=place.jars, packages=place.packages)
+            running.spark_session(
+                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
+            )
         )
         stop = stack.enter_context(stopping())
         follow = open_stream(
@@ -188,6 +218,7 @@ def _follow(
             fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
         )  # fmt: skip
         if follow is not None:
+            teller.begin(follow)
             _run(follow, following.pace, stop, teller)
     _finish(follow, stop, ending)
 

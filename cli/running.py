@@ -133,7 +133,12 @@ def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[Sp
 
 @contextmanager
 def spark_session(
-    *, kafka: bool, cores: int | None, jars: Sequence[Path] | None, packages: Sequence[str] | None
+    *,
+    kafka: bool,
+    cores: int | None,
+    jars: Sequence[Path] | None,
+    packages: Sequence[str] | None,
+    formats: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
     """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
     from pyspark import SparkContext
@@ -145,8 +150,9 @@ def spark_session(
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         session = open_session(
-            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), say=console.say
-        )
+            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
+            say=console.say,
+        )  # fmt: skip
         try:
             with outliving():
                 yield session

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from cdc_contracts.cli import console
 from cdc_contracts.registry.errors import ContractError, UnavailableError, UsageError
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 
 Made = tuple["TableContract", Mapping[str, str], str]
 """A contract, what is noted behind its columns, and what is noted above it."""
+
+Folder = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Write a file for each table here: DATABASE.TABLE.yaml."),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over contracts that say something else.")]
 
 _MOST_TOLD = 12
 

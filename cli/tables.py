@@ -8,20 +8,17 @@ from typing import Annotated
 
 import typer
 
+from cdc_contracts.cli import inferring
 from cdc_contracts.cli.annotating import Failing, FailOn, Form, Format, ReportFiles, check_reports, tell
 from cdc_contracts.cli.options import AsJson, ContractFolders, check_folders
+from cdc_contracts.cli.table_files import Folder, Replace
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 
 app = typer.Typer(help="Table contracts: what the columns of source tables are.", no_args_is_help=True)
+app.add_typer(inferring.app, name="infer", short_help="Make them from what messages show.")
 
 _FOUND = EXIT_CODES[DRIFT]
-
-Folder = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Write a file for each table here; without, to stdout."),
-]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over contracts that say something else.")]
 
 
 class Sql(StrEnum):

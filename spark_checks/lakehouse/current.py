@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import TableLayout
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.lakehouse.folding import ORDER, fold_changes
-from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names, read_facts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +54,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge came to: keys that changed, keys that are gone, and changes that name no key."""
+    """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
+
+    Only what was new is counted.
+    """
 
     changed: int = 0
     deleted: int = 0
@@ -67,15 +71,23 @@ class CurrentTables:
     addresses: Addresses
     ordered: Collection[str]
 
-    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged:
-        """Bring the current rows up to date with rows of the history.
+    def merge(
+        self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame
+    ) -> Merged | None:
+        """Bring the current rows up to date with new rows of the history; None where no primary key is known.
 
+        Where nothing is there yet they are made of the whole history.
         Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
         """
+        key = key or self._known_key(session, layout)
+        if not key:
+            return None
         names = current_names(layout, self.addresses.format)
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
         known = [_known(session, identifier, key, names) for identifier in (current, deleted)]
+        if all(frame.isEmpty() for frame in known):
+            rows = history
         folded = fold_changes(rows, layout, key, self.ordered, known).persist()
         try:
             merged = _count(folded)
@@ -89,6 +101,10 @@ class CurrentTables:
             session.catalog.dropTempView(_VIEW)
             folded.unpersist()
         return merged
+
+    def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
+        facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
+        return tuple(json.loads(facts.get("primary-key", "[]")))
 
     def _ensure(self, session: SparkSession, kind: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:
         identifier = self.addresses.find(kind, layout.name)
@@ -109,6 +125,14 @@ class CurrentTables:
         }
         ensure_table(session, identifier, self.addresses.format, schema, told_by)
         return identifier
+
+
+def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
+    """Return the contracts whose positions are numbers that rise, by their references."""
+    positions = {str(version): version.meaning.envelope.position for version in catalogue.all_versions()}
+    return frozenset(
+        name for name, position in positions.items() if position is not None and position.order == "integer"
+    )
 
 
 def current_names(layout: TableLayout, table_format: str) -> Names:
