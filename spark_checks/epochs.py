@@ -14,7 +14,7 @@ from cdc_contracts.registry.scope import Scope, Spoken, Undetected, open_spoken
 from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import Range, parse_range
+from cdc_contracts.spark_checks.offsets import Range, parse_range, topic_ids
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.stopping import Stop
 
@@ -75,28 +75,29 @@ def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> S
 
 
 def check_output(
-    checkpoint: Checkpoint, records: Iterable[Mapping[str, Any]], directory: str, *, known: StreamSetup | None,
-    new_epoch: bool,
+    checkpoint: Checkpoint, wanted: Wanted, records: Iterable[Mapping[str, Any]], directory: str,
+    *, known: StreamSetup | None, new_epoch: bool,
 ) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
-    """Return the other queries whose rows the output holds, and where all of its runs end by topic and partition.
+    """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
 
-    Raises UnavailableError where the output has rows of streams whose checkpoint is not this, and nobody agreed to
-    that; or where the checkpoint has finished batches and the output has none of them.
+    Raises UnavailableError where the output has rows of the topics from streams whose checkpoint is not this, and
+    nobody agreed to that; or where the checkpoint has finished batches and the output has none of them.
     """
     query = checkpoint.query
     queries: set[str] = set()
     ends: dict[str, dict[int, int]] = {}
     for record in records:
-        if record.get("stream"):
+        read = [one for one in record["range"] if one["topic"] in wanted.topics]
+        if record.get("stream") and read:
             queries.add(record["stream"]["query"])
-        for one in record["range"]:
+        for one in read:
             partitions = ends.setdefault(one["topic"], {})
             partitions[one["partition"]] = max(one["end"], partitions.get(one["partition"], 0))
     beside = tuple(sorted(queries - {query}))
     agreed = set(known.beside) if known else set()
     if set(beside) - agreed and not new_epoch:
         raise UnavailableError(
-            "the output holds rows of a stream whose checkpoint is another",
+            "the output holds rows of these topics from a stream whose checkpoint is another",
             where=f"output {directory}, checkpoint {checkpoint.directory}",
             mend="Without its checkpoint nobody knows where that stream ended. Give the checkpoint that belongs to the "
             "output (--checkpoint), or another output; --new-epoch goes on where the runs of the output end.",
@@ -133,6 +134,7 @@ def open_epoch(
     setup = known or StreamSetup(wanted.command, wanted.topics, scope.declared)
     if beside:
         setup = replace(setup, beside=beside)
+    setup = replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
     starts = None
     if checkpoint.last is None:
         setup, starts = _begin(session, wanted, setup, since)
@@ -148,6 +150,22 @@ def open_epoch(
     if setup != known:
         checkpoint.keep_setup(setup)
     return Epoch(wanted, setup, judged, detection, starts)
+
+
+def _same_topics(
+    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
+) -> Mapping[str, str]:
+    """Return the ids of the topics. Raises UnavailableError where a topic is not the one that was read before."""
+    found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
+    known = (setup.topic_ids or found) if checkpoint.last is not None else found
+    anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
+    if anew:
+        raise UnavailableError(
+            "the topic was deleted and made anew since the stream began: its offsets mean other records now",
+            where=", ".join(anew),
+            mend="Follow it with a new checkpoint and into another output.",
+        )
+    return found
 
 
 def _begin(
