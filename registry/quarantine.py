@@ -15,6 +15,7 @@ import pyarrow as pa
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.redaction import redact_message
+from cdc_contracts.registry.tally import Tally
 from cdc_contracts.registry.verdicts import OTHER_DIALECT
 
 _NOT_TEXT: Final = re.compile("[^\t\r\n -~\u00a0-\U0010ffff]")
@@ -47,6 +48,12 @@ def redact_bytes(data: bytes, version: Version | None) -> str:
     if text is None or _NOT_TEXT.search(text):
         return f"{len(data)} bytes"
     return redact_message(text, version)
+
+
+def forget_examples(tally: Tally) -> None:
+    """Take the messages of records out of a tally that is to be kept; a report of it tells findings without examples."""
+    for finding in tally.findings.values():
+        finding.example = None
 
 
 def _shown(values: Sequence[bytes | None], versions: Sequence[Version | None]) -> pa.Array:
