@@ -85,6 +85,12 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
     found = list_quarantine(runs)
     source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
     console.say(f"{source.records:,} records wait in the quarantine of {len(source.waiting):,} runs in {directory}")
+    if found.redacted:
+        console.say(f"  and {sum(found.redacted.values()):,} of which only shapes were kept: they cannot be replayed")
+    if source.begun is not None:
+        console.say(
+            f"replay {source.begun} was begun and not finished: it is done first, run the command again for more"
+        )
     return found, source
 
 

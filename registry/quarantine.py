@@ -51,7 +51,7 @@ def redact_bytes(data: bytes, version: Version | None) -> str:
 
 
 def forget_examples(tally: Tally) -> None:
-    """Take the messages of records out of a tally that is to be kept; a report of it tells findings without examples."""
+    """Take the messages of records out of a tally that is to be kept; a report of it has no examples."""
     for finding in tally.findings.values():
         finding.example = None
 

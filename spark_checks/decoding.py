@@ -67,8 +67,11 @@ class Output:
 class Replay(Protocol):
     """A run that reads the quarantine of other runs, and not the source of its records."""
 
-    def run_id(self, scope: Scope) -> str:
-        """Return the name of the run."""
+    def begin(self, scope: Scope) -> str:
+        """Return the name of the run: the quarantine of the same runs judged by the same contract has the same.
+
+        Raises UnavailableError where another replay of it was begun and not finished.
+        """
         ...
 
     def as_document(self, tally: Tally) -> dict[str, Any]:
@@ -127,7 +130,7 @@ def decode_input(
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
-    run = replay.run_id(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
+    run = replay.begin(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(runs, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)

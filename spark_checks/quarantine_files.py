@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -45,7 +45,7 @@ class QuarantineFiles:
     """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
 
     `redacted` counts, run by run, the records that are there only in shapes; `formats` are those of the runs' tables,
-    and `current` says that current rows are kept of them.
+    and `current` says that current rows are kept of them. `begun` is what was noted of a replay that is not finished.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -53,6 +53,7 @@ class QuarantineFiles:
     redacted: Mapping[str, int]
     formats: frozenset[str]
     current: bool
+    begun: Mapping[str, Any] | None = None
 
     @property
     def table_format(self) -> str:
@@ -83,7 +84,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             files += _files(record, "quarantine")
     if not formats:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
-    return QuarantineFiles(tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current)
+    return QuarantineFiles(
+        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, runs.begun()
+    )
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class QuarantineInput:
     waiting: Mapping[str, int]
     topics: tuple[str, ...]
     tasks: int
+    begun: str | None = None
+    """The replay that was begun over just this, and is not finished."""
     sample: None = None
 
     @property
@@ -159,6 +164,7 @@ def open_quarantine(
 ) -> QuarantineInput:
     """Return the records that wait, of these topics, or of all; where they are is looked up before any is judged.
 
+    Where a replay was begun and not finished, it is what that has read, so that it comes to the same again.
     Raises UnavailableError where a file of a finished run is lost, or all that is there are shapes.
     """
     if found.redacted and not found.files:
@@ -168,6 +174,11 @@ def open_quarantine(
             where=runs.directory,
             mend="decode its range again from where it was read, with --replace or into another directory",
         )
+    begun = found.begun
+    if begun is not None:
+        files = tuple(file for file in found.files if file.run in begun["of"])
+        replayed = tuple(file for file in found.replayed if file.run in begun["after"])
+        found, topics = replace(found, files=files, replayed=replayed), begun["topics"]
     known = _read_coordinates(runs.root, found.replayed)
     ends: dict[Source, tuple[int, int]] = {}
     counts: Counter[Source] = Counter()
@@ -188,6 +199,7 @@ def open_quarantine(
     return QuarantineInput(
         directory=runs.directory, root=runs.root, files=files, replayed=found.replayed, spans=spans,
         waiting=dict(sorted((+waiting).items())), topics=tuple(topics), tasks=tasks,
+        begun=begun["run"] if begun is not None else None,
     )  # fmt: skip
 
 

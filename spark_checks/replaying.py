@@ -17,7 +17,7 @@ from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.decoding import Decoded, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
-from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,13 +29,23 @@ if TYPE_CHECKING:
 class QuarantineReplay:
     """One replay of what waits in the quarantine of a directory."""
 
-    runs: RunDirectory
+    output: Output
     source: QuarantineInput
 
-    def run_id(self, scope: Scope) -> str:
-        """Return the name of the replay: the quarantine of the same runs judged by the same contract has the same."""
-        words = ["quarantine", *self.source.waiting, *self.source.topics, scope.fingerprint]
-        return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+    def begin(self, scope: Scope) -> str:
+        source = self.source
+        words = ["quarantine", *source.waiting, *source.topics, scope.fingerprint]
+        run = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+        if source.begun not in (None, run):
+            raise UnavailableError(
+                "a replay by another contract was begun and not finished: some of its rows may be in tables",
+                where=self.output.directory,
+                mend="replay by the contract and table contracts of then, and by these afterwards",
+            )
+        if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
+            after = sorted({file.run for file in source.replayed})
+            self.output.runs.note_begun(run, {"of": list(source.waiting), "after": after, "topics": source.topics})
+        return run
 
     def as_document(self, tally: Tally) -> dict[str, Any]:
         counts = tally.partitions.values()
@@ -46,11 +56,11 @@ class QuarantineReplay:
         }
 
     def check(self) -> None:
-        found = list_quarantine(self.runs)
+        found = list_quarantine(self.output.runs)
         if found.replayed != self.source.replayed or not {*self.source.files} <= {*found.files}:
             raise UnavailableError(
                 "another run has changed what is in quarantine since this replay began",
-                where=self.runs.directory,
+                where=self.output.directory,
                 mend="run the command again",
             )
 
@@ -68,8 +78,10 @@ def replay_quarantine(
 
     A replay that decodes nothing leaves nothing behind.
     """
-    replay = QuarantineReplay(output.runs, source)
-    return decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
+    replay = QuarantineReplay(output, source)
+    decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
+    output.runs.forget_begun(decoded.run)
+    return decoded
 
 
 def report_nothing(source: QuarantineInput, scope: Scope | Undetected, fail_on: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
     DIR/{changes,control,quarantine,replayed,ledger}/run=<id>/part-*.parquet      files of all attempts, counted or not
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                typed rows, where the format is Parquet
     DIR/_reports/<id>.json                                               what the run found
+    DIR/_replays/<id>.json                                               what a replay reads that is not finished
     DIR/_runs/<id>.json                                                  written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
@@ -30,6 +31,7 @@ from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger")
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
+BEGUN: Final = "_replays"
 
 
 class RunDirectory:
@@ -99,6 +101,25 @@ class RunDirectory:
         for document in before:
             self._remove_replaced(document, record.run, kept)
 
+    def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
+        """Note what a replay reads, before it writes where nothing can be taken back."""
+        self._write_whole(f"{BEGUN}/{run}.json", {"run": run, **document})
+
+    def begun(self) -> dict[str, Any] | None:
+        """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
+        for entry in self._listing(BEGUN):
+            found = self._read(entry.path)
+            if self.find(found["run"]) is None:
+                return found
+            self.forget_begun(found["run"])
+        return None
+
+    def forget_begun(self, run: str) -> None:
+        """Remove what was noted of a replay, if anything was."""
+        path = f"{self._root}/{BEGUN}/{run}.json"
+        if self._filesystem.get_file_info(path).type == fs.FileType.File:
+            self._filesystem.delete_file(path)
+
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs."""
         for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
@@ -136,8 +157,8 @@ class RunDirectory:
                 self._filesystem.delete_file(path)
         self._remove_if_empty(folder)
 
-    def _listing(self) -> list[fs.FileInfo]:
-        listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{RUNS}", allow_not_found=True))
+    def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:
+        listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))
         found = [entry for entry in listing if entry.base_name.endswith(".json")]
         return sorted(found, key=lambda entry: entry.base_name)
 
