@@ -78,13 +78,16 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
     """Return what runs have quarantined, and what waits of it, told on stderr."""
     import os
 
+    from cdc_contracts.registry.reports.wording import count_of
     from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
     from cdc_contracts.spark_checks.runs import RunDirectory
 
     runs = RunDirectory(directory)
     found = list_quarantine(runs)
     source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
-    console.say(f"{source.records:,} records wait in the quarantine of {len(source.waiting):,} runs in {directory}")
+    console.say(
+        f"to judge: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
+    )
     if found.redacted:
         console.say(f"  and {sum(found.redacted.values()):,} of which only shapes were kept: they cannot be replayed")
     if source.begun is not None:
@@ -115,11 +118,11 @@ def _finish(decoded: Decoded, source: QuarantineInput, *, as_json: bool, targets
         outputs.finish_decode(decoded, as_json=as_json, targets=targets)
     reports.tell(decoded.report, as_json=as_json, targets=targets)
     if decoded.record is None:
-        console.say(f"none of the {source.records:,} records conforms: they stay in quarantine")
+        console.say("none of them conforms: they stay in quarantine")
     else:
         replay = decoded.record["replay"]
         left = replay["judged"] - replay["replayed"]
         does = "is there already" if decoded.again else "is published"
-        console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} records; {left:,} stay in quarantine")
+        console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} decoded, {left:,} stay in quarantine")
         outputs.tell_tables(decoded.record["tables"])
     raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])

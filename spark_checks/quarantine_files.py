@@ -148,7 +148,7 @@ class QuarantineInput:
     def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
         step = max(1, -(-self.records // most))
         for batch in self.batches():
-            yield batch.take(pa.array(range(0, batch.num_rows, step)))
+            yield batch.take(pa.array(range(0, batch.num_rows, step), pa.int64()))
 
     def _read(self, files: Sequence[QuarantineFile]) -> Iterator[pa.RecordBatch]:
         """Yield the records of files as a source has them, without those that are decoded already."""
