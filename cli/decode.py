@@ -7,31 +7,23 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli import console, following, judging, outputs, reports, running
+from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
-Target = Annotated[str, typer.Option("--to", metavar="DIR", help="Where the rows go; a local folder or a URI.")]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")
-]
-TrustContract = Annotated[
-    bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
-]
 
-
-@app.command("topic", short_help="Decode a range of one or more topics.")
+@app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
+@spread
 def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
-    target: Target,
+    output: outputs.OutputOptions,
+    stream: following.DecodeFollowing,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
-    replace: Replace = False,
-    trust_contract: TrustContract = False,
     tables: judging.Tables = None,
     table: judging.Table = None,
     parameters: judging.Parameters = None,
@@ -48,31 +40,38 @@ def decode_topic(
     jars: running.Jars = None,
     packages: running.Packages = None,
 ) -> None:
-    """Decode a range of one or more topics into DIR/changes, control, quarantine and ledger."""
+    """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
+    stream.check(refused={"--until": end != "latest"})
+    output.check()
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-    with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
+    if stream.follow:
+        place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
+        following.follow_decode(stream, place, scope, following.Ending(fail_on, as_json, report), output)
+        return
+    with running.spark_session(
+        kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
+    ) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
-        options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
-        running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
+        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
+        outputs.finish_decode(decoded, as_json=as_json, targets=report)
 
 
 @app.command("file", short_help="Decode the messages of files.")
+@spread
 def decode_file(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
-    target: Target,
+    output: outputs.OutputOptions,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
-    replace: Replace = False,
-    trust_contract: TrustContract = False,
     tables: judging.Tables = None,
     table: judging.Table = None,
     parameters: judging.Parameters = None,
@@ -84,17 +83,22 @@ def decode_file(
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
     cores: running.Cores = None,
+    jars: running.Jars = None,
+    packages: running.Packages = None,
 ) -> None:
-    """Decode the messages of files into DIR/changes, control, quarantine and ledger."""
+    """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     reports.check_targets(report, kept=paths)
+    output.check()
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
-    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
-        options = running.DecodeOptions(target, fail_on, replace=replace, trust_contract=trust_contract)
-        running.finish_decode(running.watch_decode(session, source, scope, options), as_json=as_json, targets=report)
+    with running.spark_session(
+        kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
+    ) as session:
+        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
+        outputs.finish_decode(decoded, as_json=as_json, targets=report)
 
 
 @app.command("join", short_help="Join updates that came as two messages.")
@@ -116,3 +120,20 @@ def join(
             console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} is alone")
         console.say(f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves alone")
     raise typer.Exit(EXIT_CODES[joined.as_document()["verdict"]])
+
+
+@app.command("files", short_help="Print the files that hold the rows of typed tables.")
+def files(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="DATABASE.TABLE; else all tables.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the files that finished runs have written of a typed table, a line each, for any reader of Parquet."""
+    from cdc_contracts.spark_checks.readers import table_files
+
+    found = table_files(directory, table)
+    if as_json:
+        console.print_json([one._asdict() for one in found])
+        return
+    for one in found:
+        console.print_line(one.path)

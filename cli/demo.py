@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, reports, running
+from cdc_contracts.cli import console, outputs, reports, running
 from cdc_contracts.cli.options import open_catalogue
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def _open(reference: str) -> Scope:
 
 def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> Decoded:
     both = _open(subject)
-    options = running.DecodeOptions(str(target / "decoded"), "error", replace=True, trust_contract=False)
-    return running.watch_decode(session, source, both, options)
+    output = outputs.OutputOptions(str(target / "decoded"), replace=True)
+    return outputs.watch_decode(session, source, both, output.open(both.catalogue), "error")
 
 
 def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Path) -> None:
@@ -97,5 +97,7 @@ def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Pat
         [str(target / "report.html"), "the report of the audit, for a browser"],
         [str(target / "report.json"), "the same for a machine"],
         [f"{target}/decoded/changes/run={decoded.run}", f"{ledger['changes']:,} row changes, both versions read right"],
+        *([f"{target}/decoded/tables/{one['table']}", f"{one['rows']:,} of them with typed columns"]
+          for one in (decoded.record or {}).get("tables", ())),
         [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger['quarantined']:,} messages that are neither"],
     ])  # fmt: skip

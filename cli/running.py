@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
-    from cdc_contracts.spark_checks.decoding import Decoded
     from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
 
@@ -35,7 +34,12 @@ KafkaConfig = Annotated[
 KafkaOptions = Annotated[
     list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
 ]
-From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+    ),
+]
 To = Annotated[
     str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
 ]
@@ -65,12 +69,7 @@ class Wrapping(StrEnum):
 class Reading:
     """Options of what is read, and where the work is done."""
 
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
-        ),
-    ] = None
+    start: From = None
     end: To = "latest"
     engine: Annotated[
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
@@ -117,16 +116,6 @@ class Brokers:
     packages: Packages = None
 
 
-@dataclass(frozen=True)
-class DecodeOptions:
-    """Where a decode writes, and on what conditions."""
-
-    target: str
-    fail_on: str
-    replace: bool
-    trust_contract: bool
-
-
 class Terminated(BaseException):
     """The process was asked to stop by SIGTERM."""
 
@@ -144,7 +133,12 @@ def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[Sp
 
 @contextmanager
 def spark_session(
-    *, kafka: bool, cores: int | None, jars: Sequence[Path] | None, packages: Sequence[str] | None
+    *,
+    kafka: bool,
+    cores: int | None,
+    jars: Sequence[Path] | None,
+    packages: Sequence[str] | None,
+    formats: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
     """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
     from pyspark import SparkContext
@@ -156,8 +150,9 @@ def spark_session(
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         session = open_session(
-            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), say=console.say
-        )
+            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
+            say=console.say,
+        )  # fmt: skip
         try:
             with outliving():
                 yield session
@@ -233,19 +228,6 @@ def watch_audit(
     return report, EXIT_CODES[report["verdict"]]
 
 
-def watch_decode(session: SparkSession, source: Input, scope: Scope | Undetected, options: DecodeOptions) -> Decoded:
-    """Decode the input with progress on a terminal."""
-    from cdc_contracts.cli.progress import progress
-    from cdc_contracts.spark_checks.decoding import Output, decode_input
-
-    with progress(session, source.spans) as watch:
-        return decode_input(
-            session, source, scope,
-            Output(options.target, replace=options.replace, trust_contract=options.trust_contract),
-            fail_on=options.fail_on, watch=watch,
-        )  # fmt: skip
-
-
 def finish(
     report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
@@ -260,17 +242,6 @@ def finish(
     if bookmarks is not None:
         write_bookmarks(bookmarks, report["ledger"])
     raise typer.Exit(code)
-
-
-def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | None) -> None:
-    """Tell the report and where the rows are, and end with the exit code of the run."""
-    reports.tell(decoded.report, as_json=as_json, targets=targets)
-    if decoded.withheld is not None:
-        console.say(f"error: nothing was published: {decoded.withheld}")
-        console.say("  decode the range before and after it under its own version, or give --trust-contract")
-        raise typer.Exit(EXIT_CODES[DRIFT])
-    console.say(f"published run {decoded.run}: {decoded.report['ledger']['changes']:,} changes in {decoded.directory}")
-    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
 
 
 def _tell_ranges(source: TopicInput | FileInput) -> None:

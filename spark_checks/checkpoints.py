@@ -1,13 +1,13 @@
 """Checkpoints: what Spark notes of a stream, as offsets, and what we keep beside it under `_cdc`.
 
-    metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
-    sources/0/0         where the stream began                                                (Spark's)
-    offsets/N           where batch N ends; written before it is read                         (Spark's)
-    commits/N           batch N is done                                                       (Spark's)
-    _cdc/stream.json    what the stream is: command, topics, contract                         (ours)
-    _cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
-    _cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
-    _cdc/rolling/N      what all batches up to N came to                                      (ours)
+metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
+sources/0/0         where the stream began                                                (Spark's)
+offsets/N           where batch N ends; written before it is read                         (Spark's)
+commits/N           batch N is done                                                       (Spark's)
+_cdc/stream.json    what the stream is: command, topics, contract                         (ours)
+_cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
+_cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
+_cdc/rolling/N      what all batches up to N came to                                      (ours)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StreamSetup:
 
     `partitions` are those that `--from` named, null where all are read, also those that are added. `spoken` and
     `detection` are what was found out where nobody declared the contract. `beside` are the queries whose rows were
-    in the output when this one began, known and agreed to.
+    in the output when this one began, known and agreed to. `topic_ids` are what the broker knew the topics by.
     """
 
     command: str
@@ -50,6 +50,7 @@ class StreamSetup:
     spoken: Mapping[str, list[str]] | None = None
     detection: Mapping[str, Any] | None = None
     beside: tuple[str, ...] = ()
+    topic_ids: Mapping[str, str] | None = None
 
 
 class Checkpoint:
@@ -75,6 +76,11 @@ class Checkpoint:
     def last(self) -> int | None:
         """The number of the last batch that was begun; None where there was none."""
         return max(self._numbers("offsets"), default=None)
+
+    @property
+    def finished(self) -> int | None:
+        """The number of the last batch that is done; None where there was none."""
+        return max(self._numbers("commits"), default=None)
 
     def committed(self, number: int) -> bool:
         """Say whether Spark has noted that a batch is done."""
@@ -140,7 +146,9 @@ class Checkpoint:
             ],
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
-        self._forget(f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT))
+        self._forget(
+            f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT)
+        )
 
     def pin(self, digest: str) -> str | None:
         """Return the text of a pin, None where there is none."""
@@ -156,7 +164,7 @@ class Checkpoint:
         return self._read(f"{OWN}/rolling/{number}")
 
     def keep_rolling(self, number: int, data: bytes) -> None:
-        """Keep what all batches up to this one came to; that up to the one before stays, for this one may come again."""
+        """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
         self._write(f"{OWN}/rolling/{number}", data)
         self._forget(f"{OWN}/rolling", (str(one) for one in self._numbers(f"{OWN}/rolling") if one < number - 1))
 
@@ -164,15 +172,13 @@ class Checkpoint:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
-            told = json.loads(lines[-1])
-            if version != "v1":
-                raise ValueError(version)
+            told = dict(json.loads(lines[-1] if version == "v1" else "null"))
             return {
                 Source(topic, int(partition)): int(offset)
                 for topic, partitions in told.items()
                 for partition, offset in partitions.items()
             }
-        except (ValueError, IndexError, AttributeError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
             raise UnavailableError(
                 "the checkpoint is damaged, or of a Spark that writes it in another way",
                 where=f"{self.directory}/{name}",

@@ -22,19 +22,21 @@ from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, ledger_rows
+from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, check_typed, ledger_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.run_records import RunRecord, table_records
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import Part, Place
+from cdc_contracts.spark_checks.settled_layouts import settle_layouts
+from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
+    TaskResult,
     Watch,
     collect_results,
     decode_work,
     describe_scope,
-    merge_tallies,
+    merge_results,
 )
 from cdc_contracts.spark_checks.typed_tables import TypedTables, WriteKey
 
@@ -103,31 +105,31 @@ def decode_input(
             "the contract of these messages cannot be told, so nothing is decoded",
             mend="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
         )
+    output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     run = run_id(spans, found) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(runs, run, fail_on)) is not None:
         return done
     overlapping = _overlapping(runs, run, spans, output)
     place = Place(runs.root, run, secrets.token_hex(4))
+    layouts: Layouts = {}
     record = None
     try:
-        tally, parts = _judge(session, source, found, place, watch)
+        judged = _judge(session, source, found, place, watch)
         report = build_report(
-            tally,
+            judged.tally,
             catalogue=scope.catalogue,
             contract=scope.declared,
-            source=source.describe(tally, spans),
+            source=source.describe(judged.tally, spans),
             spans=spans,
             fail_on=fail_on,
             detection=detection,
         )
-        withheld = None if output.trust_contract else contradiction(tally, found)
+        withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None:
-            layouts: Layouts = {}
-            typed = output.tables.write(
-                session, place, key or WriteKey(run, 0), [part for part in parts if part.table == "changes"], layouts
-            )
-            parts += runs.write_part(place, "ledger", ledger_rows(tally, spans))
+            layouts = settle_layouts(runs.layouts(), found.terms.tables, judged)
+            tables = _type(session, output, place, key or WriteKey(run, 0), judged, layouts)
+            ledger = runs.write_part(place, "ledger", ledger_rows(judged.tally, spans))
             record = RunRecord(
                 run=run,
                 contract=scope.declared,
@@ -135,20 +137,20 @@ def decode_input(
                 table_contracts=found.terms.tables.fingerprint,
                 spans=spans,
                 counts={name: report["ledger"][name] for name in COUNTS},
-                parts=tuple(parts),
+                parts=(*judged.parts, *ledger),
                 table_format=output.tables.name,
-                tables=table_records(layouts, typed),
+                tables=tables,
                 stream=key,
             )
             runs.commit(record, report, replaced=overlapping)
     except BaseException:
         halt(session)
-        runs.discard(place)
+        runs.discard(place, map(table_folder, layouts))
         raise
     if record is None:
         runs.discard(place)
-        return Decoded(tally, report, run, output.directory, withheld)
-    return Decoded(tally, report, run, output.directory, record=record.as_document())
+        return Decoded(judged.tally, report, run, output.directory, withheld)
+    return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
 
 
 def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
@@ -189,24 +191,32 @@ def _recorded(runs: RunDirectory, run: str, fail_on: str) -> Decoded | None:
 
 def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[str]:
     found = runs.overlapping(run, spans)
-    if found and not output.replace:
+    if found and not (output.replace and output.tables.replaceable):
         raise UnavailableError(
             f"run {found[0]} has decoded some of these records already",
             where=output.directory,
-            mend="choose another range or directory, or give --replace to put this run in its place",
+            mend="choose another range or directory"
+            + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
         )
     return found
 
 
-def _judge(
-    session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None
-) -> tuple[Tally, list[Part]]:
+def _judge(session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None) -> TaskResult:
     """Judge every record and write what it is, by tasks that read each once."""
     work = decode_work(describe_scope(scope), place, watch)
-    results = collect_results(source.run(session, work, RESULT_SCHEMA))
-    tally, parts = merge_tallies(results), [part for result in results for part in result.parts]
-    check_rows(tally, parts)
-    return tally, parts
+    judged = merge_results(collect_results(source.run(session, work, RESULT_SCHEMA)))
+    check_rows(judged.tally, judged.parts)
+    return judged
+
+
+def _type(
+    session: SparkSession, output: Output, place: Place, key: WriteKey, judged: TaskResult, layouts: Layouts
+) -> tuple[TableRecord, ...]:
+    """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
+    changes = [part for part in judged.parts if part.table == "changes"]
+    written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
+    check_typed(judged.rows, written.rows)
+    return table_records(layouts, written)
 
 
 _PATIENCE_SECONDS = 15

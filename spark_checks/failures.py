@@ -13,7 +13,10 @@ from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, U
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
 HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
+_TWO_STREAMS: Final = "Multiple streaming jobs detected"
+_OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
 _WORKER_GONE: Final = "Python worker exited unexpectedly"
+_REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 
 
 @contextmanager
@@ -42,9 +45,9 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 
 @contextmanager
 def outliving() -> Iterator[None]:
-    """What happens when a process of Spark dies ends as an error that a person can act on.
+    """What happens when a process of Spark dies, or a disk takes no more, ends as an error a person can act on.
 
-    Raises UnavailableError where the JVM is gone, or the Python process of a task.
+    Raises UnavailableError where the JVM is gone, or the Python process of a task, or a file cannot be written.
     """
     from py4j.protocol import Py4JError
 
@@ -53,17 +56,18 @@ def outliving() -> Iterator[None]:
     except CdcContractsError:
         raise
     except Exception as error:
+        again = "What was begun does not count: run the same command again."
         if isinstance(error, (Py4JError, EOFError, OSError)) and jvm_is_gone():
             dead = "Spark's JVM"
         elif _WORKER_GONE in str(error):
             dead = "a Python worker of Spark"
+        elif refused := _REFUSED.findall(f"{type(error).__name__}: {error}"):
+            mend = f"See to the disk, its space and your rights there. {again}"
+            raise UnavailableError(f"a file cannot be written or read: {refused[-1]}", mend=mend) from error
         else:
             raise
-        raise UnavailableError(
-            f"{dead} ended in the middle of its work",
-            mend="Something killed it, most often for want of memory; --cores fewer needs less. What it left behind "
-            "does not count: run the same command again.",
-        ) from error
+        mend = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
+        raise UnavailableError(f"{dead} ended in the middle of its work", mend=mend) from error
 
 
 def jvm_is_gone() -> bool:
@@ -74,9 +78,13 @@ def jvm_is_gone() -> bool:
     return started is not None and started.poll() is not None
 
 
-def lost_records(where: str) -> UnavailableError:
+class RecordsGone(UnavailableError):
+    """Records that were to be read are not there any more."""
+
+
+def lost_records(where: str) -> RecordsGone:
     """Return the error for records that were there when the range was set, and are gone when they are read."""
-    return UnavailableError(
+    return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
         mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
@@ -113,6 +121,25 @@ def tell_failure(
     if "ConfigException" in names or topics is None:
         raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
     raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
+
+
+def tell_stream_failure(
+    thrown: Any, topics: Callable[[], Iterable[str]], properties: Mapping[str, str],
+    *, bootstrap: str, topic: str, checkpoint: str,
+) -> NoReturn:  # fmt: skip
+    """What ended a stream, Spark, Kafka or a second process, becomes an error of ours."""
+    causes = list(causes_of(thrown))
+    told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+    if any(_TWO_STREAMS in line for line in told):
+        raise UnavailableError(
+            "another process follows with this checkpoint",
+            where=checkpoint,
+            mend="Let one of them end: a checkpoint has one stream.",
+        )
+    if any(_OF_KAFKA.search(name) for name, _ in causes):
+        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
+    last = told[-1] if told else causes[-1][0]
+    raise UnavailableError("Spark has ended the stream", where=checkpoint, mend=f"| {last}")
 
 
 def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
@@ -48,11 +50,14 @@ def check_rows(tally: Tally, parts: Iterable[Part]) -> None:
         raise _does_not_add_up(f"the rows written ({written}) are not the rows counted ({counted})")
 
 
-def check_typed(changes: Mapping[str, int], typed: Mapping[str, int]) -> None:
+def check_typed(changes: Mapping[TableName, int], typed: Mapping[str, int]) -> None:
     """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it."""
-    for table in sorted({*changes, *typed}):
-        if changes.get(table, 0) != typed.get(table, 0):
-            counts = f"{changes.get(table, 0)} rows of changes/ became {typed.get(table, 0)} typed rows"
+    wanted: Counter[str] = Counter()
+    for name, rows in changes.items():
+        wanted[name.text] += rows
+    for table in sorted({*wanted, *typed}):
+        if wanted[table] != typed.get(table, 0):
+            counts = f"{wanted[table]} rows of changes/ became {typed.get(table, 0)} typed rows"
             raise _does_not_add_up(f"{counts} of table {table}")
 
 

@@ -141,6 +141,22 @@ def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, 
         return sorted(name for name in _names(admin) if not name.startswith("__"))
 
 
+def topic_ids(
+    session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what a broker knows topics by: a topic that is deleted and made anew has another id, as it has a name.
+
+    Raises as `resolve` does.
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  as above
+    with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
+        names = jvm.java.util.ArrayList()
+        for topic in topics:
+            names.add(topic)
+        described = admin.describeTopics(names).allTopicNames().get()
+        return {topic: described.get(topic).topicId().toString() for topic in topics}
+
+
 def reading_options(
     bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
 ) -> dict[str, str]:
@@ -148,15 +164,21 @@ def reading_options(
 
     `tasks` is the least number of ranges that the offsets are cut into.
     """
-    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
     starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
-    return {f"kafka.{key}": value for key, value in client.items()} | {
-        "kafka.bootstrap.servers": bootstrap,
+    return client_options(bootstrap, properties) | {
         "assign": json.dumps({topic: sorted(selected)}),
         "startingOffsets": json.dumps({topic: starts}),
         "endingOffsets": json.dumps({topic: ends}),
-        "failOnDataLoss": "true",
         **({} if tasks is None else {"minPartitions": str(tasks)}),
+    }
+
+
+def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The options of Spark's Kafka source that do not say what is read: how to reach it, and to fail if it is gone."""
+    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    return {f"kafka.{key}": value for key, value in client.items()} | {
+        "kafka.bootstrap.servers": bootstrap,
+        "failOnDataLoss": "true",
     }
 
 

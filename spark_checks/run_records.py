@@ -133,11 +133,12 @@ def grown_layouts(runs: Iterable[PastRun]) -> Layouts:
     found: dict[TableName, TableLayout] = {}
     for layout in sorted({one for run in runs for one in run.layouts}, key=_longest_first):
         longest = found.setdefault(layout.name, layout)
-        names = {column.name for column in longest.columns}
-        more = [column for column in layout.columns if column.name not in names]
-        if more:
-            columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
-            found[layout.name] = replace(longest, columns=columns)
+        names = {column.name.casefold() for column in longest.columns}
+        more = [column for column in layout.columns if column.name.casefold() not in names]
+        columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
+        held = {column.name for column in columns}
+        awaited = dict.fromkeys(name for name in (*longest.awaited, *layout.awaited) if name not in held)
+        found[layout.name] = replace(longest, columns=columns, awaited=tuple(awaited))
     return found
 
 

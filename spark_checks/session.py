@@ -1,4 +1,4 @@
-"""One Spark session: quiet, in UTC, and able to read Kafka.
+"""One Spark session: quiet, in UTC, and able to read Kafka and to write tables of a format.
 
 What the user has set (spark-submit, spark-defaults.conf, environment) wins over what stands here.
 """
@@ -12,10 +12,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
 from cdc_contracts.spark_checks.jars import (
     Say,
     cache_directory,
@@ -43,34 +45,44 @@ def open_session(
     cores: int | None = None,
     jars: Sequence[str] = (),
     packages: Sequence[str] = (),
+    formats: Sequence[str] = (),
     memory: str = MEMORY,
     say: Say,
     log: Path | None = None,
 ) -> SparkSession:
     """A session runs that fits the checks; one that was running before is used with the settings it has.
 
+    `formats` are those of `CONNECTORS` that tables are to be written in.
     `log` receives all that the JVM prints; without it that is kept unseen and shown only if the start fails.
 
     Raises:
-        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had.
-        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist.
+        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had, or a session
+            that was running before lacks settings that a format needs.
+        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a setting of the
+            user's speaks against a format.
 
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     files = [_existing(jar) for jar in jars]
+    connectors = [CONNECTORS[name] for name in formats if name in CONNECTORS]
     running = SparkContext._active_spark_context  # noqa: SLF001  the only way to ask without starting one
     if running is not None:
-        for jar in _equip(running._jvm, running.getConf(), files, packages, kafka=kafka, say=say):  # noqa: SLF001
+        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+        for connector in connectors:
+            connector.check(partial(session.conf.get, default=None))
+        for jar in _equip(running._jvm, running.getConf(), files, packages, connectors, kafka=kafka, say=say):  # noqa: SLF001
             running._jsc.addJar(jar.as_uri())  # noqa: SLF001
-        return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+        return session
     java = find_java()
     with log.open("w+b") if log else tempfile.TemporaryFile() as output:
         try:
             gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
             conf, local = _settings(gateway.jvm, cores, say)
-            added = _equip(gateway.jvm, conf, files, packages, kafka=kafka, say=say)
+            for connector in connectors:
+                connector.prepare(conf)
+            added = _equip(gateway.jvm, conf, files, packages, connectors, kafka=kafka, say=say)
             named = [name for name in (conf.get("spark.jars") or "").split(",") if name]
             conf.set("spark.jars", ",".join(named + [jar.as_uri() for jar in added]))
             # The path of this interpreter means nothing to the machines of a cluster.
@@ -153,6 +165,9 @@ def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
         # The name of a laptop often does not resolve.
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[2])
+        # By default 200 tasks sort the rows of one machine, and 50 read the log of each Delta table.
+        defaults["spark.sql.shuffle.partitions"] = "8"
+        defaults["spark.databricks.delta.snapshotPartitions"] = "2"
     for name, value in defaults.items():
         conf.setIfMissing(name, value)
     return conf, local
@@ -170,18 +185,28 @@ def _fetch_for_spark(coordinates: Sequence[str], conf: SparkConf, say: Say) -> l
 
 
 def _equip(
-    jvm: Any, conf: SparkConf, files: Sequence[Path], packages: Sequence[str], *, kafka: bool, say: Say
+    jvm: Any,
+    conf: SparkConf,
+    files: Sequence[Path],
+    packages: Sequence[str],
+    connectors: Sequence[Connector],
+    *,
+    kafka: bool,
+    say: Say,
 ) -> list[Path]:
-    """The driver can load the jars named and, if asked, the Kafka source; returned are those that executors lack."""
+    """The driver can load the jars named and, if asked, each connector; returned are those that executors lack."""
     added = list(files)
     _add_to_driver(jvm, files)
     if packages:
         added += _add_to_driver(jvm, _fetch_for_spark(packages, conf, say))
-    if kafka and not _loads(jvm, KAFKA_SOURCE):
-        added += _add_to_driver(jvm, _fetch_for_spark([kafka_connector()], conf, say))
-        if not _loads(jvm, KAFKA_SOURCE):
-            mend = f"Start Spark with --packages {kafka_connector()}."
-            raise UnavailableError("the Kafka source was fetched, and Spark cannot load it", mend=mend)
+    wanted = [(KAFKA_SOURCE, kafka_connector)] if kafka else []
+    wanted += [(connector.provider, connector.package) for connector in connectors]
+    for provider, package in wanted:
+        if not _loads(jvm, provider):
+            added += _add_to_driver(jvm, _fetch_for_spark([package()], conf, say))
+            if not _loads(jvm, provider):
+                mend = f"Start Spark with --packages {package()}."
+                raise UnavailableError("a connector was fetched, and Spark cannot load it", where=provider, mend=mend)
     return added
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.errors import UnavailableError
 
 COMPRESSION: Final = "zstd"
+TABLES: Final = "tables"
 _ROW_GROUP_BYTES: Final = 32 * 1024 * 1024
+_NOT_PLAIN: Final = re.compile(rb"[^A-Za-z0-9_-]")
+_CUT_ESCAPE: Final = re.compile(r"%[0-9A-F]?$")
+_MOST_CHARACTERS: Final = 200
+_UNNAMED: Final = "(unnamed)"  # as no name is written
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,27 @@ class Place:
 
     def folder(self, table: str) -> str:
         return f"{table}/run={self.run}"
+
+
+def table_folder(name: TableName, above: str = TABLES) -> str:
+    """Return where a typed table lies below an output directory: in a folder of its name."""
+    return f"{above}/{encode_name(name)}"
+
+
+def encode_name(name: TableName) -> str:
+    """Return the name of a table in a path: its parts, with dots between.
+
+    Every byte outside `[A-Za-z0-9_-]` is percent-encoded; a name too long for a filesystem ends in its digest.
+    """
+    encoded = ".".join(_NOT_PLAIN.sub(_percent, part.encode()).decode() for part in name if part) or _UNNAMED
+    if len(encoded) > _MOST_CHARACTERS:
+        digest = hashlib.sha256(encoded.encode()).hexdigest()[:16]
+        encoded = f"{_CUT_ESCAPE.sub('', encoded[: _MOST_CHARACTERS - 17])}-{digest}"
+    return encoded
+
+
+def _percent(byte: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % byte[0][0]
 
 
 def open_directory(directory: str) -> tuple[fs.FileSystem, str]:

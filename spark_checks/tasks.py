@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
 from cdc_contracts.registry.bundle import Bundle, bundle
-from cdc_contracts.registry.kernel.kernel import Kernel, paced
+from cdc_contracts.registry.canonical.additions import MOST_STATEMENTS, DdlStatement, ddl_statements
+from cdc_contracts.registry.canonical.sightings import Sightings, TableName
+from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
 from cdc_contracts.registry.tally import Tally
@@ -45,12 +48,23 @@ class ScopeSpec:
         return open_scope(self.documents.open(), self.declared, terms)
 
 
-@dataclass(frozen=True)
+@dataclass
 class TaskResult:
-    """What one task came to: its tally, and the files it wrote by table."""
+    """What one task came to: its tally and files; of its row changes the tables, and what tells their layouts."""
 
     tally: Tally
     parts: tuple[Part, ...] = ()
+    rows: Counter[TableName] = field(default_factory=Counter)
+    sightings: Sightings = field(default_factory=Sightings)
+    statements: set[DdlStatement] = field(default_factory=set)
+
+    def merge(self, other: TaskResult) -> None:
+        """Take what another task came to; only the files are in the order of merging."""
+        self.tally.merge(other.tally)
+        self.parts += other.parts
+        self.rows.update(other.rows)
+        self.sightings.merge(other.sightings)
+        self.statements |= other.statements
 
 
 def describe_scope(scope: Scope) -> ScopeSpec:
@@ -58,7 +72,7 @@ def describe_scope(scope: Scope) -> ScopeSpec:
     return ScopeSpec(bundle(scope.catalogue), scope.declared, scope.spoken, pickle.dumps(scope.terms))
 
 
-class Counter(Protocol):
+class Count(Protocol):
     """A number that grows: an accumulator of Spark, or one of this process."""
 
     @property
@@ -71,8 +85,8 @@ class Counter(Protocol):
 class Watch:
     """Counters that are added to as tasks or batches end, so that a person can see how far a run is."""
 
-    read: Counter
-    quarantined: Counter
+    read: Count
+    quarantined: Count
 
     def add(self, tally: Tally) -> None:
         self.read.add(sum(counts.read for counts in tally.partitions.values()))
@@ -84,13 +98,13 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
+        kernel = open_kernel(opened)
         tally = Tally()
         for records in paced(batches):
             tally.merge(kernel.audit(records))
         if watch is not None:
             watch.add(tally)
-        yield _as_row(TaskResult(tally))
+        yield as_row(TaskResult(tally))
 
     return work
 
@@ -100,23 +114,23 @@ def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Wo
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
-        tally = Tally()
-        writers = {name: TableWriter(place, name, schema, _attempt()) for name, schema in _TABLES.items()}
+        kernel = open_kernel(opened)
+        result = TaskResult(Tally())
+        writers = {name: TableWriter(place, name, schema, attempt_name()) for name, schema in _TABLES.items()}
         try:
             for records in paced(batches):
                 for written in kernel.decode(records):
-                    tally.merge(written.tally)
+                    _note(result, written)
                     for name, writer in writers.items():
                         writer.write(getattr(written, name))
-            parts = tuple(part for writer in writers.values() for part in writer.close())
+            result.parts = tuple(part for writer in writers.values() for part in writer.close())
         except BaseException:
             for writer in writers.values():
                 writer.discard()
             raise
         if watch is not None:
-            watch.add(tally)
-        yield _as_row(TaskResult(tally, parts))
+            watch.add(result.tally)
+        yield as_row(result)
 
     return work
 
@@ -126,7 +140,7 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
+        kernel = open_kernel(opened)
         for records in paced(batches):
             for written in kernel.decode(records):
                 yield getattr(written, table)
@@ -134,9 +148,37 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
     return work
 
 
-def collect_results(rows: Iterable[Any]) -> list[TaskResult]:
-    """Return the results that the tasks told, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+def _note(result: TaskResult, written: Written) -> None:
+    result.tally.merge(written.tally)
+    result.rows.update(_count_tables(written.changes))
+    result.sightings.merge(written.sightings)
+    if len(result.statements) < MOST_STATEMENTS:
+        result.statements.update(ddl_statements(written.control))
+
+
+def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
+    """Return how many rows each table has, named as its layout is."""
+    grouped = pa.Table.from_batches([changes]).group_by(["database", "schema", "table"])
+    counts = grouped.aggregate([([], "count_all")]).to_pylist()
+    return Counter({TableName(one["database"], one["schema"], one["table"] or ""): one["count_all"] for one in counts})
+
+
+def read_rows(rows: Iterable[Any]) -> list[Any]:
+    """Return what the tasks told by `as_row`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
     return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
+
+
+def collect_results(rows: Iterable[Any]) -> list[TaskResult]:
+    """Return the results of the tasks."""
+    return read_rows(rows)
+
+
+def merge_results(results: Iterable[TaskResult]) -> TaskResult:
+    """Return what all tasks together came to."""
+    total = TaskResult(Tally())
+    for result in results:
+        total.merge(result)
+    return total
 
 
 def merge_tallies(results: Iterable[TaskResult]) -> Tally:
@@ -148,16 +190,18 @@ def merge_tallies(results: Iterable[TaskResult]) -> Tally:
 
 
 @lru_cache(maxsize=4)
-def _open_kernel(spec: bytes) -> Kernel:
+def open_kernel(spec: bytes) -> Kernel:
+    """Return the kernel of a pickled `ScopeSpec`; a worker keeps it, with what it has learnt."""
     found: ScopeSpec = pickle.loads(spec)  # noqa: S301  our own bytes
     return Kernel(found.open())
 
 
-def _as_row(result: TaskResult) -> pa.RecordBatch:
+def as_row(result: object) -> pa.RecordBatch:
+    """Return what a task came to as a row of `RESULT_SCHEMA`."""
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
 
 
-def _attempt() -> str:
+def attempt_name() -> str:
     """Return a name no other attempt of any task has."""
     from pyspark import TaskContext
 

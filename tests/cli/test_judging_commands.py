@@ -198,9 +198,43 @@ def test_decode_says_where_the_rows_are(spark, here, capsys):
     out, err = capsys.readouterr()
     (record,) = (here / "out" / "_runs").glob("*.json")
     assert f"published run {record.stem}: 30 changes in out" in err
+    assert "  shop.orders: 30 rows" in err
     assert out.startswith("PASS")
+    assert main(["decode", "files", "out", "shop.orders"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert pq.read_table(here / line, partitioning=None).num_rows == 30
+    assert main(["decode", "files", "out", "--json"]) == 0
+    assert [one["rows"] for one in json.loads(capsys.readouterr().out)] == [30]
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 0
+    assert f"run {record.stem} is there already, with 30 changes in out" in capsys.readouterr().err
     assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out", "--until", "offset:5"]) == 3
     assert "--replace" in capsys.readouterr().err
+
+
+def test_the_formats_that_can_be_asked_for_are_those_there_are():
+    from cdc_contracts.cli.outputs import TableFormat
+    from cdc_contracts.spark_checks.table_formats import FORMATS, open_tables
+
+    assert [one.value for one in TableFormat] == list(FORMATS)
+    assert open_tables().name == "parquet"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--to", "out", "--current"], "give --table-format delta or"),
+        (["--to", "table:lake.db", "--files", "out"], "give --table-format delta or"),
+        (["--to", "out", "--table-format", "delta", "--replace"], "takes no rows out of delta tables"),
+        (["--to", "table:lake.db", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
+        (["--to", "out", "--files", "out", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
+        (["--to", "table:lake", "--files", "out", "--table-format", "iceberg"], "is written CATALOG.DB"),
+    ],
+)
+def test_options_of_tables_that_do_not_go_together_are_refused_before_spark_starts(here, capsys, options, told):
+    path = write_lines(here / "a.jsonl", rendered("dts/canal@2", 1))
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", *options]) == 2
+    assert told in capsys.readouterr().err
+    assert not (here / "out").exists()
 
 
 def test_decode_publishes_nothing_where_the_declaration_is_proven_wrong(spark, here, capsys):

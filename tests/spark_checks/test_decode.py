@@ -92,7 +92,9 @@ def test_rows_counted_are_rows_written_and_the_record_names_every_file(spark, tm
             == len(read_table(out, table))
         )
     on_disk = {str(path.relative_to(out)) for path in out.rglob("*.parquet")}
-    assert on_disk == {part["path"] for part in record["files"]}
+    typed = [part for one in record["tables"] for part in one["files"]]
+    assert on_disk == {part["path"] for part in [*record["files"], *typed]}
+    assert sum(part["rows"] for part in typed) == ledger["changes"]
     assert [row["value"] for row in read_table(out, "quarantine")] == [b"broken", b"[]"]
     assert [row["findings"][0]["rule"] for row in read_table(out, "quarantine")] == ["D01.json", "D01.not-object"]
     (counted,) = read_table(out, "ledger")

@@ -1,0 +1,95 @@
+"""Connectors: what a format of tables needs of Spark besides Spark itself, namely jars and settings of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.jars import spark_versions
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+
+EXTENSIONS: Final = "spark.sql.extensions"
+
+
+@dataclass(frozen=True)
+class Connector:
+    """The connector of a format.
+
+    `packages` are coordinates by the Spark that they are made for, `provider` is a class that is there where the
+    connector is. `extension` is one among those of the session, `settings` are the session's as well; both have to
+    stand before the session starts.
+    """
+
+    format: str
+    packages: Mapping[str, str]
+    provider: str
+    extension: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def package(self) -> str:
+        """Return the coordinates for the Spark that is installed.
+
+        Raises UnavailableError where none are known.
+        """
+        _, spark = spark_versions()
+        found = self.packages.get(".".join(spark.split(".")[:2]))
+        if found is None:
+            raise UnavailableError(
+                f"no {self.format} connector is known for Spark {spark}",
+                where=f"known for Spark {', '.join(self.packages)}",
+                mend="give one that is made for it with --packages GROUP:ARTIFACT:VERSION or --jars",
+            )
+        return found
+
+    def prepare(self, conf: SparkConf) -> None:
+        """Complete the settings of a session that is to start.
+
+        Raises UsageError where the user has set one of them to something else.
+        """
+        if self.extension is not None:
+            named = [name.strip() for name in (conf.get(EXTENSIONS) or "").split(",") if name.strip()]
+            if self.extension not in named:
+                conf.set(EXTENSIONS, ",".join([*named, self.extension]))
+        for name, value in self.settings.items():
+            if (found := conf.get(name) or value) != value:
+                raise UsageError(
+                    f"{self.format} tables need {name}={value}",
+                    where=f"it is set to {found}",
+                    mend="leave this setting out, or write the tables in another format",
+                )
+            conf.set(name, value)
+
+    def check(self, get: Callable[[str], str | None]) -> None:
+        """Raise UnavailableError where a session that runs has not the settings; they cannot be made good in it."""
+        missing = {name: value for name, value in self.settings.items() if get(name) != value}
+        if self.extension is not None and self.extension not in (get(EXTENSIONS) or ""):
+            missing[EXTENSIONS] = self.extension
+        if missing:
+            wanted = " ".join(f"--conf {name}={value}" for name, value in sorted(missing.items()))
+            raise UnavailableError(
+                f"the Spark session that runs already cannot write {self.format} tables",
+                where=f"it lacks {', '.join(sorted(missing))}",
+                mend=f"start Spark with {wanted}",
+            )
+
+
+CONNECTORS: Final[Mapping[str, Connector]] = {
+    "delta": Connector(
+        "delta",
+        {"4.0": "io.delta:delta-spark_2.13:4.0.0"},
+        "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "io.delta.sql.DeltaSparkSessionExtension",
+        {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"},
+    ),
+    # Its catalogs are settings of queries, not of the session, and Spark itself knows how to merge.
+    "iceberg": Connector(
+        "iceberg",
+        {"4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0"},
+        "org.apache.iceberg.spark.SparkCatalog",
+    ),
+}
+"""By what `--table-format` calls the format. Parquet is not among them: it needs no connector."""

@@ -1,0 +1,23 @@
+"""The layouts that a run writes tables by: what earlier runs fixed, and what this one adds."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.canonical.additions import added_columns
+from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout
+from cdc_contracts.registry.canonical.settlement import MESSAGES, settle
+from cdc_contracts.registry.tables import TableContracts
+from cdc_contracts.spark_checks.tasks import TaskResult
+
+
+def settle_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:
+    """Return the layouts of the tables that a run has rows of, or whose layout it changes.
+
+    A table beyond those that sightings keep has no columns: all values of its rows are text in `_raw`.
+    """
+    columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
+    for name in judged.sightings.tables():
+        columns[name] = [*columns.get(name, ()), *judged.sightings.columns(name)]
+    settled = settle(known, contracts, judged.sightings, added_columns(judged.statements, columns))
+    changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
+    bare = {name: TableLayout(name, (), (), MESSAGES) for name in judged.rows if name not in settled}
+    return {name: settled[name] for name in judged.rows if name in settled} | changed | bare
