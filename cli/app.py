@@ -30,6 +30,7 @@ from cdc_contracts.cli import (
     reporting,
     rulebook,
     sampling,
+    tables,
     why,
 )
 from cdc_contracts.cli.running import Terminated
@@ -82,6 +83,7 @@ app.command("why", short_help="Explain one message, and what it breaks.")(why.wh
 app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
+app.add_typer(tables.app, name="tables", short_help="Contracts of your tables: from DDL or a topic; check.")
 app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
 app.command("lint", short_help="Check that contracts hold together.")(linting.lint)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import judging, reports, running, topics
+from cdc_contracts.cli import following, judging, reports, running, topics
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
@@ -19,6 +19,7 @@ app = typer.Typer(help="Judge every message of a topic or file against its contr
 def audit_topic(
     brokers: running.Brokers,
     reading: running.Reading,
+    stream: following.Following,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
@@ -37,7 +38,7 @@ def audit_topic(
     strict_json: judging.StrictJson = False,
     show_values: judging.ShowValues = False,
 ) -> None:
-    """Judge every message of a range of one or more topics, read once."""
+    """Judge every message of a range of one or more topics, read once, or of a stream."""
     reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     known = reports.open_baseline(baseline)
     judge = partial(
@@ -46,6 +47,10 @@ def audit_topic(
         include=reading.include, exclude=reading.exclude, show_values=show_values,
         wrapping=reading.unwrap,
     )  # fmt: skip
+    if topics.is_followed(stream, reading, brokers):
+        ending = following.Ending(fail_on, as_json, report, known, new_baseline)
+        topics.follow_audit(names, reading, brokers, contract, judge, stream, ending)
+        return
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
         told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)

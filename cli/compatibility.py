@@ -30,12 +30,15 @@ _MOST_NAMED = 4
 _LONGEST = 160
 
 
-def print_verdict(verdict: Verdict, named: Sequence[str]) -> None:
-    """Write the verdict of one comparison: first what breaks or is not decided, then notes in short."""
+def print_verdict(verdict: Verdict, named: Sequence[str], *, asked: str | None = None) -> None:
+    """Write the verdict of one comparison: first what breaks or is not decided, then notes in short.
+
+    `asked` is the question it answers, where that is not the one of the policy.
+    """
     olds, new = ", ".join(named[:-1]), named[-1]
     told = {True: f"{new} with {olds}", False: f"{new} with {olds}", None: f"{new} with {olds}: look yourself"}
     console.print_text(f"{_WORDS[verdict.compatible]}: {told[verdict.compatible]}", first=_STYLES[verdict.compatible])
-    console.print_text(_ASKED[verdict.policy].format(level=verdict.level))
+    console.print_text(asked or _ASKED[verdict.policy].format(level=verdict.level))
     heavy = [one for one in verdict.findings if one.severity != "note"]
     explained: set[str] = set()
     for finding in heavy:

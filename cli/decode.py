@@ -7,21 +7,22 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, outputs, reports, running
+from cdc_contracts.cli import console, following, judging, outputs, reports, running
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
 
-@app.command("topic", short_help="Decode a range of one or more topics.")
+@app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
 @spread
 def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: running.Bootstrap,
     output: outputs.OutputOptions,
+    stream: following.DecodeFollowing,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     tables: judging.Tables = None,
     table: judging.Table = None,
@@ -40,15 +41,23 @@ def decode_topic(
     packages: running.Packages = None,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
+    stream.check(refused={"--until": end != "latest"})
+    output.check()
     reports.check_targets(report)
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
     )  # fmt: skip
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-    with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
+    if stream.follow:
+        place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
+        following.follow_decode(stream, place, scope, following.Ending(fail_on, as_json, report), output)
+        return
+    with running.spark_session(
+        kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
+    ) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
-        decoded = outputs.watch_decode(session, source, scope, output.open(), fail_on)
+        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
         outputs.finish_decode(decoded, as_json=as_json, targets=report)
 
 
@@ -60,7 +69,7 @@ def decode_file(
     ],
     output: outputs.OutputOptions,
     contract: judging.Contract = None,
-    start: running.From = "earliest",
+    start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     tables: judging.Tables = None,
@@ -74,16 +83,21 @@ def decode_file(
     max_bytes: judging.MaxBytes = judging.MOST_BYTES,
     strict_json: judging.StrictJson = False,
     cores: running.Cores = None,
+    jars: running.Jars = None,
+    packages: running.Packages = None,
 ) -> None:
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     reports.check_targets(report, kept=paths)
+    output.check()
     scope = judging.open_run(
         contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
         max_bytes=max_bytes, strict_json=strict_json, table=table,
     )  # fmt: skip
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
-    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
-        decoded = outputs.watch_decode(session, source, scope, output.open(), fail_on)
+    with running.spark_session(
+        kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
+    ) as session:
+        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
         outputs.finish_decode(decoded, as_json=as_json, targets=report)
 
 

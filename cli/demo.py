@@ -80,7 +80,7 @@ def _open(reference: str) -> Scope:
 def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> Decoded:
     both = _open(subject)
     output = outputs.OutputOptions(str(target / "decoded"), replace=True)
-    return outputs.watch_decode(session, source, both, output.open(), "error")
+    return outputs.watch_decode(session, source, both, output.open(both.catalogue), "error")
 
 
 def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Path) -> None:

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.registry.catalogue import Catalogue
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.decoding import Decoded, Output
     from cdc_contracts.spark_checks.sources import Input
 
+_SCHEMA = "table:"
 _MOST_TABLES = 20
 _MOST_COLUMNS = 10
 
@@ -28,13 +31,20 @@ class TableFormat(StrEnum):
     """What typed tables are kept as; `spark_checks.table_formats.FORMATS`, a test compares the two."""
 
     PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """Where rows go, and on what conditions."""
 
-    target: Annotated[str, typer.Option("--to", metavar="DIR", help="Where the rows go; a local folder or a URI.")]
+    target: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="DIR|table:CATALOG.DB", help="Where the rows go; a local folder, a URI, a schema."
+        ),
+    ]
     table_format: Annotated[TableFormat, typer.Option("--table-format", help="What the typed tables are kept as.")] = (
         TableFormat.PARQUET
     )
@@ -48,14 +58,59 @@ class OutputOptions:
         bool, typer.Option("--drop-duplicates", help="Keep rows that a source sent again out of the typed tables.")
     ] = False
 
-    def open(self) -> Output:
+    files: Annotated[
+        str | None,
+        typer.Option("--files", metavar="DIR", help="With --to table:CATALOG.DB: where all but the typed tables goes."),
+    ] = None
+    current: Annotated[
+        bool, typer.Option("--current", help="Keep the rows that are there now as well, in tables of their own.")
+    ] = False
+
+    @property
+    def directory(self) -> str:
+        """Where the files of runs go."""
+        return self.files or self.target
+
+    def check(self) -> None:
+        """Raise UsageError where options do not go together."""
+        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(_SCHEMA)
+        if parquet and (named or self.current):
+            raise UsageError(
+                "--current and table:CATALOG.DB are for tables that keep versions of themselves",
+                mend="give --table-format delta or --table-format iceberg",
+            )
+        if not parquet and self.replace:
+            raise UsageError(
+                f"--replace takes no rows out of {self.table_format} tables",
+                mend="decode into another directory, or only the range that is not there yet",
+            )
+        if named != (self.files is not None):
+            raise UsageError(
+                "--files DIR and --to table:CATALOG.DB are given together",
+                mend="DIR is where changes, control, quarantine, ledger and the records of runs go",
+            )
+        if named:
+            from cdc_contracts.spark_checks.lakehouse.addresses import parse_schema
+
+            parse_schema(self.target.removeprefix(_SCHEMA), self.table_format.value)
+
+    def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
         from cdc_contracts.spark_checks.decoding import Output
+        from cdc_contracts.spark_checks.runs import RunDirectory
         from cdc_contracts.spark_checks.table_formats import open_tables
 
+        options: dict[str, Any] = {}
+        if self.table_format is not TableFormat.PARQUET:
+            schema = self.target.removeprefix(_SCHEMA) if self.files is not None else None
+            options = {
+                "directory": RunDirectory(self.directory).root,
+                "schema": schema,
+                "catalogue": catalogue if self.current else None,
+            }
         return Output(
-            self.target,
-            tables=open_tables(self.table_format.value),
+            self.directory,
+            tables=open_tables(self.table_format.value, **options),
             replace=self.replace,
             trust_contract=self.trust_contract,
             drop_duplicates=self.drop_duplicates,
@@ -106,6 +161,18 @@ def tell_tables(tables: Sequence[Mapping[str, Any]]) -> None:
         texts = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
         kept = ", ".join(f"{column} {count:,}" for column, count in texts[:_MOST_COLUMNS])
         more = f" and {len(texts) - _MOST_COLUMNS} more columns" if len(texts) > _MOST_COLUMNS else ""
-        console.say(f"  {one['table']}: {one['rows']:,} rows" + (f"; as text in _raw: {kept}{more}" if kept else ""))
+        told = _tell_current((one.get("commit") or {}).get("current", {}))
+        console.say(
+            f"  {one['table']}: {one['rows']:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
+        )
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")
+
+
+def _tell_current(merged: Mapping[str, int] | None) -> str:
+    if merged is None:
+        return "; no current rows, for no primary key is known (--tables gives one)"
+    if not merged:
+        return ""
+    keyless = f", {merged['keyless']:,} changes name no key" if merged["keyless"] else ""
+    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{keyless}"

@@ -15,10 +15,12 @@ _TITLES = {
     "drift": "Drift: what messages do that their contract does not say",
     "cross-field": "Rules across fields: the drift class cross-field in particular",
     "lint": "Lint: what holds a contract together",
+    "table": "Table contracts: what holds one together",
     "json-schema": "Compatibility: how JSON Schemas differ",
     "avro": "Compatibility: how Avro schemas differ",
     "meaning": "Compatibility: what contracts understand differently",
     "publication": "Compatibility: what may become of a published version",
+    "table-versions": "Compatibility: how versions of a table contract differ",
 }
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, no_args_is_help=False)

@@ -34,7 +34,12 @@ KafkaConfig = Annotated[
 KafkaOptions = Annotated[
     list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
 ]
-From = Annotated[str, typer.Option("--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+    ),
+]
 To = Annotated[
     str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
 ]
@@ -64,12 +69,7 @@ class Wrapping(StrEnum):
 class Reading:
     """Options of what is read, and where the work is done."""
 
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
-        ),
-    ] = None
+    start: From = None
     end: To = "latest"
     engine: Annotated[
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
@@ -133,7 +133,12 @@ def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[Sp
 
 @contextmanager
 def spark_session(
-    *, kafka: bool, cores: int | None, jars: Sequence[Path] | None, packages: Sequence[str] | None
+    *,
+    kafka: bool,
+    cores: int | None,
+    jars: Sequence[Path] | None,
+    packages: Sequence[str] | None,
+    formats: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
     """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
     from pyspark import SparkContext
@@ -145,8 +150,9 @@ def spark_session(
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         session = open_session(
-            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), say=console.say
-        )
+            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
+            say=console.say,
+        )  # fmt: skip
         try:
             with outliving():
                 yield session

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdc_contracts.cli import judging, running
+from cdc_contracts.cli import following, judging, running
 from cdc_contracts.registry.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +50,36 @@ def open_inputs(
         return [(replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()]
 
     return opened
+
+
+def is_followed(stream: following.Following, reading: running.Reading, brokers: running.Brokers) -> bool:
+    """Say whether topics are followed. Raises UsageError where the options do not go together."""
+    stream.check(refused={
+        "--to": reading.end != "latest",
+        "--sample": reading.sample is not None,
+        "--time-limit": reading.time_limit is not None,
+        "--since-last": brokers.since_last is not None,
+        "--pattern": brokers.pattern is not None,
+        "--engine local": reading.engine is running.Engine.LOCAL,
+    })  # fmt: skip
+    return stream.follow
+
+
+def follow_audit(
+    topics: Sequence[str] | None, reading: running.Reading, brokers: running.Brokers, contract: str | None,
+    judge: Judge, stream: following.Following, ending: following.Ending,
+) -> None:  # fmt: skip
+    """Judge every message of topics, those that are there and those that come."""
+    _check_choice(topics, brokers)
+    scope, names = following.one_scope(assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge))
+    start, properties = running.parse_topic_options(
+        reading.start, "latest", brokers.kafka_config, brokers.kafka_options
+    )
+    place = following.Place(
+        brokers.bootstrap, names, start if reading.start else None, properties, reading.cores, brokers.jars,
+        brokers.packages,
+    )  # fmt: skip
+    following.follow_audit(stream, place, scope, ending)
 
 
 def assign_scopes(

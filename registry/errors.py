@@ -6,6 +6,7 @@ CdcContractsError            what happened, where, how to mend it
 │       └── InvalidSchema    a schema handed in is none, or is not safe to work with
 │           └── SchemaTooLarge
 ├── UnavailableError         it could not run, or data is gone: exit 3
+├── WithheldError            rows are not published, because records speak against the contract: exit 1
 ├── UndetectedError          what contract the messages speak cannot be told: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 
@@ -54,6 +55,12 @@ class UnavailableError(CdcContractsError):
     """Something outside did not answer, or the data asked for is not there."""
 
     exit_code = 3
+
+
+class WithheldError(CdcContractsError):
+    """Records prove another version than the one that they were to be read by, so that no row is published."""
+
+    exit_code = 1
 
 
 class UndetectedError(CdcContractsError):

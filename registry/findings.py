@@ -112,9 +112,11 @@ _CLASSES = (
     ),
     DriftClass(
         "D14", "precision", ERROR,
-        "A number cannot be kept: written out it has more than 4,096 characters.",
-        "Find the producer of the number; no database column holds one of that size.",
-        "12.10", "1E999999999",
+        "A value cannot be kept as it is: a number that written out has more than 4,096 characters, or a value that "
+        "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
+        "Compare the table contract with the table: the column may have been widened. No database column holds a "
+        "number of 4,096 characters: look for its producer.",
+        "12.10 in a decimal(10,2)", "12.105 in a decimal(10,2); 1E999999999",
     ),
     DriftClass(
         "D15", "not-exercised", INFO,

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from cdc_contracts.registry import model
 
-_PARAMETERS = re.compile(r"\s*\([^()]*\)")
+_PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
+"""Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
 _UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
 
 

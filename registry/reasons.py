@@ -32,6 +32,9 @@ _CAUSES: Final = {
     "D12.goes-back": "A record stands behind one with a higher position: something was sent again, or by two senders.",
     "D12.repeats": "A record has the position of the one before it: it was sent twice, or two changes share a number.",
     "D14.digits": "Written out it would have more than 4,096 characters.",
+    "D14.range": "The number is beyond the type that the table contract declares for its column.",
+    "D14.scale": "The number has more digits after the point than the table contract declares for its column.",
+    "D14.second-digits": "The time has more digits of a second than the table contract declares, and than tables keep.",
 }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
+from cdc_contracts.registry.canonical.bounds import CAUSES, bound_of
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Control, Image
 from cdc_contracts.registry.discriminators import all_hold
@@ -215,14 +216,19 @@ class ReferenceJudge:
                 expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in form.wire))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
-                yield from self._judge_value(form, value, path, columns)
+                declared = columns.table.types.get(name) if columns.table is not None else None
+                yield from self._judge_value(form, value, path, columns, declared)
 
-    def _judge_value(self, form: Form, value: Any, path: str, columns: TypedColumns) -> Iterator[Finding]:
+    def _judge_value(
+        self, form: Form, value: Any, path: str, columns: TypedColumns, declared: str | None
+    ) -> Iterator[Finding]:
         context = self.context_of(form, columns.table, columns.mapping)
         refused = not _schema_of(form, context).fits(value)
         flag: int
+        text = None
         try:
-            flag = form.read(value, context).flag
+            read = form.read(value, context)
+            text, flag = read.text, read.flag
         except BrokenValue as error:
             flag = error.flag
         if flag >= FIRST_RECORD:
@@ -235,6 +241,15 @@ class ReferenceJudge:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), own)
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
+        if text is not None and declared is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
+            yield from self._judge_fit(form, text, path, declared)
+
+    def _judge_fit(self, form: Form, text: str, path: str, declared: str) -> Iterator[Finding]:
+        """A value that the declared type of its column cannot hold: tables would have to round it."""
+        bound = bound_of(declared, form.kind)
+        for misfit in bound.judge(text) if bound is not None else ():
+            rule, observed = CAUSES[misfit]
+            yield self._finding("precision", rule, path, show_code(declared), observed)
 
     def _unknown_types(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         parts = split_pointer(reading.types_at[0]) if reading.types_at else ()

@@ -10,6 +10,7 @@ from typing import Final
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import CLASSES, INFO, WARNING
 from cdc_contracts.registry.lint.rules import LINT_RULES
+from cdc_contracts.registry.lint.tables import TABLE_RULES
 
 DRIFT: Final = "drift"
 CROSS_FIELD: Final = "cross-field"
@@ -18,6 +19,8 @@ JSON_SCHEMA: Final = "json-schema"
 AVRO: Final = "avro"
 MEANING: Final = "meaning"
 PUBLICATION: Final = "publication"
+TABLE: Final = "table"
+TABLE_VERSIONS: Final = "table-versions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,9 @@ def rules() -> tuple[RuleEntry, ...]:
     ]
     mend = "Mend the file that the finding names, or ignore it there for a while: see L26."
     lint = [
-        RuleEntry(one.id, one.name, LINT, one.severity, one.says, mend, one.good, one.bad, one.why)
-        for one in LINT_RULES
+        RuleEntry(one.id, one.name, family, one.severity, one.says, mend, one.good, one.bad, one.why)
+        for family, table in ((LINT, LINT_RULES), (TABLE, TABLE_RULES))
+        for one in table
     ]
     return (*drift, *_CROSS_FIELD_RULES, *lint, *_compatibility_rules())
 
@@ -62,6 +66,7 @@ def _compatibility_rules() -> Iterator[RuleEntry]:
     from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES
     from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
     from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
+    from cdc_contracts.registry.compatibility.tables.rules import TABLE_COMPATIBILITY_RULES
     from cdc_contracts.registry.revisions.ids import ID_CHANGED
 
     tables = {
@@ -69,6 +74,7 @@ def _compatibility_rules() -> Iterator[RuleEntry]:
         AVRO: AVRO_RULES,
         MEANING: MEANING_RULES,
         PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
+        TABLE_VERSIONS: TABLE_COMPATIBILITY_RULES,
     }
     for family, table in tables.items():
         for one in table:

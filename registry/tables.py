@@ -48,6 +48,10 @@ class TableContract(Document):
         """The name of the contract: `shop.orders@2`, or the table alone where nobody counts versions."""
         return self.table if self.version is None else f"{self.table}@{self.version}"
 
+    def may_be_null(self, name: str) -> bool:
+        """Say whether a column may be NULL: one of the primary key may not, whether it says so or leaves it out."""
+        return self.columns[name].nullable and name not in self.primary_key
+
     @cached_property
     def types(self) -> dict[str, str]:
         return {name: column.type for name, column in self.columns.items()}

@@ -76,6 +76,11 @@ class Checkpoint:
         """The number of the last batch that was begun; None where there was none."""
         return max(self._numbers("offsets"), default=None)
 
+    @property
+    def finished(self) -> int | None:
+        """The number of the last batch that is done; None where there was none."""
+        return max(self._numbers("commits"), default=None)
+
     def committed(self, number: int) -> bool:
         """Say whether Spark has noted that a batch is done."""
         return self._read(f"commits/{number}") is not None

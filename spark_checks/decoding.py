@@ -111,6 +111,7 @@ def decode_input(
             "the contract of these messages cannot be told, so nothing is decoded",
             mend="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
         )
+    output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     run = run_id(spans, found) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(output, run, fail_on)) is not None:

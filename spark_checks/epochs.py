@@ -101,7 +101,7 @@ def check_output(
             mend="Without its checkpoint nobody knows where that stream ended. Give the checkpoint that belongs to the "
             "output (--checkpoint), or another output; --new-epoch goes on where the runs of the output end.",
         )
-    if checkpoint.committed(0) and query not in queries:
+    if checkpoint.finished is not None and query not in queries:
         raise UnavailableError(
             "the checkpoint is of a stream that wrote elsewhere: the output has none of its batches",
             where=f"output {directory}, checkpoint {checkpoint.directory}",

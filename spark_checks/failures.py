@@ -13,6 +13,8 @@ from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, U
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
 HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
+_TWO_STREAMS: Final = "Multiple streaming jobs detected"
+_OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
 _WORKER_GONE: Final = "Python worker exited unexpectedly"
 
 
@@ -117,6 +119,25 @@ def tell_failure(
     if "ConfigException" in names or topics is None:
         raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
     raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
+
+
+def tell_stream_failure(
+    thrown: Any, topics: Callable[[], Iterable[str]], properties: Mapping[str, str],
+    *, bootstrap: str, topic: str, checkpoint: str,
+) -> NoReturn:  # fmt: skip
+    """What ended a stream, Spark, Kafka or a second process, becomes an error of ours."""
+    causes = list(causes_of(thrown))
+    told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+    if any(_TWO_STREAMS in line for line in told):
+        raise UnavailableError(
+            "another process follows with this checkpoint",
+            where=checkpoint,
+            mend="Let one of them end: a checkpoint has one stream.",
+        )
+    if any(_OF_KAFKA.search(name) for name, _ in causes):
+        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
+    last = told[-1] if told else causes[-1][0]
+    raise UnavailableError("Spark has ended the stream", where=checkpoint, mend=f"| {last}")
 
 
 def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from cdc_contracts.registry.reports.kinds import write_whole
 from cdc_contracts.registry.tally import Source
 
 if TYPE_CHECKING:
-    from cdc_contracts.spark_checks.streaming import Batch
+    from cdc_contracts.spark_checks.batches import Batch
 
 PREFIX: Final = "cdc_contracts_follow"
 MOST_PARTITIONS: Final = 1_000

@@ -15,7 +15,7 @@ import pyarrow as pa
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.spark_checks.changes_files import TYPED_FROM, read_changes
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, table_folder
+from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -28,9 +28,18 @@ MOST_OPEN: Final = 200
 
 
 class ParquetTables:
-    """Files of typed rows that count by the record of their run, so that writing them again is harmless."""
+    """Files of typed rows that count by the record of their run, so that writing them again is harmless.
+
+    `above` is the folder that holds the folders of the tables.
+    """
 
     name = "parquet"
+
+    def __init__(self, above: str = TABLES) -> None:
+        self._above = above
+
+    def prepare(self, session: SparkSession) -> None:
+        """Nothing is to be done: files need no settings."""
 
     def write(
         self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
@@ -38,7 +47,7 @@ class ParquetTables:
         """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
         if not changes:
             return TypedWrite()
-        job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts)))
+        job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
 
         def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             mine = [number for batch in batches for number in batch.column(0).to_pylist()]
@@ -68,10 +77,11 @@ class WriteJob:
     place: Place
     changes: tuple[Part, ...]
     layouts: Mapping[TableName, TableLayout]
+    above: str = TABLES
 
     def run(self, numbers: Sequence[int]) -> TypedWrite:
         """Type the rows of some changes files; nothing is left of it where that fails."""
-        files = _TypedFiles(self.place, self.layouts)
+        files = _TypedFiles(self.place, self.layouts, self.above)
         try:
             for number in numbers:
                 for changes in read_changes(self.place, self.changes[number], TYPED_FROM):
@@ -97,8 +107,9 @@ def _open_job(job: bytes) -> WriteJob:
 class _TypedFiles:
     """The rows of one task, table by table: those that wait, and the files that are open."""
 
-    def __init__(self, place: Place, layouts: Layouts) -> None:
+    def __init__(self, place: Place, layouts: Layouts, above: str) -> None:
         self._place = place
+        self._above = above
         self._layouts = layouts
         self._waiting: dict[TableName, list[pa.RecordBatch]] = {}
         self._bytes: Counter[TableName] = Counter()
@@ -145,7 +156,9 @@ class _TypedFiles:
         if writer is None:
             # The number keeps files apart where a filesystem takes two folders for one, as by case.
             attempt = f"{attempt_name()}-{self._opened}"
-            writer = TableWriter(self._place, name.text, self._layouts[name].arrow, attempt, table_folder(name))
+            writer = TableWriter(
+                self._place, name.text, self._layouts[name].arrow, attempt, table_folder(name, self._above)
+            )
             self._opened += 1
         self._open[name] = writer  # last: the one that was written to longest ago is the first to be finished
         if len(self._open) > MOST_OPEN:

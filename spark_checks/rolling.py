@@ -6,6 +6,7 @@ import io
 import pickle
 from collections import Counter
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ class Rolling:
         check_ledger(tally, spans)
         self.first = number if self.first is None else self.first
         self.batches += 1
-        self.tally.merge(tally)
+        self.tally.merge(deepcopy(tally))  # merging keeps parts of what it is given, and adds to them later
         for source, span in spans.items():
             known = self.spans.get(source, span)
             self.spans[source] = Span(known.start, span.end)

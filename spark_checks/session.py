@@ -165,6 +165,9 @@ def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
         # The name of a laptop often does not resolve.
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[2])
+        # By default 200 tasks sort the rows of one machine, and 50 read the log of each Delta table.
+        defaults["spark.sql.shuffle.partitions"] = "8"
+        defaults["spark.databricks.delta.snapshotPartitions"] = "2"
     for name, value in defaults.items():
         conf.setIfMissing(name, value)
     return conf, local

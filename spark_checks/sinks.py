@@ -53,8 +53,13 @@ class Place:
         return f"{table}/run={self.run}"
 
 
-def table_folder(name: TableName) -> str:
-    """Return where a typed table lies below an output directory: the parts of its name, with dots between.
+def table_folder(name: TableName, above: str = TABLES) -> str:
+    """Return where a typed table lies below an output directory: in a folder of its name."""
+    return f"{above}/{encode_name(name)}"
+
+
+def encode_name(name: TableName) -> str:
+    """Return the name of a table in a path: its parts, with dots between.
 
     Every byte outside `[A-Za-z0-9_-]` is percent-encoded; a name too long for a filesystem ends in its digest.
     """
@@ -62,7 +67,7 @@ def table_folder(name: TableName) -> str:
     if len(encoded) > _MOST_CHARACTERS:
         digest = hashlib.sha256(encoded.encode()).hexdigest()[:16]
         encoded = f"{_CUT_ESCAPE.sub('', encoded[: _MOST_CHARACTERS - 17])}-{digest}"
-    return f"{TABLES}/{encoded}"
+    return encoded
 
 
 def _percent(byte: re.Match[bytes]) -> bytes:

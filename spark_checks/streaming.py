@@ -11,8 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
@@ -20,9 +19,10 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.batches import Batch, Observer, Pace
 from cdc_contracts.spark_checks.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
-from cdc_contracts.spark_checks.failures import RecordsGone, causes_of, hide, tell_failure
+from cdc_contracts.spark_checks.failures import RecordsGone, tell_stream_failure
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.offsets import client_options, list_topics
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
@@ -41,45 +41,6 @@ _PATIENCE_SECONDS: Final = 20.0
 
 Judge = Callable[[TopicInput, Scope, WriteKey], Tally | None]
 """Does the work of a batch and returns its tally; None where the batch is done already."""
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How a stream runs: `once` over what is there now, else on and on with a batch each `interval` seconds.
-
-    A batch has at most `max_offsets`; one that runs when the stream is to stop has `grace` seconds to finish.
-    """
-
-    once: bool = False
-    interval: float = 10.0
-    max_offsets: int | None = None
-    grace: float = 30.0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A batch that is done: its range, what it came to, and how long it took."""
-
-    number: int
-    spans: Mapping[Source, Span]
-    tally: Tally
-    seconds: float
-
-    @property
-    def read(self) -> int:
-        return sum(counts.read for counts in self.tally.partitions.values())
-
-
-class Observer(Protocol):
-    """Who is told how a stream is doing."""
-
-    def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
-        """Take note of a batch, and of the report over all batches up to it."""
-        ...
-
-    def note_latest(self, latest: Mapping[Source, int]) -> None:
-        """Take note of where the topics end now; empty where there is nothing behind the last batch."""
-        ...
 
 
 class Follow:
@@ -191,10 +152,11 @@ class Follow:
         if ended.isEmpty():
             return
         wanted = self._epoch.wanted
-        causes = list(causes_of(ended.get().getCause()))
-        told = [hide(f"{name}: {message}", wanted.properties) for name, message in causes if message]
-        topics = lambda: list_topics(self._session, wanted.bootstrap, wanted.properties)  # noqa: E731
-        tell_failure(topics, causes, told, bootstrap=wanted.bootstrap, topic=", ".join(wanted.topics))
+        tell_stream_failure(
+            ended.get().getCause(), lambda: list_topics(self._session, wanted.bootstrap, wanted.properties),
+            wanted.properties, bootstrap=wanted.bootstrap, topic=", ".join(wanted.topics),
+            checkpoint=self._checkpoint.directory,
+        )  # fmt: skip
 
     def _note_latest(self, query: StreamingQuery) -> None:
         progress = query.lastProgress

@@ -11,6 +11,8 @@ from cdc_contracts.spark_checks.typed_tables import TypedTables
 PARQUET: Final = "parquet"
 _MAKERS: Final[Mapping[str, str]] = {
     PARQUET: "cdc_contracts.spark_checks.parquet_tables:ParquetTables",
+    "delta": "cdc_contracts.spark_checks.lakehouse.tables:open_delta",
+    "iceberg": "cdc_contracts.spark_checks.lakehouse.tables:open_iceberg",
 }
 FORMATS: Final = tuple(_MAKERS)
 

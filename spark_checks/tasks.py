@@ -101,7 +101,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
+        kernel = open_kernel(opened)
         tally = Tally()
         for records in paced(batches):
             tally.merge(kernel.audit(records))
@@ -117,7 +117,7 @@ def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Wo
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
+        kernel = open_kernel(opened)
         result = TaskResult(Tally())
         writers = {name: TableWriter(place, name, schema, attempt_name()) for name, schema in _TABLES.items()}
         try:
@@ -143,7 +143,7 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernel = _open_kernel(opened)
+        kernel = open_kernel(opened)
         for records in paced(batches):
             for written in kernel.decode(records):
                 yield getattr(written, table)
@@ -194,7 +194,8 @@ def merge_tallies(results: Iterable[TaskResult]) -> Tally:
 
 
 @lru_cache(maxsize=4)
-def _open_kernel(spec: bytes) -> Kernel:
+def open_kernel(spec: bytes) -> Kernel:
+    """Return the kernel of a pickled `ScopeSpec`; a worker keeps it, with what it has learnt."""
     found: ScopeSpec = pickle.loads(spec)  # noqa: S301  our own bytes
     return Kernel(found.open())
 

@@ -44,6 +44,10 @@ class TypedTables(Protocol):
     @property
     def name(self) -> str: ...
 
+    def prepare(self, session: SparkSession) -> None:
+        """Make the session ready for writes. Raises UnavailableError where it cannot be."""
+        ...
+
     def write(
         self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
     ) -> TypedWrite:

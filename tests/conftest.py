@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def spark() -> Iterator[SparkSession]:
     from cdc_contracts.spark_checks.session import open_session
 
-    session = open_session(kafka=True, cores=2, say=print)
+    session = open_session(kafka=True, cores=2, formats=("delta", "iceberg"), say=print)
     yield session
     session.stop()
 

@@ -12,6 +12,7 @@ _PARAMETER: Final = re.compile(r"\s*(-?[0-9]{1,9}|\*)\s*")
 _SIGNS: Final = frozenset({"SIGNED", "UNSIGNED", "ZEROFILL"})
 _EXACT: Final = frozenset({"DECIMAL", "DEC", "NUMERIC", "NUMBER", "FIXED"})
 _MOST_DIGITS: Final = 38
+_MOST_BITS: Final = 64
 _UNSIGNED_BY_NAME: Final = frozenset({"SERIAL"})
 
 
@@ -53,13 +54,19 @@ class SourceType:
 
     @property
     def bits(self) -> int | None:
-        """How many bits a BIT has; None where that is not said."""
-        return self.parameters[0] if self.name == "BIT" and self.parameters else None
+        """How many bits a BIT has; None where that is not said, or is none of 1 to 64."""
+        bits = self.parameters[0] if self.name == "BIT" and self.parameters else None
+        return bits if bits is not None and 1 <= bits <= _MOST_BITS else None
+
+    @property
+    def timed(self) -> bool:
+        """Whether its values are points in time with a clock."""
+        return self.name.startswith(("TIMESTAMP", "DATETIME", "ZONED DATETIME"))
 
     @property
     def second_digits(self) -> int | None:
-        """How many digits of a second a time has; None where that is not said."""
-        return self.parameters[0] if self.parameters else None
+        """How many digits of a second a point in time has; None where that is not said."""
+        return self.parameters[0] if self.timed and self.parameters else None
 
     @property
     def zoned(self) -> bool:

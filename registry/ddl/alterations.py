@@ -80,11 +80,12 @@ def _modify(action: Words, draft: TableDraft, grammar: Grammar) -> bool:
         name = draft.find(name_of(first, grammar))
         if name is None:
             raise DdlError(f"{draft.name} has no column {first.text} to modify", first.line)
-        before = draft.columns[name]
+        before, behind = draft.columns[name], part.at
         try:
             part.at -= 1
             now = read_column(part, grammar)
         except DdlError:
+            part.at = behind
             if grammar.name == MYSQL.name or not part.takes("NOT", "NULL"):
                 return False
             draft.columns[name] = before.model_copy(update={"nullable": part.sees("DISABLE")})

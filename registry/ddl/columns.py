@@ -75,10 +75,14 @@ def is_column(words: Words, grammar: Grammar) -> bool:
 
 
 def read_column(words: Words, grammar: Grammar) -> Definition:
-    """Return the column that some words define. Raises DdlError where they define none."""
+    """Return the column that some words define; a virtual one need not say its type.
+
+    Raises DdlError where they define none.
+    """
     first = words.take_name("the name of a column")
     name = name_of(first, grammar)
-    stored, serial = read_type(words, grammar)
+    untyped = grammar.name == ORACLE.name and (words.sees("AS", "(") or words.sees("GENERATED", "ALWAYS", "AS", "("))
+    stored, serial = ("", False) if untyped else read_type(words, grammar)
     traits = _read_traits(words)
     nullable = traits.nullable and not traits.primary and not serial
     virtual = traits.generated and not traits.stored

@@ -13,8 +13,8 @@ from cdc_contracts.registry.ddl.grammars import GRAMMARS, MYSQL, ORACLE, Grammar
 from cdc_contracts.registry.ddl.words import DdlError, Words, read_words
 from cdc_contracts.registry.tables import TableColumn
 
-MOST_CHARACTERS: Final = 64 * 1024
-"""A longer statement is not looked at: no ALTER TABLE is so long, and a text of this length takes half a second."""
+MOST_CHARACTERS: Final = 32 * 1024
+"""A longer statement is not looked at: hardly an ALTER TABLE is so long, and one of this length may take a second."""
 _ALTERS: Final = re.compile(r"\balter\b", re.IGNORECASE)
 _ADDS: Final = re.compile(r"\badd\b", re.IGNORECASE)
 

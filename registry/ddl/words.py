@@ -18,6 +18,7 @@ NUMBER: Final = "number"
 SIGN: Final = "sign"
 
 _PIECE: Final = re.compile(r"\S+")
+_BEGINS: Final = re.compile(r"from \d+:(\d+)")
 _WORDLIKE: Final = re.compile(r"[\w$#]")
 
 
@@ -31,17 +32,21 @@ class DdlError(Exception):
 
 
 class Word(NamedTuple):
-    """One word: its text without quotes, its kind, its line from 1, the text as written, and if it begins a line."""
+    """One word: its text without quotes, its kind, its line from 1, the text as written, and if it begins a line.
+
+    `means` is the text in capitals where it is not quoted, else empty.
+    """
 
     text: str
     kind: str
     line: int
     written: str
     leads: bool
+    means: str
 
     def says(self, *words: str) -> bool:
         """Say whether this is one of some words or signs, not quoted; words are given in capitals."""
-        return self.kind in (PLAIN, SIGN) and self.text.upper() in words
+        return self.means in words
 
     @property
     def is_name(self) -> bool:
@@ -71,8 +76,10 @@ class Words:
 
     def sees(self, *phrase: str) -> bool:
         """Say whether the next words are these, not quoted."""
-        ahead = [self.peek(number) for number in range(len(phrase))]
-        return all(word is not None and word.says(wanted) for word, wanted in zip(ahead, phrase, strict=True))
+        words, at = self.words, self.at
+        if at + len(phrase) > len(words):
+            return False
+        return all(words[at + ahead].means == wanted for ahead, wanted in enumerate(phrase))
 
     def takes(self, *phrase: str) -> bool:
         """Go behind these words if they come next, and say so."""
@@ -143,10 +150,10 @@ def read_words(text: str, grammar: str) -> list[Word]:
         written = text[token.start : token.end + 1]
         kind = _kind_of(token.token_type.name, written)
         if kind != PLAIN:
-            words.append(Word(token.text, kind, line, written, leads))
+            words.append(Word(token.text, kind, line, written, leads, written if kind == SIGN else ""))
             continue
         for piece in _PIECE.findall(written):  # `PRIMARY KEY` is one token
-            words.append(Word(piece, kind, line, piece, leads))
+            words.append(Word(piece, kind, line, piece, leads, piece.upper()))
             leads = False
     return words
 
@@ -162,12 +169,11 @@ def _kind_of(name: str, written: str) -> str:
 
 
 def _line_of(error: BaseException, text: str) -> int:
-    """Return the line where an open quote begins, as far as the error of the tokenizer knows."""
+    """Return the line where an open quote begins, as far as the error of the tokenizer tells: it says the offset."""
     cause: BaseException | None = error
     while cause is not None:
-        found = re.search(r"from (\d+):\d+", str(cause))
+        found = _BEGINS.search(str(cause))
         if found:
-            return int(found[1])
+            return text.count("\n", 0, int(found[1])) + 1
         cause = cause.__cause__
-    start = getattr(error, "start", None)
-    return text.count("\n", 0, start) + 1 if isinstance(start, int) else 1
+    return 1

@@ -8,7 +8,9 @@ from cdc_contracts.registry.forms.form import Form
 from cdc_contracts.registry.forms.shapes import describe_shape, describe_shapes
 from cdc_contracts.registry.forms.table import FORMS
 from cdc_contracts.registry.forms.values import (
+    FIRST_MISFIT,
     FIRST_RECORD,
+    NOTED_MISFIT,
     RECORDS,
     BrokenValue,
     Column,
@@ -19,8 +21,10 @@ from cdc_contracts.registry.forms.values import (
 )
 
 __all__ = [
+    "FIRST_MISFIT",
     "FIRST_RECORD",
     "FORMS",
+    "NOTED_MISFIT",
     "RECORDS",
     "BrokenValue",
     "Column",

@@ -67,6 +67,10 @@ RECORDS: Final = (
 FIRST_RECORD: Final = 32
 """Added to its place in RECORDS, the flag of a value whose record is none that the form takes."""
 
+FIRST_MISFIT: Final = 64
+"""Added to what keeps a value out of the type that its table contract declares, and to NOTED_MISFIT where noted."""
+NOTED_MISFIT: Final = 8
+
 
 class BrokenValue(Exception):
     """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG).

@@ -136,13 +136,18 @@ def column_marks(
         flags = values.chunks[use].flags
         if flags is None:
             continue
-        records = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if use.form.records else []
-        for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *records):
+        told = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _tells_more(use) else []
+        for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *told):
             flagged = flags == flag
             if flagged.any():
                 mark = ("value", pointer, column.name, use.form.name, int(flag))
                 marks.append((mark, _records(sheet, rows, flagged)))
     return marks
+
+
+def _tells_more(use: FormUse) -> bool:
+    """Say whether flags may tell the record that holds a value, or what keeps it out of its declared type."""
+    return bool(use.form.records) or use.bound is not None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import pyarrow as pa
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.canonical.bounds import bound_of
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel import lanes
@@ -275,7 +276,9 @@ class FastJudge:
         return [self._typed_column(name, source_type, names) for name, source_type in types.items()]
 
     def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...]) -> Column:
-        uses = tuple(self._use(judge, source_type, names) for judge in self._judges)
+        table = self._table_of(names)
+        declared = table.types.get(name) if table is not None else None
+        uses = tuple(self._use(judge, source_type, names, declared) for judge in self._judges)
         wanted = [lanes.lane_of_form(use.form) for use in uses if use is not None]
         lane = lanes.join_lanes(wanted) if len(wanted) == len(uses) else lanes.WIDE
         if lane == lanes.FLOAT and self._compares_wire_text:
@@ -292,13 +295,16 @@ class FastJudge:
         lane = _KIND_LANES[kind] if kind_of(value) not in ("array", "object") else lanes.WIDE
         return Column(name, lane, uses, typed=False, by_kind=True, sure=value is not None)
 
-    def _use(self, judge: ReferenceJudge, source_type: str, names: tuple[Any, ...]) -> FormUse | None:
+    def _use(
+        self, judge: ReferenceJudge, source_type: str, names: tuple[Any, ...], declared: str | None
+    ) -> FormUse | None:
         mapping = judge.version.catalogue.mapping(self._read_names(names, judge.meaning).mapping_name)
         name = mapping.form_of(source_type)
         if name is None:
             return None
         form = FORMS[name]
-        return FormUse(form, judge.context_of(form, self._table_of(names), mapping), judge.lenient(form))
+        bound = None if declared is None else bound_of(declared, form.kind)
+        return FormUse(form, judge.context_of(form, self._table_of(names), mapping), judge.lenient(form), bound)
 
     def _kind_use(self, kind: str, reading: Reading) -> FormUse:
         judge = self._judges[-1]

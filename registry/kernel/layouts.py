@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
+from cdc_contracts.registry.canonical.bounds import Bound
 from cdc_contracts.registry.discriminators import pointers_of
 from cdc_contracts.registry.forms import Context, Form
 from cdc_contracts.registry.kernel import lanes
@@ -35,11 +36,15 @@ _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "
 
 @dataclass(frozen=True)
 class FormUse:
-    """A form as one version uses it; a lenient use keeps broken text as it was sent."""
+    """A form as one version uses it; a lenient use keeps broken text as it was sent.
+
+    `bound` is what a table contract declares of a column, where it declares anything that a value may break.
+    """
 
     form: Form
     context: Context
     lenient: bool
+    bound: Bound | None = None
 
 
 @dataclass(frozen=True)

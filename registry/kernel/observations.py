@@ -11,13 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.forms import Flag, Number, describe_shape, describe_shapes
+from cdc_contracts.registry.forms import (
+    FIRST_MISFIT,
+    NOTED_MISFIT,
+    Flag,
+    Number,
+    describe_shape,
+    describe_shapes,
+)
 from cdc_contracts.registry.kernel.judging import Alike, Bench
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schemas import show_code
 
-_OFF = (Flag.BROKEN, Flag.NOTED)
+_OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
 
 
 def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> list[str] | None:

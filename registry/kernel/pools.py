@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from msgspec import UNSET, Raw
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.forms import BrokenValue, Flag, Number
+from cdc_contracts.registry.canonical.bounds import Bound
+from cdc_contracts.registry.forms import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Column, Flag, Number
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.lanes import Odd, Unfit
 from cdc_contracts.registry.kernel.layouts import FormUse
@@ -151,11 +152,13 @@ class Pools:
             if not texts and pool.use.form.kind in _TAKES_ANY and not pool.use.form.records:
                 continue
             array = _as_array(pool.values, pool.use.form.lane)
-            if not texts:
+            if not texts and pool.use.bound is None:
                 pool.flags = pool.use.form.check(array, pool.use.context)
                 continue
             column = pool.use.form.column(array, pool.use.context)
-            pool.flags = column.flags
+            pool.flags = column.flags if pool.use.bound is None else _mark_misfits(column, pool.use.bound)
+            if not texts:
+                continue
             text = column.text
             if pool.use.lenient and column.flags is not None:
                 text = pc.if_else(pa.array(column.flags == Flag.BROKEN), array.cast(pa.string()), text)
@@ -193,6 +196,17 @@ class Pools:
         offset = len(pool.values)
         pool.values += values
         return pool, offset, flags
+
+
+def _mark_misfits(column: Column, bound: Bound) -> NDArray[np.uint8] | None:
+    """Return the flags of a column with those of the values that are read, and are beyond what is declared."""
+    misfits = bound.judge_column(column.text)
+    if not misfits.any():
+        return column.flags
+    flags = np.zeros(len(misfits), np.uint8) if column.flags is None else column.flags
+    noted = flags == Flag.NOTED
+    marked = FIRST_MISFIT + misfits + np.where(noted, NOTED_MISFIT, 0)
+    return np.where((misfits > 0) & (noted | (flags == Flag.OK)), marked, flags).astype(np.uint8)
 
 
 def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:

@@ -38,10 +38,14 @@ def lint_draft(draft: Draft) -> LintReport:
     from cdc_contracts.registry.lint.excuses import sort_out
     from cdc_contracts.registry.lint.rule import LintReport, report_fault
     from cdc_contracts.registry.lint.rules import IGNORE_NEEDED, LINT_RULES
+    from cdc_contracts.registry.lint.tables import TABLE_RULES
 
     with put_off_collection():  # what is read is held to the end
         found = dict.fromkeys(
-            report_fault(rule, fault) for rule in LINT_RULES if rule.check for fault in rule.check(draft)
+            report_fault(rule, fault)
+            for rule in (*LINT_RULES, *TABLE_RULES)
+            if rule.check
+            for fault in rule.check(draft)
         )
         counting, ignored, idle = sort_out(draft, found)
     if not draft.unsound:  # else many rules could not look, and nothing can be said to be unused

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
 from cdc_contracts.registry.ignores import FORM, Ignore
 from cdc_contracts.registry.lint.rule import Fault, LintFinding
+from cdc_contracts.registry.lint.tables import TABLE_RULES
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.draft import Draft
 
-_FAMILY: Final = "L"
+_FAMILIES: Final = ("L", "T")
 """What the ids of these rules begin with: comments about others are not looked for here."""
-_IGNORABLE: Final = frozenset(f"L{number:02}" for number in range(1, 26))
+_IGNORABLE: Final = frozenset({*(f"L{number:02}" for number in range(1, 26)), *(rule.id for rule in TABLE_RULES)})
 """The rules of lint, but those of this module and those of ids: what an id stands for is a promise without a date."""
 _COMPARED: Final = frozenset(rule.id for rule in PUBLICATION_RULES)
 
@@ -55,7 +56,7 @@ def sort_out(
             used.update(by)
         else:
             counting.append(finding)
-    idle = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILY)]
+    idle = [one for one in applying if one not in used and not one.problem and one.rule.startswith(_FAMILIES)]
     return counting, ignored, [tell_idle(one) for one in idle]
 
 

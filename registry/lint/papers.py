@@ -7,6 +7,7 @@ is about it says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -19,13 +20,14 @@ from pydantic import ValidationError
 from cdc_contracts.registry import errata
 from cdc_contracts.registry.avro import AvroError, Codec
 from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue, system_folders
-from cdc_contracts.registry.documents import parse_document
+from cdc_contracts.registry.documents import parse_document, read_document
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.ignores import Ignore, read_ignores
 from cdc_contracts.registry.lint.keywords import schema_faults
 from cdc_contracts.registry.lint.targets import Targets, files, folders
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
+from cdc_contracts.registry.tables import TableContract, parse_table_contract
 
 SCHEMA: Final = "message.schema.json"
 AVRO: Final = "message.avsc"
@@ -84,6 +86,15 @@ class Papers:
         contracts = [version.folder.joinpath(CONTRACT) for version in self.versions]
         written = [*(file for file in contracts if file.is_file()), *self.mapping_files, *self.errata_files]
         return tuple(one for file in (*written, *self.targets.tables) for one in read_ignores(file))
+
+    @cached_property
+    def tables(self) -> list[tuple[Path, TableContract]]:
+        """The table contracts under lint that hold together, and their files."""
+        found = []
+        for file in self.targets.tables:
+            with suppress(*WRONG):
+                found.append((file, parse_table_contract(read_document(file), str(file))))
+        return found
 
     # --- documents
 

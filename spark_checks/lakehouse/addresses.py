@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.canonical.layouts import TableName
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.sinks import TABLES, encode_name, table_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HISTORY: Final = "tables"
+HISTORY: Final = TABLES
 CURRENT: Final = "current"
 DELETED: Final = "deleted"
 """The tables of a source table: all changes, the rows that are there now, and the keys of those that are not any more.
@@ -37,7 +38,7 @@ class Addresses(Protocol):
     def format(self) -> str: ...
 
     def prepare(self, session: SparkSession) -> None:
-        """Make the session know the catalog of the tables."""
+        """Make the session know the catalog of the tables. Raises UnavailableError where it cannot."""
         ...
 
     def find(self, kind: str, table: TableName) -> str:
@@ -56,7 +57,7 @@ class DeltaDirectory:
         """Nothing is to be done: a path needs no catalog."""
 
     def find(self, kind: str, table: TableName) -> str:
-        return f"delta.{quote(f'{self.directory}/{kind}/{encode_name(table)}')}"
+        return f"delta.{quote(f'{self.directory}/{table_folder(table, kind)}')}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class IcebergDirectory:
                 session.conf.set(f"spark.sql.catalog.{self._catalog(kind)}{name}", value)
 
     def find(self, kind: str, table: TableName) -> str:
-        namespace = _NAMESPACE if table.database is None else _encode(table.database)
+        namespace = _NAMESPACE if table.database is None else encode_name(TableName(None, None, table.database))
         return f"{self._catalog(kind)}.{quote(namespace)}.{quote(encode_name(table._replace(database=None)))}"
 
     def _catalog(self, kind: str) -> str:
@@ -95,7 +96,13 @@ class CatalogSchema:
     format: str
 
     def prepare(self, session: SparkSession) -> None:
-        """Nothing is to be done: the user has."""
+        setting = f"spark.sql.catalog.{self.parts[0]}"
+        if self.parts[0] != "spark_catalog" and session.conf.get(setting, None) is None:
+            raise UnavailableError(
+                f"Spark knows no catalog {self.parts[0]}",
+                where=setting,
+                mend="set it and what belongs to it in spark-defaults.conf, or by --conf where Spark is started",
+            )
 
     def find(self, kind: str, table: TableName) -> str:
         name = "__".join(_spell(part) for part in table if part is not None)
@@ -103,37 +110,20 @@ class CatalogSchema:
         return ".".join([*map(quote, self.parts), quote(f"{name}{end}")])
 
 
-def parse_target(target: str, table_format: str) -> CatalogSchema | None:
-    """Return the schema that `table:CATALOG.DB` names, None for a target that is a directory.
+def parse_schema(text: str, table_format: str) -> CatalogSchema:
+    """Return the schema that `CATALOG.DB` names; a part with dots stands in backquotes.
 
-    Raises UsageError where it names none, or the format has no tables in catalogs.
+    Raises UsageError where it is written otherwise.
     """
-    if not target.startswith("table:"):
-        return None
-    parts = tuple(re.findall(r"`(?:[^`]|``)+`|[^.`]+", target.removeprefix("table:")))
-    if len(parts) < 2 or ".".join(parts) != target.removeprefix("table:"):  # noqa: PLR2004  a catalog and a schema
-        raise UsageError("a target in a catalog is written table:CATALOG.DB", where=target)
-    if table_format == "parquet":
-        raise UsageError(
-            "tables in a catalog are Delta or Iceberg tables",
-            where=target,
-            mend="give --table-format delta or --table-format iceberg",
-        )
+    parts = tuple(re.findall(r"`(?:[^`]|``)+`|[^.`]+", text))
+    if len(parts) < 2 or ".".join(parts) != text:  # noqa: PLR2004  a catalog and a schema
+        raise UsageError("a schema in a catalog is written CATALOG.DB", where=text)
     return CatalogSchema(tuple(part.strip("`").replace("``", "`") for part in parts), table_format)
 
 
 def quote(name: str) -> str:
     """Return a name as SQL quotes it."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def encode_name(table: TableName) -> str:
-    """Return the name of a table in a path: its parts with a dot between them, every odd byte percent-encoded."""
-    return ".".join(_encode(part) for part in table if part is not None)
-
-
-def _encode(name: str) -> str:
-    return re.sub(rb"[^A-Za-z0-9_-]", lambda odd: b"%%%02X" % odd[0][0], name.encode()).decode()
 
 
 def _spell(name: str) -> str:

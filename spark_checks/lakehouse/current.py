@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import TableLayout
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.lakehouse.folding import ORDER, fold_changes
-from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names, read_facts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,9 +41,23 @@ _KEPT: Final = pa.schema([
 """Columns whose value no change has told, and the text of values that their column cannot hold."""
 
 
+_VIEW: Final = "cdc_contracts_folded"
+
+
+@dataclass(frozen=True)
+class Names:
+    """How columns are called in tables of current rows: those of the source, and metadata."""
+
+    columns: Mapping[str, str]
+    facts: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Merged:
-    """What a merge came to: keys that changed, keys that are gone, and changes that name no key."""
+    """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
+
+    Only what was new is counted.
+    """
 
     changed: int = 0
     deleted: int = 0
@@ -56,77 +71,77 @@ class CurrentTables:
     addresses: Addresses
     ordered: Collection[str]
 
-    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged:
-        """Bring the current rows up to date with rows of the history.
+    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged | None:
+        """Bring the current rows up to date with rows of the history; None where no primary key is known.
 
         Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
         """
-        names = metadata_names(layout)
-        current = self._ensure(session, CURRENT, layout, key, _current_schema(layout, names))
-        deleted = self._ensure(session, DELETED, layout, key, _deleted_schema(layout, key, names))
-        known = [
-            _known(session, identifier, key, names) for identifier in (current, deleted)
-        ]  # what is newer than both is new
+        key = key or self._known_key(session, layout)
+        if not key:
+            return None
+        names = current_names(layout, self.addresses.format)
+        current = self._ensure(session, CURRENT, layout, key, names)
+        deleted = self._ensure(session, DELETED, layout, key, names)
+        known = [_known(session, identifier, key, names) for identifier in (current, deleted)]
         folded = fold_changes(rows, layout, key, self.ordered, known).persist()
         try:
             merged = _count(folded)
-            view = f"cdc_folded_{abs(hash(current)):x}"
-            folded.where("_keyed").createOrReplaceTempView(view)
-            try:
-                if merged.changed or merged.deleted:
-                    session.sql(_merge_current(current, view, layout, key, names))
-                if merged.deleted:
-                    session.sql(_merge_deleted(deleted, view, key, names))
-            finally:
-                session.catalog.dropTempView(view)
+            folded.where("_keyed").createOrReplaceTempView(_VIEW)
+            # The current rows first: the deletions are what a merge that comes again is told apart by.
+            if merged.changed or merged.deleted:
+                session.sql(_merge_current(current, layout, key, names))
+            if merged.deleted:
+                session.sql(_merge_deleted(deleted, key, names))
         finally:
+            session.catalog.dropTempView(_VIEW)
             folded.unpersist()
         return merged
 
-    def _ensure(
-        self, session: SparkSession, kind: str, layout: TableLayout, key: tuple[str, ...], schema: pa.Schema
-    ) -> str:
+    def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
+        facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
+        return tuple(json.loads(facts.get("primary-key", "[]")))
+
+    def _ensure(self, session: SparkSession, kind: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:
         identifier = self.addresses.find(kind, layout.name)
-        facts = {
+        columns = {column.name: column.type for column in layout.columns}
+        if kind == CURRENT:
+            told, facts = list(columns), [*_FACTS, *_KEPT]
+        else:
+            told, facts = list(key), list(_FACTS)
+        schema = pa.schema([
+            *((names.columns[name], columns[name]) for name in told),
+            *(field.with_name(names.facts[field.name]) for field in facts),
+        ])  # fmt: skip
+        told_by = {
             "table": layout.name.text,
             "holds": kind,
             "primary-key": json.dumps(key),
-            "metadata": json.dumps(list(metadata_names(layout).values())),
+            "metadata": json.dumps(list(names.facts.values())),
         }
-        ensure_table(session, identifier, self.addresses.format, schema, facts)
+        ensure_table(session, identifier, self.addresses.format, schema, told_by)
         return identifier
 
 
-def metadata_names(layout: TableLayout) -> dict[str, str]:
-    """Return how each metadata column is called: a source column of its name puts one more `_` before it."""
-    taken = {column.name.casefold() for column in layout.columns}
-    names = {}
-    for name in (*_FACTS.names, *_KEPT.names):
-        free = name
-        while free in taken:
-            free = f"_{free}"
-        taken.add(free)
-        names[name] = free
-    return names
+def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
+    """Return the contracts whose positions are numbers that rise, by their references."""
+    positions = {str(version): version.meaning.envelope.position for version in catalogue.all_versions()}
+    return frozenset(
+        name for name, position in positions.items() if position is not None and position.order == "integer"
+    )
 
 
-def _current_schema(layout: TableLayout, names: Mapping[str, str]) -> pa.Schema:
-    columns = [pa.field(column.name, column.type) for column in layout.columns]
-    return pa.schema([*columns, *(field.with_name(names[field.name]) for field in (*_FACTS, *_KEPT))])
+def current_names(layout: TableLayout, table_format: str) -> Names:
+    """Return how the columns of current rows are called: those of the source go before metadata of the same name."""
+    columns = free_names((column.name for column in layout.columns), table_format)
+    return Names(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
 
 
-def _deleted_schema(layout: TableLayout, key: tuple[str, ...], names: Mapping[str, str]) -> pa.Schema:
-    types = {column.name: column.type for column in layout.columns}
-    columns = [pa.field(name, types[name]) for name in key]
-    return pa.schema([*columns, *(field.with_name(names[field.name]) for field in _FACTS)])
-
-
-def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: Mapping[str, str]) -> DataFrame:
+def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: Names) -> DataFrame:
     """The keys of a table (`k0`, `k1`, ...) and by which change each is there (`there`)."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
-    keys = [F.col(quote(name)).alias(f"k{place}") for place, name in enumerate(key)]
-    there = F.struct(*(F.col(quote(names[name])).alias(name) for name in ORDER))
+    keys = [F.col(quote(names.columns[name])).alias(f"k{place}") for place, name in enumerate(key)]
+    there = F.struct(*(F.col(quote(names.facts[name])).alias(name) for name in ORDER))
     return session.table(identifier).select(*keys, there.alias("there"))
 
 
@@ -137,58 +152,56 @@ def _count(folded: DataFrame) -> Merged:
     return Merged(*(int(count or 0) for count in counts))
 
 
-def _merge_current(
-    identifier: str, view: str, layout: TableLayout, key: tuple[str, ...], names: Mapping[str, str]
-) -> str:
+def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:
     """One MERGE: what the newest changes say of a column wins, and what they do not say stays as it was."""
-    absent, raw = quote(names["_absent"]), quote(names["_raw"])
-    columns = ", ".join(f"'{_escape(column.name)}'" for column in layout.columns)
+    updated: dict[str, str] = {}
+    inserted: dict[str, str] = {}
+    for place, column in enumerate(layout.columns):
+        name, given = quote(names.columns[column.name]), f"s.c{place}"
+        if column.name in key:
+            inserted[name] = f"s.k{key.index(column.name)}"
+        else:
+            inserted[name] = f"{given}.value"
+            updated[name] = f"case when {given} is not null then {given}.value when not s._fresh then t.{name} end"
+    for name in _FACTS.names:
+        updated[quote(names.facts[name])] = inserted[quote(names.facts[name])] = f"s._last.{name}"
+    absent, raw = (quote(names.facts[name]) for name in _KEPT.names)
+    inserted |= {absent: "s._absent", raw: "s._raw"}
+    updated[absent] = f"if(s._fresh, s._absent, array_intersect(s._absent, t.{absent}))"
     # Of what was there as text, that stays whose column no change has told; and of columns that the layout lacks
     # everything, until a whole image comes.
+    columns = ", ".join(f"'{escape(column.name)}'" for column in layout.columns)
     kept = (
         f"map_filter(t.{raw}, (name, text) -> not map_contains_key(s._raw, name) "
         f"and (array_contains(s._absent, name) or not array_contains(array({columns}), name)))"
     )
-    updated: dict[str, str] = {}
-    inserted: dict[str, str] = {}
-    for place, column in enumerate(layout.columns):
-        name, given = quote(column.name), f"s.c{place}"
-        updated[name] = f"case when {given} is not null then {given}.value when not s._fresh then t.{name} end"
-        inserted[name] = f"{given}.value"
-    for name in key:
-        updated.pop(quote(name))
-        inserted[quote(name)] = f"s.k{key.index(name)}"
-    for name in _FACTS.names:
-        updated[quote(names[name])] = inserted[quote(names[name])] = f"s._last.{name}"
-    updated[absent] = f"if(s._fresh, s._absent, array_intersect(s._absent, t.{absent}))"
     updated[raw] = f"if(s._fresh or size(s._absent) = 0, s._raw, map_concat({kept}, s._raw))"
-    inserted |= {absent: "s._absent", raw: "s._raw"}
     return (
-        f"MERGE INTO {identifier} AS t USING {view} AS s ON {_same_key(key)} "
+        f"MERGE INTO {identifier} AS t USING {_VIEW} AS s ON {_same_key(key, names)} "
         "WHEN MATCHED AND s._delete THEN DELETE "
-        f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = {value}' for name, value in updated.items())} "
+        f"WHEN MATCHED THEN UPDATE SET {_assignments(updated)} "
         f"WHEN NOT MATCHED AND NOT s._delete THEN INSERT {_values(inserted)}"
     )
 
 
-def _merge_deleted(identifier: str, view: str, key: tuple[str, ...], names: Mapping[str, str]) -> str:
-    facts = {quote(names[name]): f"s._last.{name}" for name in _FACTS.names}
-    inserted = {quote(name): f"s.k{place}" for place, name in enumerate(key)} | facts
+def _merge_deleted(identifier: str, key: tuple[str, ...], names: Names) -> str:
+    facts = {quote(names.facts[name]): f"s._last.{name}" for name in _FACTS.names}
+    keys = {quote(names.columns[name]): f"s.k{place}" for place, name in enumerate(key)}
     return (
-        f"MERGE INTO {identifier} AS t USING (SELECT * FROM {view} WHERE _delete) AS s "  # noqa: S608  quoted names
-        f"ON {_same_key(key)} "
-        f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = {value}' for name, value in facts.items())} "
-        f"WHEN NOT MATCHED THEN INSERT {_values(inserted)}"
+        f"MERGE INTO {identifier} AS t USING (SELECT * FROM {_VIEW} WHERE _delete) AS s "  # noqa: S608  quoted names
+        f"ON {_same_key(key, names)} "
+        f"WHEN MATCHED THEN UPDATE SET {_assignments(facts)} "
+        f"WHEN NOT MATCHED THEN INSERT {_values(keys | facts)}"
     )
 
 
-def _same_key(key: tuple[str, ...]) -> str:
-    return " AND ".join(f"t.{quote(name)} = s.k{place}" for place, name in enumerate(key))
+def _same_key(key: tuple[str, ...], names: Names) -> str:
+    return " AND ".join(f"t.{quote(names.columns[name])} = s.k{place}" for place, name in enumerate(key))
+
+
+def _assignments(updated: Mapping[str, str]) -> str:
+    return ", ".join(f"t.{name} = {value}" for name, value in updated.items())
 
 
 def _values(inserted: Mapping[str, str]) -> str:
     return f"({', '.join(inserted)}) VALUES ({', '.join(inserted.values())})"
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 ORDER: Final = ("_order", "_topic", "_partition", "_offset", "_row_index")
 """What changes are ordered by. A change without a position is older than any with one."""
 _FACTS: Final = ("_op", "_event_time", "_position", *ORDER)
-_NEW: Final = ("insert", "snapshot")
+_LOADED: Final = "snapshot"
+_NEW: Final = ("insert", _LOADED)
 _NUMBER: Final = "^-?[0-9]{1,38}$"
 
 
@@ -56,7 +57,9 @@ def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered:
     """What each row of the history does to which key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    number = F.col("_contract").isin(*ordered) & F.col("_position").rlike(_NUMBER)
+    # Rows of a full load have positions of its own making, and are older than changes.
+    ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != _LOADED)
+    number = ranked & F.col("_position").rlike(_NUMBER)
     rows = rows.withColumn("_order", F.when(number, F.col("_position")).cast("decimal(38,0)"))
     before, after = _key(key, "before", "after"), _key(key, "after", "before")
     moved = _full(before, key) & ~before.eqNullSafe(after)

@@ -19,6 +19,12 @@ OWN: Final = "cdc-contracts."
 _ODD: Final = frozenset(" ,;{}()\n\t=")
 """What Delta takes in the name of a column only where it maps names."""
 _WALL_CLOCK: Final = "timestamp_ntz"
+_TAKEN: Final = {
+    "iceberg": frozenset({
+        "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
+    }),
+}  # fmt: skip
+"""Names of columns that a format has for itself."""
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
@@ -28,20 +34,54 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
+def arrow_type(kind: DataType) -> pa.DataType:
+    """Return a type of Spark as Arrow writes it."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(kind)
+
+
+def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return how each column is called: a name that is taken gets one more `_` before it, until it is free."""
+    used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
+    names = {}
+    for name in wanted:
+        free = name
+        while free.casefold() in used:
+            free = f"_{free}"
+        used.add(free.casefold())
+        names[name] = free
+    return names
+
+
 def ensure_table(
     session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
 ) -> StructType:
     """Make sure that a table is there and has the columns of a schema; return the schema that it has.
 
     `facts` is what the table is and stays; doing this again changes nothing.
-    Raises UnavailableError where the table is another one, or has a column of another type.
+    Raises UnavailableError where the table is another one, has a column of another type, or cannot be made.
     """
+    from pyspark.errors import AnalysisException
+
+    try:
+        return _ensure_table(session, identifier, table_format, schema, facts)
+    except AnalysisException as error:
+        raise UnavailableError(
+            f"the table cannot be made or changed: {str(error).partition(chr(10))[0]}",
+            where=identifier,
+            mend="make the schema of the catalog, or what else is missing, and run the command again",
+        ) from error
+
+
+def _ensure_table(
+    session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
+) -> StructType:
     wanted = spark_schema(schema)
     properties = {f"{OWN}{name}": value for name, value in facts.items()}
-    if not session.catalog.tableExists(identifier):
-        columns = ", ".join(_declare(field) for field in wanted)
-        told = properties | (_delta_needs(wanted.fields) if table_format == "delta" else {})
-        session.sql(f"CREATE TABLE IF NOT EXISTS {identifier} ({columns}) USING {table_format} {_properties(told)}")
+    columns = ", ".join(_declare(field) for field in wanted)
+    told = properties | (_delta_needs(wanted.fields) if table_format == "delta" else {})
+    session.sql(f"CREATE TABLE IF NOT EXISTS {identifier} ({columns}) USING {table_format} {_properties(told)}")
     _check_facts(session, identifier, properties)
     found = session.table(identifier).schema
     missing = list(_missing(identifier, found, wanted))
@@ -54,8 +94,23 @@ def ensure_table(
     return session.table(identifier).schema
 
 
+def read_facts(session: SparkSession, identifier: str) -> dict[str, str] | None:
+    """Return what a table is by `ensure_table`, None where there is no table."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        found = _read_properties(session, identifier)
+    except AnalysisException:
+        return None
+    return {name.removeprefix(OWN): value for name, value in found.items() if name.startswith(OWN)}
+
+
+def _read_properties(session: SparkSession, identifier: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in session.sql(f"SHOW TBLPROPERTIES {identifier}").collect()}
+
+
 def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str, str]) -> None:
-    found = {row[0]: row[1] for row in session.sql(f"SHOW TBLPROPERTIES {identifier}").collect()}
+    found = _read_properties(session, identifier)
     for name, value in properties.items():
         if found.get(name) != value:
             raise UnavailableError(
@@ -127,9 +182,10 @@ def _properties(values: Mapping[str, Any]) -> str:
     if not values:
         return ""
     # Only names and JSON come here; SQL takes a backslash and a quote inside by a backslash.
-    told = ", ".join(f"'{name}' = '{_escape(value)}'" for name, value in values.items())
+    told = ", ".join(f"'{name}' = '{escape(value)}'" for name, value in values.items())
     return f"TBLPROPERTIES ({told})"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return a text as it stands between the quotes of SQL."""
     return text.replace("\\", "\\\\").replace("'", "\\'")

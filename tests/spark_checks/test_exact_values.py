@@ -101,4 +101,4 @@ def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were
     assert {name: told[name] for name in ("exact_7", "wall_7", "instant_7", "bytes_7")} == {
         "exact_7": "DECIMAL(38,7)", "wall_7": "TIMESTAMP", "instant_7": "TIMESTAMP WITH TIME ZONE", "bytes_7": "BLOB",
     }  # fmt: skip
-    assert [dict(zip(read.columns, row, strict=True)) for row in read.fetchall()] == values
+    assert read.to_arrow_table().to_pylist() == values

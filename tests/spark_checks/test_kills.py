@@ -79,7 +79,14 @@ def tell(command):
 
 
 def test_a_run_that_is_killed_leaves_nothing_that_counts_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
-    command = Command(decoding(broker, topic, tmp_path, "--table-format", "parquet"), tmp_path / "said")
+    command = Command(
+        decoding(
+            broker,
+            topic,
+            tmp_path,
+        ),
+        tmp_path / "said",
+    )
     every = points("parquet")
     for point in ("typed rows are written", "before the run record"):
         ended = command.run(Kill(point, "all", **every[point]))

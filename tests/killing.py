@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 COMMAND = Path(__file__).with_name("killed_command.py")
-SOURCE = Path(__file__).parents[2] / ".src"
+SOURCE = Path(__file__).parents[1] / ".src"
 _PATIENCE = 240
 _GRACE = 20
 

@@ -1,0 +1,264 @@
+"""`--follow`: options of a stream, and what it tells while it runs and at its end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console, outputs, reports, running
+from cdc_contracts.registry.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.baseline import Baseline
+    from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.registry.tally import Source
+    from cdc_contracts.spark_checks.batches import Batch, Pace
+    from cdc_contracts.spark_checks.epochs import Wanted
+    from cdc_contracts.spark_checks.metrics import Metrics
+    from cdc_contracts.spark_checks.offsets import Range
+    from cdc_contracts.spark_checks.stopping import Stop
+    from cdc_contracts.spark_checks.streaming import Follow
+
+
+@dataclass(frozen=True)
+class Following:
+    """Options of a stream."""
+
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what is new, batch by batch.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Follow up to what is there now, and end.")] = False
+    checkpoint: Annotated[
+        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream notes how far it is.")
+    ] = None
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", help="How often a batch begins, at most.", min=0.1)
+    ] = 10.0
+    max_offsets: Annotated[
+        int | None, typer.Option("--max-offsets", metavar="N", help="So many offsets in a batch, at most.", min=1)
+    ] = None
+    grace: Annotated[
+        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to end when stopped.", min=0)
+    ] = 30.0
+    metrics_file: Annotated[
+        Path | None, typer.Option("--metrics-file", metavar="FILE", help="Keep figures for Prometheus in FILE.")
+    ] = None
+    metrics_port: Annotated[
+        int | None,
+        typer.Option("--metrics-port", metavar="PORT", help="Serve them at 127.0.0.1:PORT/metrics.", min=0, max=65535),
+    ] = None
+
+    def check(self, *, refused: Mapping[str, bool]) -> None:
+        """Raise UsageError where options of a stream are given without `--follow`, or with some that do not fit."""
+        if not self.follow:
+            for one in fields(self):
+                if getattr(self, one.name) != one.default:
+                    raise UsageError(f"--{one.name.replace('_', '-')} goes with --follow")
+            return
+        for option, given in refused.items():
+            if given:
+                raise UsageError(
+                    f"{option} does not go with --follow", mend="a stream has no end but --once, and Spark"
+                )
+
+    @property
+    def pace(self) -> Pace:
+        from cdc_contracts.spark_checks.batches import Pace
+
+        return Pace(once=self.once, interval=self.interval, max_offsets=self.max_offsets, grace=self.grace)
+
+
+@dataclass(frozen=True)
+class DecodeFollowing(Following):
+    """Options of a stream that writes rows."""
+
+    new_epoch: Annotated[
+        bool,
+        typer.Option("--new-epoch", help="Begin a new checkpoint where the runs of DIR end, or --from says."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is followed, and with what; `start` is where the first start begins, None where nobody said."""
+
+    bootstrap: str
+    topics: Sequence[str]
+    start: Range | None
+    properties: Mapping[str, str]
+    cores: int | None
+    jars: Sequence[Path] | None
+    packages: Sequence[str] | None
+
+    def wanted(self, session: SparkSession, command: str) -> Wanted:
+        from cdc_contracts.spark_checks.epochs import Wanted
+
+        tasks = session.sparkContext.defaultParallelism
+        return Wanted(command, self.bootstrap, tuple(self.topics), self.properties, self.start, tasks)
+
+
+@dataclass
+class Ending:
+    """What a stream leaves: reports after each batch and at its end."""
+
+    fail_on: str
+    as_json: bool
+    targets: Sequence[Path] | None
+    known: Baseline | None = None
+    new_baseline: Path | None = None
+
+
+@dataclass
+class Teller:
+    """Tells after each batch how the stream is doing: a line, the report files, and figures."""
+
+    ending: Ending
+    metrics: Metrics
+    metrics_file: Path | None
+    failures: set[str] = field(default_factory=set)
+
+    def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
+        from cdc_contracts.registry.reports.kinds import write_reports
+
+        self.metrics.note_batch(batch, report)
+        told = reports.compare_with(report, self.ending.known, None)
+        self._try(lambda: write_reports(told, self.ending.targets or ()))
+        self._write_metrics()
+        console.say(_line(batch, told, sum(self.metrics.lag.values())))
+
+    def note_latest(self, latest: Mapping[Source, int]) -> None:
+        self.metrics.note_latest(latest)
+        self._write_metrics()
+
+    def _write_metrics(self) -> None:
+        from cdc_contracts.spark_checks.metrics import write_metrics
+
+        if (target := self.metrics_file) is not None:
+            self._try(lambda: write_metrics(self.metrics, target))
+
+    def _try(self, write: Callable[[], None]) -> None:
+        """A file that cannot be written is told once; the stream goes on."""
+        try:
+            write()
+        except UnavailableError as error:
+            if str(error) not in self.failures:
+                console.say(f"warning: {error}")
+            self.failures.add(str(error))
+
+
+def follow_audit(following: Following, place: Place, scope: Scope | Undetected, ending: Ending) -> None:
+    """Judge every message of topics, those that are there and those that come."""
+    from cdc_contracts.spark_checks.epochs import AUDIT
+    from cdc_contracts.spark_checks.following import open_audit
+
+    if following.checkpoint is None:
+        raise UsageError("a stream needs a checkpoint", mend="give --checkpoint DIR; it stays from start to start")
+    _follow(following, following.checkpoint, place, AUDIT, scope, ending, open_audit)
+
+
+def follow_decode(
+    following: DecodeFollowing,
+    place: Place,
+    scope: Scope | Undetected,
+    ending: Ending,
+    output: outputs.OutputOptions,
+) -> None:
+    """Decode the messages of topics, those that are there and those that come."""
+    from cdc_contracts.spark_checks.epochs import DECODE
+    from cdc_contracts.spark_checks.following import open_decode
+
+    checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(scope.catalogue), new_epoch=following.new_epoch)
+    _follow(following, checkpoint, place, DECODE, scope, ending, opened, [output.table_format])
+
+
+def _follow(
+    following: Following, checkpoint: str, place: Place, command: str, scope: Scope | Undetected, ending: Ending,
+    open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    from cdc_contracts.spark_checks.checkpoints import Checkpoint
+    from cdc_contracts.spark_checks.metrics import Metrics, serving_metrics
+    from cdc_contracts.spark_checks.stopping import stopping
+
+    teller = Teller(ending, Metrics(), following.metrics_file)
+    with ExitStack() as stack:
+        port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
+        if port is not None:
+            console.say(f"metrics: http://127.0.0.1:{port}/metrics")
+        session = stack.enter_context(
+            running.spark_session(
+                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
+            )
+        )
+        stop = stack.enter_context(stopping())
+        follow = open_stream(
+            session, Checkpoint(checkpoint), place.wanted(session, command), scope, teller,
+            fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
+        )  # fmt: skip
+        if follow is not None:
+            _run(follow, following.pace, stop, teller)
+    _finish(follow, stop, ending)
+
+
+def one_scope(assigned: Sequence[tuple[Scope | Undetected, list[str]]]) -> tuple[Scope | Undetected, list[str]]:
+    """Return the scope that all topics are judged within. Raises UsageError where there are several."""
+    if len(assigned) != 1:
+        raise UsageError(
+            "a stream is judged by one contract, and these topics are judged apart",
+            mend="follow them one by one, each with a checkpoint of its own",
+        )
+    return assigned[0]
+
+
+def _run(follow: Follow, pace: Pace, stop: Stop, teller: Teller) -> None:
+    """Run the stream; an error that ends it is raised behind the report of what was read."""
+    try:
+        follow.run(pace, stop)
+    except CdcContractsError as error:
+        if isinstance(error, LedgerError):
+            teller.metrics.note_unreconciled()
+            teller.note_latest({})
+        if follow.own.batches:
+            _tell(follow, teller.ending)
+        raise
+
+
+def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
+    if follow is None:
+        console.say("stopped before anything was read")
+        raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
+    whole = _tell(follow, ending)
+    if stop.signal is not None:
+        raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
+    own = reports.compare_with(follow.report(follow.own), ending.known, None)
+    if own["verdict"] != whole["verdict"]:
+        read = f"{own['ledger']['read']:,} records" if follow.own.batches else "nothing new"
+        console.say(f"this time: {own['verdict']}, {read}; the report is of all since the stream began")
+    raise typer.Exit(EXIT_CODES[own["verdict"]])
+
+
+def _tell(follow: Follow, ending: Ending) -> Mapping[str, Any]:
+    report = reports.compare_with(follow.report(follow.whole), ending.known, ending.new_baseline)
+    reports.tell(report, as_json=ending.as_json, targets=ending.targets)
+    return report
+
+
+def _line(batch: Batch, report: Mapping[str, Any], lag: int) -> str:
+    """Return how a batch went, and the stream so far, in one line."""
+    rate = batch.read / max(batch.seconds, 1e-3)
+    ledger = report["ledger"]
+    behind = f", {lag:,} behind" if lag else ""
+    return (
+        f"batch {batch.number}: {batch.read:,} records in {batch.seconds:.1f} s ({rate:,.0f} a second){behind}; "
+        f"so far {ledger['read']:,} records, {ledger['quarantined']:,} quarantined, "
+        f"{len(report['findings']):,} findings"
+    )

@@ -1,0 +1,100 @@
+"""`cdc-contracts tables`: what users say of their source tables: made from DDL or from messages, and checked."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cdc_contracts.cli import inferring
+from cdc_contracts.cli.annotating import Failing, FailOn, Form, Format, ReportFiles, check_reports, tell
+from cdc_contracts.cli.options import AsJson, ContractFolders, check_folders
+from cdc_contracts.cli.table_files import Folder, Replace
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+
+app = typer.Typer(help="Table contracts: what the columns of source tables are.", no_args_is_help=True)
+app.add_typer(inferring.app, name="infer", short_help="Make them from what messages show.")
+
+_FOUND = EXIT_CODES[DRIFT]
+
+
+class Sql(StrEnum):
+    """Whose SQL it is."""
+
+    MYSQL = "mysql"
+    ORACLE = "oracle"
+
+
+@app.command("from-ddl", short_help="Make them from CREATE TABLE statements.")
+def from_ddl(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="DDL as the database prints it; - is stdin.")],
+    dialect: Annotated[Sql, typer.Option("--dialect", help="Whose SQL it is; OceanBase has both.")],
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="NAME", help="The database or schema of tables that name none.")
+    ] = None,
+    output: Folder = None,
+    replace: Replace = False,
+) -> None:
+    """Make table contracts from the CREATE TABLE statements of files, as SHOW CREATE TABLE or a dump prints them.
+
+    Ends with 1 where something could not be read, or a file says something else already.
+    """
+    from cdc_contracts.cli.table_files import file_tables, read_ddl, tell_definitions
+
+    found = [(name, read_ddl(name, dialect.value, database)) for name in files]
+    contracts = [contract for _, definitions in found for contract in definitions.tables]
+    told = tell_definitions(found)
+    if not contracts:
+        raise UsageError("no table was read", mend="give CREATE TABLE statements, and --dialect as they are written")
+    done = file_tables([(contract, {}, "") for contract in contracts], output, replace=replace)
+    raise typer.Exit(EXIT_CODES[PASS] if done and not told else _FOUND)
+
+
+@app.command("check", short_help="Check them, or compare two versions of them.")
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH | OLD NEW]", help="A file or folder to check; or two, to compare.", show_default=False
+        ),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="REF", help="Compare PATH with what it was at this git ref.")
+    ] = None,
+    form: Form = Format.TEXT,
+    reports: ReportFiles = None,
+    fail_on: Failing = FailOn.ERROR,
+    as_json: AsJson = False,
+    contracts: ContractFolders = None,
+) -> None:
+    """Check table contracts; with two paths or --against, tell whether rows that kept to the old keep to the new.
+
+    Ends with 0 where nothing is wrong or breaks, 1 where something does, 4 where it could not be decided.
+    """
+    from cdc_contracts.cli.table_files import compare, default_folder
+
+    given = paths or []
+    if len(given) > 2 or (against is not None and len(given) > 1):  # noqa: PLR2004  an old and a new one
+        raise UsageError("one path is checked, two are compared", mend="give PATH, OLD NEW, or PATH --against REF")
+    if against is not None or len(given) == 2:  # noqa: PLR2004
+        verdict = compare(given or [default_folder()], against, as_json=as_json)
+        raise typer.Exit({True: EXIT_CODES[PASS], False: _FOUND, None: EXIT_CODES[INCONCLUSIVE]}[verdict])
+    _lint(given or [default_folder()], Format.JSON if as_json else form, reports, fail_on, contracts)
+
+
+def _lint(
+    paths: list[Path], form: Format, reports: list[Path] | None, fail_on: FailOn, contracts: list[Path] | None
+) -> None:
+    from cdc_contracts.registry.annotations.linted import review_lint
+    from cdc_contracts.registry.lint import lint
+    from cdc_contracts.registry.table_files import table_files
+
+    targets = check_reports(reports)
+    report = lint(table_files(paths), beside=check_folders(contracts))
+    review = review_lint(report)
+    tell(review, form, targets, fail_on)
+    if review.fails(fail_on):
+        raise typer.Exit(_FOUND)

@@ -1,0 +1,175 @@
+"""Proposals: the table contract that evidence speaks for, and in words what each of its columns rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.inference.evidence import ColumnEvidence, Evidence, Seen, TableEvidence
+from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.tables import TableColumn, TableContract
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.type_ranges import NARROWER, OTHER, UNKNOWN, compare_types, read_range
+
+_MOST_INTEGER_DIGITS: Final = 18
+"""So many digits every BIGINT holds."""
+_TYPES: Final = {
+    "integer": ("bigint", "NUMBER(19,0)"),
+    "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})"),
+    "text": ("varchar({longest})", "VARCHAR2({longest})"),
+    "boolean": ("boolean", "tinyint(1)", "NUMBER(1,0)"),
+}
+"""What is proposed where messages tell no type; the first that the contract of the messages reads."""
+
+
+@dataclass(frozen=True)
+class ProposedColumn:
+    """A column as it is proposed. `told` says that messages tell its type, `rests_on` in words what was seen.
+
+    `conflicts` are the types that messages told besides, where they told several.
+    """
+
+    name: str
+    column: TableColumn
+    told: bool
+    rests_on: str
+    evidence: ColumnEvidence
+    conflicts: tuple[tuple[str, Seen], ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A table contract as it is proposed, and what of it is open."""
+
+    contract: TableContract
+    columns: tuple[ProposedColumn, ...]
+    evidence: TableEvidence
+    remarks: tuple[str, ...]
+
+
+def propose(evidence: Evidence, catalogue: Catalogue, terms: Terms) -> list[Proposal]:
+    """Return the table contracts that evidence speaks for, in order of the tables."""
+    found: dict[str, Proposal] = {}
+    for name in sorted(evidence.tables, key=lambda one: one.order):
+        table = evidence.tables[name]
+        order = dict.fromkeys([*evidence.sightings.columns(name), *sorted(table.columns)])
+        mappings = _mappings(table.contracts, catalogue, terms)
+        if table.columns and name.text not in found:
+            found[name.text] = _propose_table(name.text, table, order, mappings)
+    return list(found.values())
+
+
+def _propose_table(name: str, table: TableEvidence, order: Iterable[str], mappings: Sequence[ValueMapping]) -> Proposal:
+    key, remarks = _key_of(table)
+    columns = tuple(
+        _propose_column(column, table.columns[column], key, mappings) for column in order if column in table.columns
+    )
+    if not all(one.told for one in columns):
+        remarks += ("the messages tell no types: those here are proposals, from the values that were seen",)
+    for one in columns:
+        if one.conflicts:
+            remarks += (f"several types were told of {one.name}: {_conflict(one)}",)
+    contract = TableContract(table=name, columns={one.name: one.column for one in columns}, primary_key=key)
+    return Proposal(contract, columns, table, remarks)
+
+
+def _key_of(table: TableEvidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the key that most messages tell, and what is to be said of it."""
+    told = {key: seen for key, seen in table.keys.items() if key and all(name in table.columns for name in key)}
+    if not told:
+        silent = (
+            "the messages tell no primary key" if not table.keys else "the messages tell that there is no primary key"
+        )
+        return (), (silent,)
+    ordered = sorted(told, key=lambda key: (-told[key].count, key))
+    if len(ordered) == 1:
+        return ordered[0], ()
+    others = "; ".join(f"{', '.join(key)} in {told[key].count:,} rows" for key in ordered[1:4])
+    return ordered[0], (f"several primary keys were told: besides this one {others}",)
+
+
+def _propose_column(
+    name: str, seen: ColumnEvidence, key: tuple[str, ...], mappings: Sequence[ValueMapping]
+) -> ProposedColumn:
+    told = _widest(seen.types) if seen.types else None
+    named = _type_of_values(seen, mappings) if told is None else _with_digits(told, seen)
+    conflicts = tuple((one, seen.types[one]) for one in sorted(seen.types) if one != told)
+    column = TableColumn(type=named, nullable=name not in key)
+    rests_on = ", ".join(_words(seen, told=told is not None, completed=told not in (None, named)))
+    return ProposedColumn(name, column, told is not None, rests_on, seen, conflicts)
+
+
+def _widest(types: dict[str, Seen]) -> str:
+    """Return the type that holds the values of all others, else the one that was told most often."""
+    for one in sorted(types):
+        if all(compare_types(other, one) not in (NARROWER, OTHER, UNKNOWN) for other in types):
+            return one
+    return min(types, key=lambda one: (-types[one].count, one))
+
+
+def _with_digits(told: str, seen: ColumnEvidence) -> str:
+    """Return a type of exact numbers that says no digits with those that were seen."""
+    read = read_range(told)
+    if read is None or read.family != "decimal" or "(" in told or not seen.numbers:
+        return told
+    base, blank, rest = told.partition(" ")
+    return f"{base}({max(seen.whole, 1) + seen.scale},{seen.scale}){blank}{rest}"
+
+
+def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
+    """Return a type for values whose messages tell none."""
+    kind = "text"
+    if seen.kinds == {"boolean"}:
+        kind = "boolean"
+    elif seen.kinds == {"number"} and seen.numbers == seen.values - seen.nulls:
+        kind = "integer" if not seen.scale and seen.whole <= _MOST_INTEGER_DIGITS else "decimal"
+    sizes = {"precision": max(seen.whole, 1) + seen.scale, "scale": seen.scale, "longest": max(seen.longest, 1)}
+    offered = [one.format(**sizes) for one in _TYPES[kind]]
+    read = (one for one in offered if all(mapping.form_of(one) is not None for mapping in mappings))
+    return next(read, offered[0])
+
+
+def _words(seen: ColumnEvidence, *, told: bool, completed: bool) -> Iterator[str]:
+    """Yield what a column rests on."""
+    values = seen.values - seen.nulls
+    yield f"{values:,} value{'s' if values != 1 else ''}"
+    yield f"{seen.nulls:,} NULL" if seen.nulls else "no NULL seen"
+    digits = f"{seen.whole}+{seen.scale} digits" if seen.scale else f"{seen.whole} digits"
+    if completed:
+        yield f"up to {digits}: the messages tell none"
+    if told:
+        return
+    if not values:
+        yield "proposed: nothing but NULL was seen"
+    elif seen.kinds == {"number"}:
+        yield f"proposed: numbers of up to {digits}"
+    elif seen.kinds == {"boolean"}:
+        yield "proposed: true and false"
+    else:
+        mixed = f" ({' and '.join(sorted(seen.kinds))})" if len(seen.kinds) > 1 else ""
+        yield f"proposed: text of up to {seen.longest:,} characters{mixed}; times and bytes look like it"
+
+
+def _conflict(one: ProposedColumn) -> str:
+    return "; ".join(
+        f"{told} in {seen.count:,} rows, from {show_place(seen)} on"
+        for told, seen in sorted(one.evidence.types.items())[:4]
+    )
+
+
+def show_place(seen: Seen) -> str:
+    """Return where something was first seen."""
+    return f"{seen.first.topic} {seen.first.partition}@{seen.first.offset}"
+
+
+def _mappings(contracts: Iterable[str], catalogue: Catalogue, terms: Terms) -> list[ValueMapping]:
+    """Return the value mappings that messages of these contracts may be read by."""
+    names: set[str] = set()
+    for reference in contracts:
+        version = catalogue.resolve(reference)[-1]
+        values = version.meaning.values
+        mode = terms.parameters.get("source_mode")
+        names |= set(version.mapping_names()) if values.kind_at else {values.mapping_for(None, mode)}
+    return [catalogue.mapping(name) for name in sorted(names)]

@@ -1,0 +1,74 @@
+"""Following a topic with an audit or a decode: what is done with each batch, and how a stream is opened for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.errors import WithheldError
+from cdc_contracts.registry.scope import Scope, Undetected
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.batches import Observer, Pace
+from cdc_contracts.spark_checks.checkpoints import Checkpoint
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output, open_epoch
+from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.streaming import Follow
+from cdc_contracts.spark_checks.typed_tables import WriteKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_audit(
+    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, scope: Scope | Undetected, observer: Observer,
+    *, fail_on: str, pace: Pace, stop: Stop, say: Say,
+) -> Follow | None:  # fmt: skip
+    """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
+
+    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
+        return audit_input(session, source, within, fail_on=fail_on).tally
+
+    epoch = open_epoch(session, checkpoint, wanted, scope, wait=_wait(pace), stop=stop, say=say)
+    if epoch is None:
+        return None
+    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+
+
+def open_decode(
+    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, scope: Scope | Undetected, observer: Observer,
+    *, output: Output, new_epoch: bool, fail_on: str, pace: Pace, stop: Stop, say: Say,
+) -> Follow | None:  # fmt: skip
+    """Return a decode of a stream, ready to run; None where it was stopped before.
+
+    Raises UnavailableError where output and checkpoint do not belong together, unless `new_epoch`, and as `open_epoch`
+    does.
+    """
+
+    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally | None:
+        decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key)
+        if decoded.withheld is not None:
+            raise WithheldError(
+                f"nothing of batch {key.number} was published: {decoded.withheld}",
+                where=checkpoint.directory,
+                mend="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
+            )
+        return decoded.tally
+
+    known = check_checkpoint(checkpoint, wanted, scope.declared)
+    beside, ends = check_output(
+        checkpoint, output.runs.records(), output.directory, known=known, new_epoch=new_epoch
+    )  # fmt: skip
+    epoch = open_epoch(
+        session, checkpoint, wanted, scope,
+        beside=beside, since=ends if new_epoch else None, wait=_wait(pace), stop=stop, say=say,
+    )  # fmt: skip
+    if epoch is None:
+        return None
+    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+
+
+def _wait(pace: Pace) -> float | None:
+    return None if pace.once else pace.interval

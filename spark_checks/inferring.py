@@ -1,0 +1,67 @@
+"""Inference over a topic or files: what the columns of their tables were seen to hold."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
+from cdc_contracts.registry.errors import UndetectedError
+from cdc_contracts.registry.inference.evidence import Evidence
+from cdc_contracts.registry.inference.witness import witness
+from cdc_contracts.registry.kernel.kernel import Kernel, paced
+from cdc_contracts.registry.scope import Scope, Undetected
+from cdc_contracts.spark_checks.auditing import PIECE_OFFSETS
+from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.stopping import Stop, run_job
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, Work, as_row, describe_scope, open_kernel, read_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def infer_input(session: SparkSession | None, source: Input, scope: Scope | Undetected, stop: Stop) -> Evidence:
+    """Return what the rows of an input show of their tables; without a session the work is done in this process.
+
+    A run that is to stop returns what it has seen. Raises UndetectedError where no contract can be told.
+    """
+    found, _ = find_scope(scope, lambda: source.peek(session, ENOUGH))
+    if found is None:
+        raise UndetectedError(
+            "what contract the messages speak cannot be told", mend="name it with --contract; `detect` says what it saw"
+        )
+    return _infer_here(source, found, stop) if session is None else _infer_in_tasks(session, source, found, stop)
+
+
+def _infer_here(source: Input, scope: Scope, stop: Stop) -> Evidence:
+    kernel, total = Kernel(scope), Evidence()
+    for records in paced(source.batches()):
+        if stop.reason is not None:
+            break
+        total.merge(witness(kernel, records))
+    return total
+
+
+def _infer_in_tasks(session: SparkSession, source: Input, scope: Scope, stop: Stop) -> Evidence:
+    work, total = _work(scope), Evidence()
+    for piece in source.pieces(PIECE_OFFSETS):
+        rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
+        for evidence in () if rows is None else read_rows(rows):
+            total.merge(evidence)
+    return total
+
+
+def _work(scope: Scope) -> Work:
+    spec = pickle.dumps(describe_scope(scope))
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernel, total = open_kernel(spec), Evidence()
+        for records in paced(batches):
+            total.merge(witness(kernel, records))
+        yield as_row(total)
+
+    return work

@@ -1,0 +1,158 @@
+"""Typed tables of Delta and Iceberg: a history per source table, and with it, if asked for, its current rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.spark_checks.lakehouse.addresses import (
+    HISTORY,
+    Addresses,
+    DeltaDirectory,
+    IcebergDirectory,
+    parse_schema,
+)
+from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
+from cdc_contracts.spark_checks.lakehouse.histories import open_history
+from cdc_contracts.spark_checks.lakehouse.keys import find_keys
+from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
+from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
+from cdc_contracts.spark_checks.sinks import Part, Place
+from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+STAGED: Final = "staged"
+"""The folder of typed rows on their way into tables; nothing is in it between runs."""
+_ROWS: Final = 10_000
+
+
+def open_lakehouse(
+    table_format: str, directory: str, *, schema: str | None = None, catalogue: Catalogue | None = None
+) -> LakehouseTables:
+    """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
+
+    With a catalogue they keep the current rows as well.
+    Raises UsageError where the schema is written otherwise.
+    """
+    addresses: Addresses
+    if schema is not None:
+        addresses = parse_schema(schema, table_format)
+    elif table_format == "delta":
+        addresses = DeltaDirectory(directory)
+    else:
+        addresses = IcebergDirectory(directory)
+    current = CurrentTables(addresses, ordered_contracts(catalogue)) if catalogue is not None else None
+    return LakehouseTables(addresses, current)
+
+
+open_delta = partial(open_lakehouse, "delta")
+open_iceberg = partial(open_lakehouse, "iceberg")
+
+
+@dataclass(frozen=True)
+class LakehouseTables:
+    """Tables of a format that keeps versions of its tables; `current` keeps the rows that are there now as well."""
+
+    addresses: Addresses
+    current: CurrentTables | None = None
+
+    @property
+    def name(self) -> str:
+        return self.addresses.format
+
+    def prepare(self, session: SparkSession) -> None:
+        """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        self.addresses.prepare(session)
+
+    def write(
+        self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
+    ) -> TypedWrite:
+        """Write the rows of the changes files, typed, to the table of each layout.
+
+        Raises UnavailableError where a table that is there is not the one of its layout.
+        """
+        if not changes:
+            return TypedWrite()
+        self.prepare(session)
+        opened = {name: self._open(session, layout) for name, layout in layouts.items()}
+        keys = find_keys(session, place, changes, opened) if self.current is not None else {}
+        above = f"{STAGED}/{place.run}"
+        _remove(place, above)
+        try:
+            staged = ParquetTables(above).write(session, place, key, changes, opened)
+            written = [
+                self._write_table(session, place, key, layout, staged, keys.get(name, ()))
+                for name, layout in opened.items()
+            ]
+        finally:
+            _remove(place, above)
+        commits = {name: commit for one in written for name, commit in one.commits.items()}
+        return replace(join_writes(written), raw=staged.raw, commits=commits)
+
+    def _open(self, session: SparkSession, layout: TableLayout) -> TableLayout:
+        """Make sure of a history; return the layout with what it holds besides, as another run may have grown it."""
+        found = ensure_table(
+            session, self.addresses.find(HISTORY, layout.name), self.name, self._schema(layout),
+            {"table": layout.name.text, "holds": HISTORY},
+        )  # fmt: skip
+        known = {column.name for column in layout.columns}
+        held = cast("StructType", found["after"].dataType)
+        more = [ColumnLayout(one.name, arrow_type(one.dataType), None, None) for one in held if one.name not in known]
+        return replace(layout, columns=(*layout.columns, *more)) if more else layout
+
+    def _write_table(
+        self,
+        session: SparkSession,
+        place: Place,
+        key: WriteKey,
+        layout: TableLayout,
+        staged: TypedWrite,
+        columns: tuple[str, ...],
+    ) -> TypedWrite:
+        name = layout.name.text
+        rows = _read(session, place, [part for part in staged.parts if part.table == name], layout.arrow)
+        named = rows.toDF(*self._schema(layout).names)
+        commit = open_history(self.name).append(
+            session, self.addresses.find(HISTORY, layout.name), layout.name, named, key
+        )
+        told: dict[str, Any] = dict(commit.version or {})
+        if self.current is not None:
+            merged = self.current.merge(session, layout, columns, rows)
+            told["current"] = asdict(merged) if merged is not None else None
+        return TypedWrite(rows={name: staged.rows[name] if commit.rows is None else commit.rows}, commits={name: told})
+
+    def _schema(self, layout: TableLayout) -> pa.Schema:
+        names = free_names(layout.arrow.names, self.name)
+        return pa.schema([field.with_name(names[field.name]) for field in layout.arrow])
+
+
+def _read(session: SparkSession, place: Place, parts: Sequence[Part], schema: pa.Schema) -> DataFrame:
+    """Return the typed rows of some files, read where the files are by what wrote them."""
+    paths = [part.path for part in parts]
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        filesystem, root = place.open()
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                with filesystem.open_input_file(f"{root}/{paths[number]}") as source, pq.ParquetFile(source) as file:
+                    for rows in file.iter_batches(_ROWS):
+                        yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+
+    return session.range(0, len(paths), 1, len(paths)).mapInArrow(work, spark_schema(schema))
+
+
+def _remove(place: Place, folder: str) -> None:
+    filesystem, root = place.open()
+    if filesystem.get_file_info(f"{root}/{folder}").type == fs.FileType.Directory:
+        filesystem.delete_dir(f"{root}/{folder}")

@@ -1,0 +1,141 @@
+"""Values that a declared type does not hold are refused: cases by hand, and both paths of judging on whole streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.canonical.bounds import Bound, Misfit, bound_of
+from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.kernel.judging import FastJudge
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.streams import ORDERS, row_stream
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import DRIFTED, Verdict
+
+CASES = yaml.safe_load((Path(__file__).parent / "cases" / "bounds.yaml").read_text())
+MISFITS = {"fits": Misfit(0), "range": Misfit.RANGE, "scale": Misfit.SCALE, "both": Misfit.RANGE | Misfit.SCALE,
+           "seconds": Misfit.SECONDS}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case['type']}-{case['kind']}" for case in CASES])
+def test_a_value_fits_its_declared_type_or_is_kept_out_by_what_is_told(case):
+    bound = bound_of(case["type"], case["kind"])
+    wanted = {text: misfit for key, misfit in MISFITS.items() for text in case.get(key, ())}
+    if bound is None:
+        assert set(wanted.values()) == {Misfit(0)}
+        return
+    assert {text: bound.judge(text) for text in wanted} == wanted
+    assert judged_as_column(bound, [None, *wanted]) == [0, *wanted.values()]
+
+
+def judged_as_column(bound: Bound, texts: Sequence[str | None]) -> list[int]:
+    return bound.judge_column(pa.array(texts, pa.string())).tolist()
+
+
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,21})(\.[0-9]{0,6}0{0,3})?", fullmatch=True)
+TYPES = ["decimal(5,2)", "number(3,5)", "number(4,-3)", "decimal(2,2)", "bigint unsigned", "int", "bit(64)", "bit(3)"]
+
+
+@settings(max_examples=80)
+@given(st.sampled_from(TYPES), st.lists(st.none() | NUMBERS, max_size=20))
+def test_a_column_is_judged_as_each_of_its_values_is(declared, texts):
+    bound = bound_of(declared, "number")
+    assert judged_as_column(bound, texts) == [0 if text is None else bound.judge(text) for text in texts]
+
+
+# --- whole messages
+
+FAMILIES = (
+    "oms-community/canal@2",
+    "oms-community/default@2",
+    "oms/debezium@1",
+    "dts/canal@2",
+    "dataworks/streamx@1",
+    "dts/avro@1",
+)
+NARROW = {"id": "bigint", "total": "decimal(6,1)", "quantity": "tinyint", "flags": "bit(7)"}
+
+
+def tables(**other: str) -> TableContracts:
+    columns = {name: {"type": told} for name, told in {**ORDERS.types, **other}.items()}
+    return TableContracts([parse_table_contract({"table": "shop.orders", "columns": columns}, "test")])
+
+
+@cache
+def messages(reference: str, count: int) -> tuple[bytes, ...]:
+    renderer = Renderer(shipped_catalogue().version(reference), Terms(tables=tables(), table="shop.orders"))
+    return tuple(renderer.render_all(row_stream(7, count)))
+
+
+def scope_with(reference: str, contracts: TableContracts) -> Scope:
+    return open_scope(shipped_catalogue(), reference, Terms(tables=contracts, table="shop.orders"))
+
+
+def shown(verdict: Verdict) -> Any:
+    return verdict.outcome, str(verdict.version), verdict.findings
+
+
+@pytest.mark.parametrize("texts", [True, False], ids=["decode", "audit"])
+@pytest.mark.parametrize("reference", FAMILIES)
+def test_the_fast_path_refuses_what_the_reference_refuses(reference, texts):
+    scope, values = scope_with(reference, tables(**NARROW)), messages(reference, 120)
+    bench = FastJudge(scope).judge(values, texts=texts)
+    found = dict(number_and_verdict(bench))
+    wanted = [scope.judge(value).verdict for value in values]
+    assert [shown(found[number]) for number in range(len(values))] == [shown(verdict) for verdict in wanted]
+    told = {finding.rule for verdict in wanted for finding in verdict.findings}
+    assert {"D14.range", "D14.scale"} <= told
+    assert {verdict.outcome for verdict in wanted} >= {DRIFTED}
+
+
+def number_and_verdict(bench: Any) -> Any:
+    for ruling in bench.rulings:
+        for number in ruling.alike.numbers.tolist():
+            yield number, ruling.verdict
+    yield from ((number, judged.verdict) for number, judged in bench.alone)
+
+
+def batch_of(values: Sequence[bytes]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({
+        "value": pa.array(values, pa.binary()), "topic": ["t"] * len(values),
+        "partition": pa.array([0] * len(values), pa.int32()), "offset": pa.array(range(len(values)), pa.int64()),
+    })  # fmt: skip
+
+
+MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":1609344671000,"id":1,"isDdl":false,
+"mysqlType":{"id":"bigint","total":"decimal(20,4)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":-5,"total":3},
+"table":"orders","ts":1609344671000,"type":"INSERT"}"""
+
+
+def test_a_record_with_a_value_that_does_not_fit_is_quarantined_whole_and_one_without_is_decoded():
+    values = [
+        (MESSAGE % told).encode()
+        for told in (("1", "12.10"), ("2", "12.105"), ("3", "12345678901234567.00"), ("4", "1.5000"))
+    ]
+    contract = parse_table_contract(
+        {"table": "shop.orders", "columns": {"id": {"type": "bigint"}, "total": {"type": "decimal(18,2)"}}}, "t"
+    )
+    (written,) = Kernel(scope_with("dts/canal@2", TableContracts([contract]))).decode(batch_of(values))
+    assert written.changes.column("offset").to_pylist() == [0, 3]
+    quarantined = written.quarantine.select(["offset", "outcome", "value", "findings"]).to_pylist()
+    assert [(row["offset"], row["outcome"], row["value"]) for row in quarantined] == [
+        (1, "drifted", values[1]),
+        (2, "drifted", values[2]),
+    ]
+    finding = {"class": "precision", "severity": "error", "path": "/data/0/total", "expected": "decimal(18,2)"}
+    assert [row["findings"] for row in quarantined] == [
+        [{**finding, "rule": "D14.scale", "observed": "more digits after the point"}],
+        [{**finding, "rule": "D14.range", "observed": "a number beyond it"}],
+    ]

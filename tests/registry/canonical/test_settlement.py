@@ -1,0 +1,148 @@
+"""Layouts are settled by contracts, statements and messages, the same in whatever order parts of a run are merged."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.canonical.layouts import TableName, read_layout, write_layout
+from cdc_contracts.registry.canonical.settlement import settle
+from cdc_contracts.registry.canonical.sightings import MOST_SHAPES, Sighting, Sightings
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+
+ORDERS = TableName("shop", None, "orders")
+ID, TOTAL = Sighting("id", "bigint(20)", "integer"), Sighting("total", "decimal(10,2)", "decimal")
+
+
+def seen(*shapes: tuple[Sighting, ...], table: TableName = ORDERS) -> Sightings:
+    sightings = Sightings()
+    for shape in shapes:
+        sightings.add(table, shape)
+    return sightings
+
+
+def contract(**columns: str) -> TableContracts:
+    document = {"table": "shop.orders", "columns": {name: {"type": told} for name, told in columns.items()}}
+    return TableContracts([parse_table_contract({**document, "primary_key": list(columns)[:1]}, "test")])
+
+
+def told(layouts, table=ORDERS):
+    return [(one["name"], one["type"]) for one in write_layout(layouts[table])["columns"]]
+
+
+NONE = TableContracts()
+
+
+def test_without_a_contract_the_messages_tell_the_columns_in_their_order():
+    layouts = settle({}, NONE, seen((TOTAL, ID)), {})
+    assert told(layouts) == [("total", "decimal(10,2)"), ("id", "int64")]
+    assert layouts[ORDERS].origin == "messages"
+
+
+def test_a_contract_tells_columns_order_and_types_and_a_column_it_does_not_list_is_none():
+    layouts = settle(
+        {},
+        contract(id="bigint unsigned", total="decimal(12,2)"),
+        seen((TOTAL, Sighting("x", "int", "integer"), ID)),
+        {},
+    )
+    assert told(layouts) == [("id", "decimal(20,0)"), ("total", "decimal(12,2)")]
+    assert (layouts[ORDERS].origin, layouts[ORDERS].primary_key) == ("contract", ("id",))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Sighting("total", "decimal(12,3)", "decimal"),
+        Sighting("total", None, None),
+        Sighting("total", "decimal(10,2)", "text"),
+    ],
+)
+def test_types_that_disagree_make_text(other):
+    assert told(settle({}, NONE, seen((ID, TOTAL), (ID, other)), {})) == [("id", "int64"), ("total", "string")]
+
+
+def test_types_that_differ_in_words_alone_agree():
+    assert told(settle({}, NONE, seen((ID,), (Sighting("id", "INT", "integer"),)), {})) == [("id", "int64")]
+
+
+def test_of_names_that_differ_in_case_alone_the_first_is_a_column():
+    assert told(settle({}, NONE, seen((ID, Sighting("ID", "text", "text"))), {})) == [("id", "int64")]
+    known = settle({}, NONE, seen((ID,)), {})
+    assert told(settle(known, contract(ID="text", total="text"), seen((Sighting("ID", "text", "text"),)), {})) == [
+        ("id", "int64")
+    ]
+
+
+def test_a_known_layout_takes_no_column_that_nobody_allows_and_loses_none():
+    known = settle({}, NONE, seen((ID, TOTAL)), {})
+    later = settle(known, NONE, seen((Sighting("id", "varchar(9)", "text"), Sighting("note", "text", "text"))), {})
+    assert later == known
+
+
+def test_a_known_layout_takes_new_columns_of_its_contract():
+    known = settle({}, NONE, seen((TOTAL, ID)), {})
+    layouts = settle(known, contract(note="text", id="int"), seen((ID, Sighting("note", "text", "text"))), {})
+    assert told(layouts) == [("total", "decimal(10,2)"), ("id", "int64"), ("note", "string")]
+
+
+def test_a_column_that_a_statement_added_comes_once_a_row_has_it_in_this_run_or_a_later_one():
+    known = settle({}, NONE, seen((ID,)), {})
+    awaiting = settle(known, NONE, seen((ID,)), {ORDERS: {"total": "decimal(10,2)"}})
+    assert told(awaiting) == [("id", "int64")]
+    kept = {name: read_layout(json.loads(json.dumps(write_layout(one)))) for name, one in awaiting.items()}
+    assert kept == awaiting
+    later = settle(kept, NONE, seen((ID, TOTAL)), {})
+    assert told(later) == [("id", "int64"), ("total", "decimal(10,2)")]
+    assert later[ORDERS].awaited == ()
+    assert settle(known, NONE, seen((ID, TOTAL)), {ORDERS: {"total": "decimal(10,2)"}}) == later
+
+
+def test_tables_of_other_runs_stay_as_they_are():
+    known = settle({}, NONE, seen((ID,)), {})
+    other = TableName("shop", "s", "visits")
+    layouts = settle(known, NONE, seen((TOTAL,), table=other), {})
+    assert (told(layouts), told(layouts, other)) == ([("id", "int64")], [("total", "decimal(10,2)")])
+
+
+SIGHTINGS = st.builds(
+    Sighting,
+    st.sampled_from("abAB"),
+    st.sampled_from([None, "int", "decimal(4,1)"]),
+    st.sampled_from([None, "integer", "text"]),
+)
+SHAPES = st.lists(SIGHTINGS, unique_by=lambda one: one.name, max_size=4).map(tuple)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(["orders", "visits"]), SHAPES), max_size=12), st.randoms(use_true_random=False)
+)
+def test_the_order_of_merging_does_not_matter(shapes, chance):
+    def merged() -> Sightings:
+        parts = [seen(shape, table=TableName("shop", None, table)) for table, shape in shapes]
+        chance.shuffle(parts)
+        total = Sightings()
+        for part in parts:
+            total.merge(pickle.loads(pickle.dumps(part)))
+        return total
+
+    one, other = merged(), merged()
+    assert settle({}, NONE, one, {}) == settle({}, NONE, other, {})
+
+
+def test_more_shapes_than_are_kept_leave_the_widest_in_whatever_order_they_come():
+    shapes = [tuple(Sighting(f"c{at}", "int", "integer") for at in range(width)) for width in range(4 * MOST_SHAPES)]
+    layouts = []
+    for seed in range(2):
+        random.Random(seed).shuffle(shapes)
+        sightings = seen(*shapes)
+        assert len(sightings.shapes[ORDERS]) <= 2 * MOST_SHAPES
+        layouts.append(settle({}, NONE, sightings, {}))
+    assert layouts[0] == layouts[1]
+    assert len(layouts[0][ORDERS].columns) == 4 * MOST_SHAPES - 1

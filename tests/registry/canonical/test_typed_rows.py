@@ -1,0 +1,172 @@
+"""Rows of changes become rows of tables, and nothing of an image is lost on the way: by hand, and by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.canonical.column_types import column_type
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+
+ORDERS = TableName("shop", None, "orders")
+TYPES = {"id": ("bigint", "integer"), "total": ("decimal(10,2)", "decimal"), "day": ("date", "date"),
+         "photo": ("blob", "bytes"), "note": ("text", "text"), "x.y": (None, None)}  # fmt: skip
+
+
+def layout_of(*names: str) -> TableLayout:
+    columns = [ColumnLayout(name, column_type(*TYPES[name]), *TYPES[name]) for name in names]
+    return TableLayout(ORDERS, tuple(columns), (), "messages")
+
+
+def row_of(offset: int, before: Any, after: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "contract": "dts/canal@2", "undecided": False, "op": "update", "tenant": None, "database": "shop", "schema": None,
+        "table": "orders", "before": before, "after": after, "types_from": "message", "invalid": [], "topic": "t",
+        "partition": 0, "offset": offset, "row_index": 0, **more,
+    }  # fmt: skip
+
+
+def batch_of(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(rows, CHANGES_SCHEMA)
+
+
+def typed(rows: list[dict[str, Any]], layout: TableLayout) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    batch, counts = type_rows(batch_of(rows), layout)
+    batch.validate(full=True)
+    assert batch.schema == layout.arrow
+    return [{**row, "_raw": dict(row["_raw"])} for row in batch.to_pylist()], counts
+
+
+def test_null_absent_and_unreadable_are_three_things():
+    (row,), counts = typed(
+        [row_of(1, None, {"id": "7", "total": None, "day": "0000-00-00"})], layout_of("id", "total", "day", "note")
+    )
+    assert row["before"] is None
+    assert (row["after"]["id"], row["after"]["total"], row["after"]["day"], row["after"]["note"]) == (
+        7,
+        None,
+        None,
+        None,
+    )
+    assert row["_absent"] == ["after.note"]
+    assert row["_raw"] == {"after.day": "0000-00-00"}
+    assert counts == {"day": 1}
+
+
+def test_a_column_that_was_kept_as_text_is_null_and_its_text_is_kept_even_where_it_could_be_read():
+    """The text of a value that does not have its form may look like another value: `abcd` is Base64 of three bytes."""
+    (row,), counts = typed(
+        [row_of(1, {"photo": "abcd"}, {"photo": "efgh", "note": "n"}, invalid=["photo"])], layout_of("photo", "note")
+    )
+    assert row["before"]["photo"] is row["after"]["photo"] is None
+    assert row["_raw"] == {"before.photo": "abcd", "after.photo": "efgh"}
+    assert counts == {"photo": 2}
+
+
+def test_what_a_partial_image_sent_is_told():
+    rows, _ = typed(
+        [row_of(1, {"id": "1"}, {"id": "1"}, changed=["id"]), row_of(2, None, {"id": "1"})], layout_of("id", "note")
+    )
+    assert [row["_changed"] for row in rows] == [["id"], None]
+    assert [row["_absent"] for row in rows] == [["before.note", "after.note"], ["after.note"]]
+
+
+def test_a_table_without_columns_keeps_every_value_as_text():
+    (row,), counts = typed([row_of(1, None, {"id": "1", "note": None})], layout_of())
+    assert "after" not in row
+    assert row["_raw"] == {"after.id": "1", "after.note": None}
+    assert counts == {"id": 1, "note": 1}
+
+
+NAMES = [*TYPES, "ID", "", "after.id", "ä"]
+TEXTS = st.sampled_from(
+    ["7", "-1", "12.10", "1.005", "2024-02-29", "2023-02-29", "AAE=", "abc", "", "ä", "99999999999999999999"]
+)
+IMAGES = st.none() | st.dictionaries(st.sampled_from(NAMES), st.none() | TEXTS, max_size=6)
+READS = {
+    "id": {"7": 7, "-1": -1}, "total": {"7": "7.00", "-1": "-1.00", "12.10": "12.10"},
+    "day": {"2024-02-29": "2024-02-29"}, "photo": {"AAE=": b"\0\1", "": b"", "abc": None},
+}  # fmt: skip
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(
+        st.tuples(IMAGES, IMAGES, st.lists(st.sampled_from(NAMES), unique=True, max_size=2)), min_size=1, max_size=8
+    ),
+    st.lists(st.sampled_from(list(TYPES)), unique=True),
+    st.integers(0, 3),
+)
+def test_every_value_of_an_image_is_in_its_column_or_kept_as_text(images, names, skipped):
+    rows = [row_of(at, before, after, invalid=invalid) for at, (before, after, invalid) in enumerate(images)]
+    layout, batch = layout_of(*names), batch_of([*rows, *rows])
+    batch = batch.slice(skipped % len(rows), len(rows))  # as tables come: a part of a longer array
+    given_rows = batch.to_pylist()
+    found, counts = type_rows(batch, layout)
+    found.validate(full=True)
+    kept: dict[str, int] = {}
+    for given_row, row in zip(given_rows, found.to_pylist(), strict=True):
+        raw, absent = dict(row["_raw"]), []
+        wanted_raw = {}
+        for side in ("before", "after"):
+            image = None if given_row[side] is None else dict(given_row[side])
+            if names:
+                assert (row[side] is None) == (image is None)
+            for name in names if image is not None else ():
+                value, text = row[side][name], image.get(name)
+                if name not in image:
+                    absent.append(f"{side}.{name}")
+                elif text is not None and (name in given_row["invalid"] or not reads(name, text)):
+                    wanted_raw[f"{side}.{name}"] = text
+                assert value == (expected(name, text) if f"{side}.{name}" not in wanted_raw else None)
+            wanted_raw |= {f"{side}.{name}": text for name, text in (image or {}).items() if name not in names}
+        assert (raw, len(row["_raw"])) == (wanted_raw, len(wanted_raw))
+        assert row["_absent"] == absent
+        for path in wanted_raw:
+            column = path.partition(".")[2]
+            kept[column] = kept.get(column, 0) + 1
+    assert counts == kept
+
+
+def reads(name: str, text: str) -> bool:
+    return name not in READS or READS[name].get(text) is not None
+
+
+def expected(name: str, text: str | None) -> Any:
+    if text is None or name not in READS:
+        return text
+    value = READS[name][text]
+    as_python = {"total": pa.scalar, "day": pa.scalar}.get(name)
+    return pa.array([value]).cast(column_type(*TYPES[name]))[0].as_py() if as_python else value
+
+
+def test_rows_are_split_by_table_in_their_order():
+    names = [
+        ("b", None, "t"),
+        ("a", None, "t"),
+        (None, None, "t"),
+        ("a", "s", "t"),
+        ("b", None, "t"),
+        (None, None, None),
+    ]
+    rows = [
+        row_of(at, None, {"id": str(at)}, database=database, schema=schema, table=table)
+        for at, (database, schema, table) in enumerate(names)
+    ]
+    found = [(tuple(name), part.column("offset").to_pylist()) for name, part in split_by_table(batch_of(rows))]
+    assert found == [
+        ((None, None, ""), [5]), ((None, None, "t"), [2]), (("a", None, "t"), [1]), (("a", "s", "t"), [3]),
+        (("b", None, "t"), [0, 4]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [[], [row_of(1, None, {"id": "1"})]])
+def test_rows_of_one_table_or_none_are_not_copied(rows):
+    batch = batch_of(rows)
+    assert [part is batch for _, part in split_by_table(batch)] == [True] * len(rows)

@@ -1,0 +1,2 @@
+CREATE TABLE a (id int NOT NULL, PRIMARY KEY (ID))
+CREATE TABLE b (id int)

@@ -1,0 +1,107 @@
+"""DDL as databases print it. Each file of ddl/ has beside it, written by hand, everything that has to be read from it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdc_contracts.registry.ddl import read_added_columns, read_create_table
+from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
+from cdc_contracts.registry.tables import parse_table_contract
+
+CASES = sorted((Path(__file__).parent / "ddl").glob("*.sql"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_ddl_is_read_as_the_database_stores_it(case):
+    expected = yaml.safe_load(case.with_suffix(".yaml").read_text(encoding="utf-8"))
+    found = read_create_table(case.read_text(encoding="utf-8"), expected["dialect"], expected.get("database"))
+    assert [(one.line, one.what) for one in found.problems] == [
+        (one["line"], one["what"]) for one in expected.get("problems", ())
+    ]
+    assert list(found.tables) == [parse_table_contract(one, str(case)) for one in expected["tables"]]
+    assert [list(one.columns) for one in found.tables] == [list(one["columns"]) for one in expected["tables"]]
+    assert [(one.line, one.what) for one in found.left_out] == [
+        (one["line"], one["what"]) for one in expected.get("left_out", ())
+    ]
+    assert found.passed == expected.get("passed", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "table", "columns"),
+    [
+        ("ALTER TABLE `shop`.`orders` ADD COLUMN `note` varchar(20) NOT NULL AFTER `id`", "mysql", ("shop", "orders"), {"note": "varchar(20)"}),
+        ("alter table orders add a int, add column b decimal(5), add index i (a), drop column c", "mysql", ("orders",), {"a": "int", "b": "decimal(5,0)"}),
+        ("/* by hand */ ALTER TABLE orders ADD (a int, b int comment 'x, y'), ALGORITHM=INPLACE;", "mysql", ("orders",), {"a": "int", "b": "int"}),
+        ("ALTER TABLE orders ADD PARTITION (PARTITION p1 VALUES LESS THAN (3)), ADD PRIMARY KEY (id)", "mysql", None, {}),
+        ('ALTER TABLE "S"."o" ADD (a number(3), "b" date default sysdate not null) MODIFY (x not null)', "oracle", ("S", "o"), {"A": "NUMBER(3,0)", "b": "DATE"}),
+        ("alter table o add a varchar2(3)", "oracle", ("O",), {"A": "VARCHAR2(3)"}),
+        ("alter table o add (v as (a * 2) virtual, w number)", "oracle", ("O",), {"W": "NUMBER"}),
+        ("alter table Orders add Note varchar(3)", None, ("Orders",), {"Note": "varchar(3)"}),
+        ('alter table "Orders" add note varchar2(3)', None, ("Orders",), {"note": "VARCHAR2(3)"}),
+        ("create table o (a int)", "mysql", None, {}),
+        ("insert into log values ('alter table o add a int')", "mysql", None, {}),
+    ],
+)  # fmt: skip
+def test_columns_that_a_message_adds_are_told_with_their_types(text, dialect, table, columns):
+    found = read_added_columns(text, dialect)
+    assert found.reason is None or not columns
+    assert [(one.table, {name: column.type for name, column in one.columns.items()}) for one in found.added] == (
+        [(table, columns)] if columns else []
+    )
+
+
+HOSTILE = [
+    None, "", "\x00", "alter add", "alter table", "alter table add", "alter table o add", "alter table o add (",
+    "alter table o add a enum('", "alter table o add `", "alter table o add a int(((((", "alter table .. add a int",
+    "alter table o add a int; alter table o add (b", "alter\x00table o add \ud800 int", "alter table o add 'a' int",
+]  # fmt: skip
+HEAVY = [
+    "alter table o add " + "(" * 30_000, "alter table o add a " + "int " * 7_000, "alter table o add a" + "," * 30_000,
+    "alter table o add a enum(" + "'x'," * 7_000 + "'y')", "alter add " * 3_000, "/*" * 15_000 + "alter table o add",
+    "alter table o add " + "a int, add " * 2_500, "alter table o add a int default " + "'" * 30_001,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("dialect", ["mysql", "oracle", None, "klingon"])
+def test_no_text_makes_it_fail(text, dialect):
+    assert len(read_added_columns(text, dialect).added) == (text is not None and "a int;" in text)
+
+
+@pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
+def test_no_text_makes_it_take_long(text):
+    began = time.process_time()
+    read_added_columns(text, "mysql")
+    assert time.process_time() - began < 5
+
+
+def test_what_cannot_be_read_has_a_reason_and_the_rest_is_read():
+    found = read_added_columns("alter table o add a int; alter table o add (b", "mysql")
+    assert [list(one.columns) for one in found.added] == [["a"]]
+    assert found.reason == "a bracket is never closed"
+    assert (
+        read_added_columns("alter table o add a int" + " " * MOST_CHARACTERS).reason == "longer than 32,768 characters"
+    )
+
+
+PIECES = [*"`'\"(),;./*-# \n@0a", "alter table ", "add ", "create table ", "int ", "primary key ", "comment on column "]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_any_text_at_all_is_read_or_told(text):
+    read_added_columns("alter table t add " + text)
+    for dialect in ("mysql", "oracle"):
+        read_create_table("create table t (" + text, dialect)
+
+
+def test_nothing_is_printed_or_logged(capfd, caplog):
+    read_create_table("create table t (a int) engine=; alter table t frobnicate; \x00 select", "mysql")
+    read_added_columns("alter table t add a frobnicate(,,) +++")
+    assert capfd.readouterr() == ("", "")
+    assert caplog.records == []

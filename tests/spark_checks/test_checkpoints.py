@@ -1,0 +1,254 @@
+"""What is kept beside a checkpoint: ranges of batches, what they are judged by, and what all of them came to."""
+
+import json
+import pickle
+import random
+import urllib.request
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
+
+from cdc_contracts import __version__
+from cdc_contracts.registry.detection.detection import read_detection
+from cdc_contracts.registry.detection.samples import find_scope
+from cdc_contracts.registry.errors import LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.report import Span, build_report
+from cdc_contracts.registry.scope import Undetected, open_scope
+from cdc_contracts.registry.selection import Selection
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.terms import Severities, Terms
+from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.batches import Batch
+from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
+from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.sources import read_files
+
+CONTRACT = "oms-community/canal@2"
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A checkpoint as Spark 4.0 has written one: its first bytes and lines are of a real stream."""
+    folder = tmp_path / "ck"
+    for name, text in {
+        "metadata": '{"id":"7be6c835-c87b-4120-b7bb-30a7c80eb447"}',
+        "sources/0/0": '\0v1\n{"t":{"0":10,"1":20}}',
+        "offsets/0": 'v1\n{"batchWatermarkMs":0,"conf":{}}\n{"t":{"0":27,"1":32}}',
+        "offsets/.0.crc": "x",
+        "offsets/1": 'v1\n{"batchWatermarkMs":0,"conf":{}}\n{"t":{"0":27,"1":45,"2":3}}',
+        "commits/0": 'v1\n{"nextBatchWatermarkMs":0}',
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return Checkpoint(str(folder))
+
+
+def test_a_batch_is_from_where_the_one_before_ended_to_where_the_log_says(checkpoint):
+    assert checkpoint.query == "7be6c835-c87b-4120-b7bb-30a7c80eb447"
+    assert (checkpoint.last, checkpoint.committed(0), checkpoint.committed(1)) == (1, True, False)
+    assert checkpoint.spans(0) == {Source("t", 0): Span(10, 27), Source("t", 1): Span(20, 32)}
+    assert checkpoint.spans(1) == {
+        Source("t", 0): Span(27, 27), Source("t", 1): Span(32, 45), Source("t", 2): Span(0, 3),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('v1\n{}\n{"t":{"0":26,"1":45}}', "made anew: it ends at 26, and had been read up to 27"),
+        ('v2\n{}\n{"t":{"0":30}}', "of a Spark that writes it in another way"),
+        ('v1\n{}\n{"t":{"0":', "damaged"),
+        ("", "damaged"),
+    ],
+)
+def test_a_log_that_cannot_be_true_is_refused(checkpoint, tmp_path, text, words):
+    (tmp_path / "ck/offsets/1").write_text(text)
+    with pytest.raises(UnavailableError, match=words):
+        checkpoint.spans(1)
+
+
+def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
+    terms = Terms(
+        {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
+        table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
+    )  # fmt: skip
+    assert all(getattr(terms, name) != getattr(Terms(), name) for name in vars(terms)), "a term without a value here"
+    scope = open_scope(CATALOGUE, "oms-community/default", terms)
+    text = write_pin(scope)
+    again = open_pin(text, "ck")
+    assert (again.fingerprint, again.terms.show_values) == (scope.fingerprint, True)
+    assert digest_pin(write_pin(again)) == digest_pin(text)
+    document = json.loads(text)
+    path = next(path for path in document["documents"] if path.startswith("oms-community/default"))
+    document["documents"][path] += "\n# changed by hand\n"
+    document["fingerprint"] = "0" * 64
+    with pytest.raises(UnavailableError, match="another fingerprint now"):
+        open_pin(json.dumps(document), "ck")
+    with pytest.raises(UnavailableError, match="cannot be read again"):
+        open_pin("{}", "ck")
+
+
+def test_what_was_found_out_is_told_again_after_a_restart(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))
+    source = read_files([path], parse_range(), tasks=1)
+    scope, detection = find_scope(Undetected(CATALOGUE, Terms()), lambda: source.peek(None, 100))
+    again = read_detection(json.loads(json.dumps(detection.as_document())), CATALOGUE, scope.spoken)
+    assert again.as_document() == detection.as_document()
+    assert again.preferences == detection.preferences
+    assert {one.subject for one in again.spoken} == {one.subject for one in detection.spoken}
+    pinned = open_pin(write_pin(scope), "ck")
+    assert (pinned.declared, pinned.spoken) == ("auto", scope.spoken)
+
+
+def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_path):
+    values = [*rendered(CONTRACT, 250, controls=20), b"broken", *rendered("oms-community/canal@1", 30), b"[]"]
+    rows = [(number % 2, number // 2, value) for number, value in enumerate(values)]
+    pq.write_table(
+        pa.table({
+            "value": [row[2] for row in rows],
+            "topic": ["t"] * len(rows),
+            "partition": pa.array([row[0] for row in rows], pa.int32()),
+            "offset": [row[1] for row in rows],
+        }),
+        tmp_path / "a.parquet",
+    )  # fmt: skip
+
+    def read(*window):
+        return read_files([tmp_path / "a.parquet"], parse_range(*window), tasks=1)
+
+    scope, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
+    whole = audit_input(None, read(), scope, fail_on="warning").report
+    cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
+    rolling, one, other = Rolling(), Rolling(), Rolling()
+    for number, (first, last) in enumerate(pairwise(cuts)):
+        part = read(f"offset:{first}", f"offset:{last}")
+        audited = audit_input(None, part, scope, fail_on="warning")
+        for account in (rolling, one, other):
+            account.add(number, audited.tally, part.spans)
+        rolling = read_rolling(write_rolling(rolling))
+    told = build_report(
+        rolling.tally, catalogue=CATALOGUE, contract=CONTRACT, source=whole["source"], spans=rolling.spans,
+        fail_on="warning",
+    )  # fmt: skip
+    assert told == whole
+    assert whole["findings"]
+    assert one == other == rolling, "accounts share a part"
+    assert (rolling.batches, rolling.first) == (6, 0)
+
+
+def test_a_batch_whose_counts_do_not_add_up_is_no_part_of_the_account():
+    tally = Tally(partitions={Source("t", 0): PartitionTally(read=3, conforming=2)})
+    rolling = Rolling()
+    with pytest.raises(LedgerError):
+        rolling.add(0, tally, {Source("t", 0): Span(0, 3)})
+    assert rolling == Rolling()
+
+
+class Hostile:
+    def __reduce__(self):
+        return print, ("run by a checkpoint",)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pickle.dumps((__version__, {}, Hostile(), 0, None)),
+        b"cposix\nsystem\n(S'true'\ntR.",
+        b"ccdc_contracts.registry.reports.kinds\nwrite_whole\n(tR.",
+        b"",
+        b"\x80",
+        pickle.dumps(("0.0.0", {}, Tally(), 1, 0)),
+    ],
+)
+def test_an_account_is_read_as_values_alone(data, capsys):
+    assert read_rolling(data) is None
+    assert capsys.readouterr().out == ""
+
+
+def wanted(command="decode", topics=("t",)):
+    return Wanted(command, "x:1", topics, {})
+
+
+def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
+    with pytest.raises(UsageError, match="not one of cdc-contracts"):
+        check_checkpoint(checkpoint, wanted(), CONTRACT)
+    setup = StreamSetup("decode", ("t",), CONTRACT, spoken={"subjects": ["a/b"], "preferences": []}, beside=("q",))
+    checkpoint.keep_setup(setup)
+    assert check_checkpoint(checkpoint, wanted(), CONTRACT) == setup
+    for other, contract, words in (
+        (wanted("audit"), CONTRACT, "stream of `decode`"),
+        (wanted(topics=("t", "u")), CONTRACT, "reads t"),
+        (wanted(), "dts/canal@1", f"judged by {CONTRACT}"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            check_checkpoint(checkpoint, other, contract)
+
+
+def record(query, end):
+    stream = {"query": query, "batch": 0} if query else None
+    return {"stream": stream, "range": [{"topic": "t", "partition": 0, "start": 0, "end": end}]}
+
+
+def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkpoint, tmp_path):
+    fresh = Checkpoint(str(tmp_path / "new"))
+    assert check_output(fresh, [record(None, 5)], "out", known=None, new_epoch=False) == ((), {"t": {0: 5}})
+    with pytest.raises(UnavailableError, match="whose checkpoint is another"):
+        check_output(fresh, [record("q", 5)], "out", known=None, new_epoch=False)
+    assert check_output(fresh, [record("q", 5), record(None, 9)], "out", known=None, new_epoch=True) == (
+        ("q",), {"t": {0: 9}},
+    )  # fmt: skip
+    own = record(checkpoint.query, 5)
+    assert check_output(checkpoint, [own], "out", known=None, new_epoch=False)[0] == ()
+    agreed = StreamSetup("decode", ("t",), CONTRACT, beside=("q",))
+    assert check_output(checkpoint, [own, record("q", 5)], "out", known=agreed, new_epoch=False)[0] == ("q",)
+    with pytest.raises(UnavailableError, match="the output has none of its batches"):
+        check_output(checkpoint, [], "out", known=agreed, new_epoch=False)
+
+
+def test_figures_are_told_as_prometheus_reads_them(tmp_path):
+    from prometheus_client.parser import text_string_to_metric_families
+
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
+    source = read_files([path], parse_range(), tasks=1)
+    audited = audit_input(None, source, scope_of(CONTRACT), fail_on="warning")
+    metrics = Metrics()
+    assert list(text_string_to_metric_families(metrics.text()))
+    metrics.note_batch(Batch(4, source.spans, audited.tally, 1.5), audited.report)
+    metrics.note_latest({Source("a.jsonl", 0): 30})
+    with serving_metrics(metrics, 0) as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        text = answer.read().decode()
+    told = {
+        (sample.name.removeprefix("cdc_contracts_follow_"), *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    place = (("partition", "0"), ("topic", "a.jsonl"))
+    assert told["records_total", ("outcome", "conforming"), *place] == 20
+    assert told["records_total", ("outcome", "quarantined"), *place] == 1
+    assert told["changes_total", *place] == audited.report["ledger"]["changes"]
+    assert told["lag_offsets", *place] == 9
+    assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
+    assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
+
+
+def test_figures_have_no_more_series_than_a_bound():
+    partitions = [
+        {"topic": "t", "partition": number, **dict.fromkeys(("conforming", "control", "tombstone", "quarantined"), 1),
+         "excluded": 0, "changes": 1, "gaps": 0}
+        for number in range(MOST_PARTITIONS + 50)
+    ]  # fmt: skip
+    spans = {Source("t", number): Span(0, 1) for number in range(MOST_PARTITIONS + 50)}
+    metrics = Metrics()
+    metrics.note_batch(Batch(0, spans, Tally(), 1), {"ledger": {"partitions": partitions}, "findings": []})
+    lines = [line for line in metrics.text().splitlines() if line.startswith("cdc_contracts_follow_changes_total")]
+    assert len(lines) == MOST_PARTITIONS + 1
+    assert 'topic="(others)",partition=""} 50' in "".join(lines)

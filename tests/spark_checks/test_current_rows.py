@@ -1,0 +1,211 @@
+"""Current rows against a model of them in plain Python, on real Delta and Iceberg tables."""
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lakehouse import change, typed
+
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
+from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, Merged
+
+COLUMNS = {
+    "id": pa.int64(),
+    "size": pa.string(),
+    "Na me": pa.string(),
+    "price.net": pa.decimal128(20, 3),
+    "_op": pa.timestamp("us"),
+}
+LAYOUT = TableLayout(
+    TableName("sh%op", None, "or ders"),
+    tuple(ColumnLayout(name, kind, None, None) for name, kind in COLUMNS.items()),
+    (),
+    "messages",
+)
+KEY = ("id", "size")
+REST = [name for name in COLUMNS if name not in KEY]
+
+
+def image(number, size, **values):
+    row = {
+        "id": number,
+        "size": size,
+        "Na me": "pear",
+        "price.net": Decimal("1.500"),
+        "_op": dt.datetime.fromisoformat("2024-01-01"),
+    }
+    return row | {name.replace("__", " "): value for name, value in values.items()}
+
+
+@pytest.fixture(params=[DeltaDirectory, IcebergDirectory], ids=["delta", "iceberg"])
+def tables(spark, request, tmp_path):
+    addresses = request.param(str(tmp_path))
+    addresses.prepare(spark)
+    return CurrentTables(addresses, {"a/b@1"})
+
+
+def merge(spark, tables, changes, layout=LAYOUT):
+    return tables.merge(spark, layout, KEY, typed(spark, layout, changes))
+
+
+def rows_of(spark, tables, kind=CURRENT):
+    return [row.asDict(recursive=True) for row in spark.table(tables.addresses.find(kind, LAYOUT.name)).collect()]
+
+
+def content(spark, tables):
+    """The rows by key: values, unknown columns, and the change they are there by."""
+    return {
+        (row["id"], row["size"]): (
+            {name: row[name] for name in REST},
+            sorted(row["_absent"]),
+            row["_raw"],
+            row["_position"],
+            row["_offset"],
+        )
+        for row in rows_of(spark, tables)
+    }
+
+
+class Model:
+    """What the changes come to, told one after another in the order of the source."""
+
+    def __init__(self):
+        self.rows = {}
+        self.newest = {}
+
+    def merge(self, changes):
+        for one in sorted(changes, key=lambda one: (int(one["_position"]), one["_offset"])):
+            before, after = one["before"], one["after"]
+            at = int(one["_position"]), one["_offset"]
+            old = before and (before["id"], before["size"])
+            if one["_op"] == "delete" or one["_update_part"] == "before":
+                self.remove(old, at)
+                continue
+            new = after["id"], after["size"]
+            moved = old is not None and old != new
+            if moved:
+                self.remove(old, at)
+            self.put(new, at, one, fresh=moved or one["_op"] in {"insert", "snapshot"})
+
+    def is_new(self, key, at):
+        if key in self.newest and self.newest[key] >= at:
+            return False
+        self.newest[key] = at
+        return True
+
+    def remove(self, key, at):
+        if self.is_new(key, at):
+            self.rows.pop(key, None)
+
+    def put(self, key, at, one, *, fresh):
+        if not self.is_new(key, at):
+            return
+        missing = {name.removeprefix("after.") for name in one["_absent"] if name.startswith("after.")}
+        texts = {name.removeprefix("after."): text for name, text in one["_raw"] if name.startswith("after.")}
+        known, unknown, kept, *_ = self.rows.get(key, ({}, list(REST), {}, None, None))
+        if fresh:
+            known, unknown, kept = {}, list(REST), {}
+        values = {name: known.get(name) if name in missing else one["after"][name] for name in REST}
+        kept = {name: text for name, text in kept.items() if name in missing} | texts
+        left = sorted(name for name in unknown if name in missing)
+        self.rows[key] = values, left, kept, one["_position"], one["_offset"]
+
+
+@st.composite
+def histories(draw):
+    """Changes of some keys of their own, as a source would send them, with repetitions; each with its position."""
+    changes, alive, position = [], {}, 0
+    for _ in range(draw(st.integers(1, 9))):
+        position += draw(st.integers(0, 2))
+        size = draw(st.sampled_from("SML"))
+        told = {
+            "Na me": draw(st.sampled_from([None, "", "a", "b"])),
+            "price.net": draw(st.sampled_from([None, Decimal("0.000"), Decimal("99999999999999999.999")])),
+            "_op": draw(st.sampled_from([None, dt.datetime.fromisoformat("2024-02-29T23:59:59.999999")])),
+        }
+        absent, raw = [], []
+        if size in alive:
+            op = draw(st.sampled_from(["update", "update", "move", "partial", "partial", "delete", "halves"]))
+        else:
+            op = draw(st.sampled_from(["insert", "snapshot", "upsert", "partial", "delete"]))
+        before, after = alive.get(size), {"size": size, **told}
+        if op == "partial":
+            missing = draw(st.sets(st.sampled_from(REST), min_size=1))
+            absent = [f"after.{name}" for name in missing]
+            after |= dict.fromkeys(missing)
+            before = None
+        elif draw(st.booleans()) and op != "delete":
+            after["_op"] = None
+            raw = [("after._op", "0000-00-00"), ("after.un told", "1")]
+        if op == "delete":
+            changes.append(("delete", position, before or {"size": size, **dict.fromkeys(REST)}, None, [], [], None))
+            alive.pop(size, None)
+            continue
+        if op == "move":
+            alive.pop(size)
+            after["size"] = draw(st.sampled_from([other for other in "SMLX" if other != size]))
+        if op == "halves":
+            changes.append(("update", position, before, None, [], [], "before"))
+            changes.append(("update", position, None, after, [], raw, "after"))
+        else:
+            name = {"move": "update", "partial": "update"}.get(op, op)
+            before = before if op in {"update", "move"} else None
+            changes.append((name, position, before, after, absent, raw, None))
+        alive[after["size"]] = after
+        if draw(st.integers(0, 3)) == 0:
+            changes.append(changes[draw(st.integers(0, len(changes) - 1))])
+    return changes, draw(st.integers(0, len(changes)))
+
+
+@settings(max_examples=1, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(st.lists(histories(), min_size=60, max_size=60))
+def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_repeated(spark, tables, drawn):
+    batches, offset = ([], []), 0
+    for number, (changes, cut) in enumerate(drawn):
+        for place, (op, position, before, after, absent, raw, part) in enumerate(changes):
+            keyed = [one and {"id": number, **one} for one in (before, after)]
+            one = change(
+                op, offset, before=keyed[0], after=keyed[1], position=str(position), absent=absent, raw=raw, part=part
+            )
+            batches[place >= cut].append(one)
+            offset += 1
+    model = Model()
+    for batch in batches:
+        merge(spark, tables, batch)
+        model.merge(batch)
+        assert content(spark, tables) == model.rows
+    assert merge(spark, tables, [*batches[1], *batches[0]]) == Merged(0, 0, 0)
+    assert content(spark, tables) == model.rows
+    gone = {(row["id"], row["size"]) for row in rows_of(spark, tables, DELETED)}
+    assert gone >= model.newest.keys() - model.rows.keys()
+
+
+def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets_decide_within_one(spark, tables):
+    def told(name, offset, partition):
+        row = image(1, "S", Na__me=name)
+        return change("update", offset, before=row, after=row, partition=partition, contract="c/d@1", position="9")
+
+    def names():
+        return [row["Na me"] for row in rows_of(spark, tables)]
+
+    merge(spark, tables, [told("first", 8, 1), told("zeroth", 50, 0)])
+    assert names() == ["first"]
+    merge(spark, tables, [told("older", 7, 1)])
+    assert names() == ["first"]
+    later = [told("elsewhere", 51, 0)]
+    merge(spark, tables, later)
+    assert merge(spark, tables, later) == Merged(0, 0, 0)
+    assert names() == ["elsewhere"]
+
+
+def test_changes_without_a_key_are_counted_and_a_table_without_one_is_left_alone(spark, tables):
+    keyless = change("insert", 0, after=image(None, "S"), position="1")
+    untyped = change("insert", 1, after=image(None, "M"), position="2", raw=[("after.id", "1e5")])
+    assert merge(spark, tables, [keyless, untyped]) == Merged(0, 0, 2)
+    unknown = replace(LAYOUT, name=TableName(None, None, "another"))
+    assert tables.merge(spark, unknown, (), typed(spark, LAYOUT, [])) is None

@@ -1,0 +1,238 @@
+"""`--follow`: what a stream reads in batches is what one run reads, whatever happens between its starts."""
+
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+
+import pyarrow.parquet as pq
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.spark_checks import following
+
+CONTRACT = "oms-community/canal@2"
+VALUES = [*rendered(CONTRACT, 300, controls=20), b"broken", b"[]", *rendered("oms-community/canal@1", 20)]
+MORE = [*rendered(CONTRACT, 100, seed=2), b'{"no": 1}', *rendered("dts/canal@2", 3)]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def call(spark, broker, here, capsys):
+    """A function that runs a command on topics, and returns its exit code, what it said and its JSON."""
+
+    def run(command, *arguments, contract=CONTRACT):
+        code = main([command, "topic", *arguments, "-b", broker.bootstrap, "--contract", contract, "--json"])
+        out, err = capsys.readouterr()
+        return code, err, json.loads(out) if out else None
+
+    return run
+
+
+def produce(broker, topic, values, partition=0):
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for value in values:
+        producer.produce(topic, value, partition=partition)
+    assert producer.flush(30) == 0
+
+
+def read_table(out, table):
+    """What a reader sees who trusts the records of finished runs alone."""
+    records = [json.loads(path.read_text()) for path in sorted((out / "_runs").glob("*.json"))]
+    paths = [out / part["path"] for record in records for part in record["files"] if part["table"] == table]
+    rows = [row for path in paths for row in pq.read_table(path, partitioning=None).to_pylist()]
+    return sorted(rows, key=lambda row: (row["partition"], row.get("offset", 0), row.get("row_index", 0)))
+
+
+def places(rows):
+    return [(row["partition"], row["offset"]) for row in rows]
+
+
+def signal_when(number, due):
+    """Send this process a signal as soon as something is due."""
+
+    def watch():
+        deadline = time.monotonic() + 60
+        while not due() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(os.getpid(), number)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def test_an_audit_in_batches_reports_what_an_audit_of_the_whole_range_does(call, broker, make_topic, here):
+    topic = make_topic([(number % 2, value) for number, value in enumerate(VALUES)], partitions=3)
+    follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck", "--report", "r.json"]
+    code, said, first = call(*follow, "--max-offsets", "100")
+    assert (code, said.count("records in")) == (1, 4)
+    produce(broker, topic, MORE, partition=1)
+    code, said, second = call(*follow, "--from", "earliest")
+    assert (code, said.count("records in"), "--from earliest is not used" in said) == (1, 1, True)
+    _, _, whole = call("audit", topic)
+    assert first["ledger"]["read"] == len(VALUES)
+    assert second == whole == json.loads((here / "r.json").read_text())
+    code, said, third = call(*follow)
+    assert (code, third, "this time: inconclusive, nothing new" in said) == (4, second, True)
+
+
+def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_does(call, broker, make_topic, here):
+    topic = make_topic([(number % 2, value) for number, value in enumerate(VALUES)], partitions=2)
+    follow = ["decode", topic, "--to", "out", "--follow", "--once"]
+    assert call(*follow, "--max-offsets", "200")[0] == 1
+    produce(broker, topic, MORE, partition=1)
+    code, _, report = call(*follow)
+    assert (code, len(list((here / "out/_runs").glob("*.json")))) == (1, 3)
+    _, _, whole = call("decode", topic, "--to", "whole")
+    assert report == whole
+    for table in ("changes", "control", "quarantine"):
+        assert read_table(here / "out", table) == read_table(here / "whole", table)
+    ledger = read_table(here / "out", "ledger")
+    assert sum(row["read"] for row in ledger) == report["ledger"]["read"] == len(VALUES) + len(MORE)
+    assert all(row["end"] - row["start"] == row["read"] + row["gaps"] for row in ledger)
+
+
+def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_epoch(call, broker, make_topic, here):
+    topic = make_topic([(0, value) for value in VALUES[:50]])
+    follow = ["decode", topic, "--to", "out", "--follow", "--once"]
+    assert call(*follow)[0] == 0
+    shutil.rmtree(here / "out/_checkpoint")
+    produce(broker, topic, VALUES[50:60])
+    code, said, report = call(*follow)
+    assert (code, report, "whose checkpoint is another" in said) == (3, None, True)
+    assert not list(here.glob("out/_checkpoint/offsets/*"))
+    code, _, report = call(*follow, "--new-epoch")
+    assert (code, [(one["start"], one["end"]) for one in report["ledger"]["partitions"]]) == (0, [(50, 60)])
+    produce(broker, topic, VALUES[60:70])
+    assert call(*follow)[0] == 0
+    rows = [*read_table(here / "out", "changes"), *read_table(here / "out", "control")]
+    assert sorted(places(rows)) == [(0, offset) for offset in range(70)]
+    code, said, _ = call("decode", topic, "--to", "out", "--from", "last:5")
+    assert (code, "has decoded some of these records already" in said) == (3, True)
+
+
+def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
+    call, broker, make_topic, here, monkeypatch
+):  # fmt: skip
+    dialect = "oms-community/default"
+    topic = make_topic([(0, value) for value in rendered(f"{dialect}@2", 40)])
+    for name, table in (("old", "shop.orders"), ("new", "shop.others")):
+        (here / f"{name}.yaml").write_text(f"table: {table}\ncolumns: {{id: {{type: bigint}}}}\nprimary_key: [id]\n")
+    follow = ["decode", topic, "--to", "out", "--follow", "--once"]
+    with monkeypatch.context() as patch:
+        patch.setattr(following, "decode_input", lambda *_, **__: 1 / 0)
+        assert call(*follow, "--tables", "old.yaml", contract=dialect)[0] == 3
+    produce(broker, topic, rendered(f"{dialect}@2", 10))
+    _, said, _ = call(*follow, "--tables", "new.yaml", contract=dialect)
+    assert "batch 0 comes again: it is judged by what it was judged by before" in said
+    assert "in force from batch 1 on" in said
+    call("decode", topic, "--to", "old", "--until", "offset:40", "--tables", "old.yaml", contract=dialect)
+    call("decode", topic, "--to", "new", "--from", "offset:40", "--tables", "new.yaml", contract=dialect)
+    rows = {
+        table: [*read_table(here / "old", table), *read_table(here / "new", table)]
+        for table in ("changes", "quarantine")
+    }
+    assert {row["types_from"] for row in rows["changes"]} == {"table", "none"}
+    assert {table: read_table(here / "out", table) for table in rows} == rows
+    first, second = (
+        next(one for one in map(json.loads, (path.read_text() for path in (here / "out/_runs").glob("*.json")))
+             if one["stream"]["batch"] == number)
+        for number in (0, 1)
+    )  # fmt: skip
+    assert first["contract_fingerprint"] != second["contract_fingerprint"]
+
+
+def test_a_contract_that_was_found_out_stays_from_start_to_start(call, broker, make_topic, here):
+    topic = make_topic()
+    follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]
+    code, said, report = call(*follow, contract="auto")
+    assert (code, report, "cannot be told" in said) == (4, None, True)
+    produce(broker, topic, VALUES[:60])
+    code, _, first = call(*follow, contract="auto")
+    assert (code, first) == (0, call("audit", topic, contract="auto")[2])
+    produce(broker, topic, rendered("dts/canal@2", 100))
+    code, _, second = call(*follow, contract="auto")
+    assert (code, second["detection"], second["ledger"]["read"]) == (1, first["detection"], 160)
+
+
+def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_told(call, broker, make_topic, here):
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient, NewPartitions
+
+    topic = make_topic([(0, value) for value in VALUES[:10]])
+    follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]
+    assert call(*follow)[0] == 0
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=30)
+    produce(broker, topic, VALUES[:7], partition=1)
+    code, _, report = call(*follow)
+    spans = [(one["start"], one["end"], one["read"]) for one in report["ledger"]["partitions"]]
+    assert (code, spans) == (0, [(0, 10, 10), (0, 7, 7)])
+    produce(broker, topic, VALUES[:7], partition=1)
+    (gone,) = admin.delete_records([TopicPartition(topic, 1, 9)]).values()
+    assert gone.result(timeout=30).low_watermark == 9
+    code, said, report = call(*follow)
+    assert (code, report) == (3, None)
+    assert f"{topic} partition 1, offsets 7 to 9" in said
+    assert "Follow with a new checkpoint" in said
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_stream_between_batches_and_the_next_start_goes_on(
+    call, broker, make_topic, here, number, code
+):  # fmt: skip
+    topic = make_topic([(0, value) for value in VALUES[:30]])
+    follow = ["decode", topic, "--to", "out", "--follow", "--interval", "1", "--metrics-file", "m.prom"]
+    runs = here / "out/_runs"
+    signal_when(number, lambda: len(list(runs.glob("*.json"))) == 1)
+    ended, said, report = call(*follow, "--report", "r.json")
+    assert (ended, report["ledger"]["read"], report["verdict"]) == (code, 30, "pass")
+    assert json.loads((here / "r.json").read_text()) == report
+    assert (
+        f'changes_total{{topic="{topic}",partition="0"}} {report["ledger"]["changes"]}' in (here / "m.prom").read_text()
+    )
+    produce(broker, topic, VALUES[30:40])
+    ended, said, report = call(*follow, "--once")
+    assert (ended, report["ledger"]["read"], "comes again" in said) == (0, 40, False)
+    rows = [*read_table(here / "out", "changes"), *read_table(here / "out", "control")]
+    assert sorted(places(rows)) == [(0, offset) for offset in range(40)]
+
+
+def test_a_batch_that_takes_too_long_to_end_is_abandoned_and_read_at_the_next_start(
+    call, spark, make_topic, here
+):  # fmt: skip
+    topic = make_topic([(0, value) for value in VALUES[:300] * 40])
+    follow = ["decode", topic, "--to", "out", "--follow"]
+    signal_when(signal.SIGTERM, lambda: spark.sparkContext.statusTracker().getActiveStageIds())
+    code, said, report = call(*follow, "--grace", "0")
+    assert (code, "batch 0 is abandoned" in said, report["ledger"]["read"]) == (143, True, 0)
+    assert not list(here.glob("out/**/*.parquet"))
+    code, _, report = call(*follow, "--once")
+    assert (code, report["ledger"]["read"]) == (0, 12_000)
+    assert spark.range(3).count() == 3
+
+
+def test_options_that_do_not_go_together_are_refused_before_anything_starts(here, capsys):
+    def refused(*arguments):
+        code = main([*arguments, "-b", "127.0.0.1:1", "--contract", CONTRACT])
+        return code, capsys.readouterr().err
+
+    for more, words in (
+        (["--once"], "--once goes with --follow"),
+        (["--follow"], "a stream needs a checkpoint"),
+        (["--follow", "--checkpoint", "ck", "--to", "latest", "--engine", "local"], "--engine local does not go"),
+        (["--follow", "--checkpoint", "ck", "--since-last", "f"], "--since-last does not go"),
+    ):
+        code, said = refused("audit", "topic", "t", *more)
+        assert (code, words in said) == (2, True), said
+    code, said = refused("decode", "topic", "t", "--to", "out", "--checkpoint", "ck")
+    assert (code, "--checkpoint goes with --follow" in said) == (2, True)

@@ -1,0 +1,163 @@
+"""Tables of Delta and Iceberg: each write is in them once, and they grow as their layouts do."""
+
+import datetime as dt
+import json
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from lakehouse import change, typed
+from pyspark import SparkConf
+from topics import rendered, scope_of
+
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.connectors import CONNECTORS
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.lakehouse.addresses import (
+    CURRENT,
+    HISTORY,
+    CatalogSchema,
+    DeltaDirectory,
+    IcebergDirectory,
+    parse_schema,
+)
+from cdc_contracts.spark_checks.lakehouse.histories import open_history
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.sources import read_files
+from cdc_contracts.spark_checks.typed_tables import WriteKey
+
+NAME = TableName("sh op", "a.b", "or`d%ers")
+NOON = dt.datetime.fromisoformat("2024-02-29T12:00:00.000001")
+
+
+def laid_out(**columns):
+    return TableLayout(
+        NAME, tuple(ColumnLayout(name, kind, None, None) for name, kind in columns.items()), (), "messages"
+    )
+
+
+SMALL = laid_out(id=pa.int64(), **{"na;me": pa.string()})
+GROWN = laid_out(
+    id=pa.int64(),
+    **{"na;me": pa.string(), "at.noon": pa.timestamp("us"), "paid": pa.decimal128(38, 6), "raw": pa.binary()},
+)
+
+
+@pytest.fixture(params=[DeltaDirectory, IcebergDirectory], ids=["delta", "iceberg"])
+def addresses(spark, request, tmp_path):
+    found = request.param(f"{tmp_path}/a b%20c")
+    found.prepare(spark)
+    return found
+
+
+def test_a_write_is_there_once_and_the_table_grows_by_columns_of_every_kind(spark, addresses):
+    identifier, history = addresses.find(HISTORY, NAME), open_history(addresses.format)
+
+    def write(layout, number, offset, writer="w", **more):
+        names = free_names(layout.arrow.names, addresses.format)
+        schema = pa.schema([field.with_name(names[field.name]) for field in layout.arrow])
+        ensure_table(spark, identifier, addresses.format, schema, {"table": NAME.text})
+        rows = [change("insert", offset, after={"id": offset, "na;me": "", **more})]
+        frame = typed(spark, layout, rows).toDF(*schema.names)
+        return history.append(spark, identifier, NAME, frame, WriteKey(writer, number))
+
+    first = write(SMALL, 0, 0)
+    assert first.rows == 1
+    assert write(SMALL, 0, 0) == first
+    grown = write(GROWN, 1, 1, **{"at.noon": NOON, "paid": Decimal("0.100000"), "raw": b"\0\xff"})
+    assert (grown.rows, grown.version == first.version) == (1, False)
+    assert write(GROWN, 0, 0) == first
+    assert write(SMALL, 0, 2, writer="another").rows == 1
+    rows = {row["_offset"]: row["after"].asDict() for row in spark.table(identifier).collect()}
+    empty = {"na;me": "", "at.noon": None, "paid": None, "raw": None}
+    assert rows == {
+        0: {"id": 0, **empty},
+        1: {"id": 1, "na;me": "", "at.noon": NOON, "paid": Decimal("0.100000"), "raw": b"\0\xff"},
+        2: {"id": 2, **empty},
+    }
+    with pytest.raises(UnavailableError, match="column id has type bigint, and not string"):
+        ensure_table(spark, identifier, addresses.format, laid_out(id=pa.string()).arrow, {"table": NAME.text})
+    with pytest.raises(UnavailableError, match="is another one"):
+        ensure_table(spark, identifier, addresses.format, SMALL.arrow, {"table": "shop.orders"})
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_a_run_that_was_cut_off_before_its_record_is_completed_by_running_it_again(spark, tmp_path, table_format):
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 60)) + b"\n")
+    out, scope = tmp_path / "out", scope_of("dts/canal@2")
+    tables = open_lakehouse(table_format, str(out), catalogue=scope.catalogue)
+
+    def decode():
+        source = read_files([tmp_path / "a.jsonl"], parse_range("earliest", "latest"), tasks=2)
+        return decode_input(spark, source, scope, Output(str(out), tables), fail_on="error").record
+
+    def content():
+        (name,) = {table["table"] for table in record["tables"]}
+        found = TableName(*name.split(".")[:1], None, name.split(".")[1])
+        return [
+            sorted(
+                json.dumps(row.asDict(recursive=True), default=str)
+                for row in spark.table(tables.addresses.find(kind, found)).collect()
+            )
+            for kind in (HISTORY, CURRENT)
+        ]
+
+    record = decode()
+    (table,) = record["tables"]
+    before = content()
+    assert len(before[0]) == table["rows"] == record["counts"]["changes"]
+    assert table["commit"]["current"]["changed"] == len(before[1]) > 0
+    for path in (out / "_runs").iterdir():
+        path.unlink()
+    again = decode()
+    assert again["tables"][0]["rows"] == table["rows"]
+    assert again["tables"][0]["commit"] == table["commit"] | {"current": {"changed": 0, "deleted": 0, "keyless": 0}}
+    assert content() == before
+    assert not list((out / "staged").iterdir())
+
+
+def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
+    spark.conf.set("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set("spark.sql.catalog.lake.type", "hadoop")
+    spark.conf.set("spark.sql.catalog.lake.warehouse", str(tmp_path))
+    schema = parse_schema("lake.`bron.ze`", "iceberg")
+    schema.prepare(spark)
+    identifier = schema.find(HISTORY, TableName("shop", None, "órders"))
+    assert identifier == "`lake`.`bron.ze`.`shop___xc3_xb3rders`"
+    ensure_table(spark, identifier, "iceberg", pa.schema([("id", pa.int32())]), {"table": "shop.órders"})
+    assert spark.table("lake.`bron.ze`.shop___xc3_xb3rders").columns == ["id"]
+    with pytest.raises(UnavailableError, match="knows no catalog pond"):
+        CatalogSchema(("pond", "db"), "iceberg").prepare(spark)
+    with pytest.raises(UsageError, match="written CATALOG"):
+        parse_schema("lake", "iceberg")
+
+
+def test_a_session_that_cannot_write_a_format_is_refused_with_the_settings_it_lacks():
+    delta = CONNECTORS["delta"]
+    with pytest.raises(UnavailableError) as raised:
+        delta.check({"spark.sql.extensions": "com.example.Other"}.get)
+    catalog = "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
+    extension = "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
+    assert raised.value.mend == f"start Spark with --conf {catalog} --conf {extension}"
+    name, _, value = catalog.partition("=")
+    delta.check({name: value, "spark.sql.extensions": f"a.B,{extension}"}.get)
+    CONNECTORS["iceberg"].check({}.get)
+
+
+def test_settings_of_the_user_stay_and_a_contrary_one_is_named():
+    conf = SparkConf(loadDefaults=False).set("spark.sql.extensions", "com.example.Other")
+    CONNECTORS["delta"].prepare(conf)
+    assert conf.get("spark.sql.extensions") == "com.example.Other,io.delta.sql.DeltaSparkSessionExtension"
+    conf.set("spark.sql.catalog.spark_catalog", "com.example.Catalog")
+    with pytest.raises(UsageError, match="delta tables need"):
+        CONNECTORS["delta"].prepare(conf)
+
+
+def test_the_connector_is_chosen_by_the_spark_that_is_installed(monkeypatch):
+    assert CONNECTORS["delta"].package() == "io.delta:delta-spark_2.13:4.0.0"
+    monkeypatch.setattr("cdc_contracts.spark_checks.connectors.spark_versions", lambda: ("2.13", "4.7.0"))
+    with pytest.raises(UnavailableError, match=r"no iceberg connector is known for Spark 4\.7\.0"):
+        CONNECTORS["iceberg"].package()
