@@ -109,6 +109,8 @@ def read_positions(documents: Iterable[Mapping[str, Any]]) -> dict[PositionLine,
 def _stretches(changes: pa.RecordBatch) -> Iterator[tuple[PositionLine, PositionStretch]]:
     wanted = pc.and_(changes.column("position").is_valid(), pc.not_equal(changes.column("op"), SNAPSHOT))
     wanted = pc.and_(wanted, pc.equal(changes.column("row_index"), 0))
+    # The halves of an update share a position by right: the first speaks for both.
+    wanted = pc.and_(wanted, pc.not_equal(pc.fill_null(changes.column("update_part"), ""), "after"))
     rows = changes.select(["topic", "partition", "contract", "position", "offset"]).filter(wanted)
     columns = [rows.column(name).dictionary_encode() for name in ("topic", "partition", "contract")]
     codes = np.zeros(rows.num_rows, np.int64)

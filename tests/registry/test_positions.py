@@ -8,13 +8,14 @@ from cdc_contracts.registry.positions import PositionLine, Positions, read_posit
 LINE = PositionLine("t", 0, "dts/canal")
 
 
-def rows(positions, *, start=0, op="update", partition=0):
+def rows(positions, *, start=0, op="update", partition=0, parts=None):
     """Changes of one message each, with these positions."""
     count = len(positions)
     return pa.RecordBatch.from_pydict({
         "topic": ["t"] * count, "partition": pa.array([partition] * count, pa.int32()),
         "offset": list(range(start, start + count)), "row_index": pa.array([0] * count, pa.int32()),
-        "contract": ["dts/canal@2"] * count, "op": [op] * count, "position": pa.array(positions, pa.string()),
+        "contract": ["dts/canal@2"] * count, "op": [op] * count,
+        "update_part": pa.array(parts or [None] * count, pa.string()), "position": pa.array(positions, pa.string()),
     })  # fmt: skip
 
 
@@ -38,6 +39,13 @@ def test_a_position_may_come_again_only_where_one_fell_or_stayed(positions, if_s
         (whole,) = late.whole().values()
         assert whole.comes_again(each_its_own=False) is if_shared, cut
         assert whole.comes_again(each_its_own=True) is if_each_its_own, cut
+
+
+def test_the_halves_of_an_update_share_a_position_by_right():
+    seen = Positions()
+    seen.note(rows(["1", "1", "2", "2"], parts=["before", "after"] * 2))
+    (whole,) = seen.whole().values()
+    assert not whole.comes_again(each_its_own=True)
 
 
 def test_rows_of_a_full_load_and_rows_without_a_position_say_nothing():
