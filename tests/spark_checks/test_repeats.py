@@ -2,12 +2,12 @@
 
 import json
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 from topics import rendered, scope_of
 
 from cdc_contracts.registry.report import report_schema
-from cdc_contracts.registry.violations import open_validator
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import table_files
@@ -54,7 +54,7 @@ def test_a_stretch_that_was_sent_again_is_counted_named_and_dropped_on_request(d
             {"table": "shop.orders", "topic": "a.jsonl", "partition": 0, "rows": 8, "offset": 20, "first_offset": 12}
         ]
         assert decoded.record["repeats"] == told
-        assert list(open_validator(report_schema()).iter_errors(decoded.report)) == []
+        jsonschema.validate(decoded.report, report_schema())
         (ledger,) = written(decoded, tmp_path / ("dropped" if gone else "kept"), "ledger")
         assert (ledger["changes"], ledger["repeated"], ledger["dropped"]) == (38, 8, gone)
     pairs = [(row["offset"], row["first_offset"]) for row in written(kept, tmp_path / "kept", "repeats")]
