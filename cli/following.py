@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
@@ -124,6 +125,14 @@ class Teller:
     metrics: Metrics
     metrics_file: Path | None
     failures: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, follow: Follow) -> None:
+        """Tell what the stream has come to before this start."""
+        if follow.whole.batches:
+            ends = {source: span.end for source, span in follow.whole.spans.items()}
+            self.metrics.note_account(follow.report(follow.whole), ends)
+        self._write_metrics()
 
     def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
         from cdc_contracts.registry.reports.kinds import write_reports
@@ -147,7 +156,8 @@ class Teller:
     def _try(self, write: Callable[[], None]) -> None:
         """A file that cannot be written is told once; the stream goes on."""
         try:
-            write()
+            with self.lock:  # batches and lag are told by two threads
+                write()
         except UnavailableError as error:
             if str(error) not in self.failures:
                 console.say(f"warning: {error}")
@@ -185,11 +195,14 @@ def _follow(
     open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    from cdc_contracts.registry.reports.kinds import check_place
     from cdc_contracts.spark_checks.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.metrics import Metrics, serving_metrics
     from cdc_contracts.spark_checks.stopping import stopping
 
     teller = Teller(ending, Metrics(), following.metrics_file)
+    if following.metrics_file is not None:
+        check_place(following.metrics_file, kept=ending.targets or ())
     with ExitStack() as stack:
         port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
         if port is not None:
@@ -205,6 +218,7 @@ def _follow(
             fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
         )  # fmt: skip
         if follow is not None:
+            teller.begin(follow)
             _run(follow, following.pace, stop, teller)
     _finish(follow, stop, ending)
 

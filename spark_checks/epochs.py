@@ -75,28 +75,29 @@ def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> S
 
 
 def check_output(
-    checkpoint: Checkpoint, records: Iterable[Mapping[str, Any]], directory: str, *, known: StreamSetup | None,
-    new_epoch: bool,
+    checkpoint: Checkpoint, wanted: Wanted, records: Iterable[Mapping[str, Any]], directory: str,
+    *, known: StreamSetup | None, new_epoch: bool,
 ) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
-    """Return the other queries whose rows the output holds, and where all of its runs end by topic and partition.
+    """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
 
-    Raises UnavailableError where the output has rows of streams whose checkpoint is not this, and nobody agreed to
-    that; or where the checkpoint has finished batches and the output has none of them.
+    Raises UnavailableError where the output has rows of the topics from streams whose checkpoint is not this, and
+    nobody agreed to that; or where the checkpoint has finished batches and the output has none of them.
     """
     query = checkpoint.query
     queries: set[str] = set()
     ends: dict[str, dict[int, int]] = {}
     for record in records:
-        if record.get("stream"):
+        read = [one for one in record["range"] if one["topic"] in wanted.topics]
+        if record.get("stream") and read:
             queries.add(record["stream"]["query"])
-        for one in record["range"]:
+        for one in read:
             partitions = ends.setdefault(one["topic"], {})
             partitions[one["partition"]] = max(one["end"], partitions.get(one["partition"], 0))
     beside = tuple(sorted(queries - {query}))
     agreed = set(known.beside) if known else set()
     if set(beside) - agreed and not new_epoch:
         raise UnavailableError(
-            "the output holds rows of a stream whose checkpoint is another",
+            "the output holds rows of these topics from a stream whose checkpoint is another",
             where=f"output {directory}, checkpoint {checkpoint.directory}",
             mend="Without its checkpoint nobody knows where that stream ended. Give the checkpoint that belongs to the "
             "output (--checkpoint), or another output; --new-epoch goes on where the runs of the output end.",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.errors import WithheldError
 from cdc_contracts.registry.scope import Scope, Undetected
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Observer, Pace
 from cdc_contracts.spark_checks.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output, open_epoch
+from cdc_contracts.spark_checks.failures import RecordsGone
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
@@ -47,7 +50,7 @@ def open_decode(
     does.
     """
 
-    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally | None:
+    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
         decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key)
         if decoded.withheld is not None:
             raise WithheldError(
@@ -55,12 +58,18 @@ def open_decode(
                 where=checkpoint.directory,
                 mend="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
             )
-        return decoded.tally
+        if decoded.tally is not None:
+            return decoded.tally
+        try:
+            return audit_input(session, source, within, fail_on=fail_on).tally
+        except RecordsGone:
+            say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
+            return _counted(decoded.report)
 
     known = check_checkpoint(checkpoint, wanted, scope.declared)
     beside, ends = check_output(
-        checkpoint, output.runs.records(), output.directory, known=known, new_epoch=new_epoch
-    )  # fmt: skip
+        checkpoint, wanted, output.runs.records(), output.directory, known=known, new_epoch=new_epoch
+    )
     epoch = open_epoch(
         session, checkpoint, wanted, scope,
         beside=beside, since=ends if new_epoch else None, wait=_wait(pace), stop=stop, say=say,
@@ -72,3 +81,13 @@ def open_decode(
 
 def _wait(pace: Pace) -> float | None:
     return None if pace.once else pace.interval
+
+
+def _counted(report: Mapping[str, Any]) -> Tally:
+    """Return the counts of a report as a tally without findings."""
+    names = [one.name for one in fields(PartitionTally)]
+    counts = {
+        Source(one["topic"], one["partition"]): {name: one[name] for name in names if isinstance(one.get(name), int)}
+        for one in report["ledger"]["partitions"]
+    }
+    return Tally({source: PartitionTally(**told) for source, told in counts.items()})

@@ -43,10 +43,15 @@ class Metrics:
         self._last_time: float | None = None
         self._unreconciled = 0
 
-    def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
+    def note_account(self, report: Mapping[str, Any], ends: Mapping[Source, int]) -> None:
+        """Take note of the report of all batches, and of where they end."""
         with self._lock:
             self._report = report
-            self._ends |= {source: span.end for source, span in batch.spans.items()}
+            self._ends |= ends
+
+    def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
+        self.note_account(report, {source: span.end for source, span in batch.spans.items()})
+        with self._lock:
             self._batches += 1
             self._seconds += batch.seconds
             self._last_seconds, self._last_time = batch.seconds, time.time()

@@ -18,7 +18,6 @@ from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Batch, Observer, Pace
 from cdc_contracts.spark_checks.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
@@ -39,8 +38,8 @@ _LAG_SECONDS: Final = 2.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey], Tally | None]
-"""Does the work of a batch and returns its tally; None where the batch is done already."""
+Judge = Callable[[TopicInput, Scope, WriteKey], Tally]
+"""Does the work of a batch, unless it is done already, and returns its tally."""
 
 
 class Follow:
@@ -162,8 +161,9 @@ class Follow:
         progress = query.lastProgress
         if progress is None or not progress["sources"]:
             return
-        told = progress["sources"][0]["latestOffset"] or {}  # none where there is nothing new
-        latest = json.loads(told) if isinstance(told, str) else told
+        told = progress["sources"][0]["latestOffset"]
+        # None where there is nothing new; of a batch that came again PySpark says the word "None".
+        latest = (json.loads(told) if isinstance(told, str) and told != "None" else {}) or {}
         self._observer.note_latest({
             Source(topic, int(partition)): int(offset)
             for topic, partitions in latest.items()
@@ -196,8 +196,6 @@ class Follow:
         source = wanted.input(_selected(spans), headers=wanted.command == DECODE)
         try:
             tally = self._judge(source, scope, key)
-            if tally is None:
-                tally = audit_input(self._session, source, scope, fail_on=self._fail_on).tally
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, mend="Follow with a new checkpoint, and --new-epoch where rows are "

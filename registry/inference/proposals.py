@@ -10,7 +10,6 @@ from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.inference.evidence import ColumnEvidence, Evidence, Seen, TableEvidence
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.tables import TableColumn, TableContract
-from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.type_ranges import NARROWER, OTHER, UNKNOWN, compare_types, read_range
 
 _MOST_INTEGER_DIGITS: Final = 18
@@ -49,13 +48,13 @@ class Proposal:
     remarks: tuple[str, ...]
 
 
-def propose(evidence: Evidence, catalogue: Catalogue, terms: Terms) -> list[Proposal]:
+def propose(evidence: Evidence, catalogue: Catalogue) -> list[Proposal]:
     """Return the table contracts that evidence speaks for, in order of the tables."""
     found: dict[str, Proposal] = {}
     for name in sorted(evidence.tables, key=lambda one: one.order):
         table = evidence.tables[name]
         order = dict.fromkeys([*evidence.sightings.columns(name), *sorted(table.columns)])
-        mappings = _mappings(table.contracts, catalogue, terms)
+        mappings = [catalogue.mapping(one) for one in sorted(table.mappings)]
         if table.columns and name.text not in found:
             found[name.text] = _propose_table(name.text, table, order, mappings)
     return list(found.values())
@@ -162,14 +161,3 @@ def _conflict(one: ProposedColumn) -> str:
 def show_place(seen: Seen) -> str:
     """Return where something was first seen."""
     return f"{seen.first.topic} {seen.first.partition}@{seen.first.offset}"
-
-
-def _mappings(contracts: Iterable[str], catalogue: Catalogue, terms: Terms) -> list[ValueMapping]:
-    """Return the value mappings that messages of these contracts may be read by."""
-    names: set[str] = set()
-    for reference in contracts:
-        version = catalogue.resolve(reference)[-1]
-        values = version.meaning.values
-        mode = terms.parameters.get("source_mode")
-        names |= set(version.mapping_names()) if values.kind_at else {values.mapping_for(None, mode)}
-    return [catalogue.mapping(name) for name in sorted(names)]

@@ -19,6 +19,7 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
     DeltaDirectory,
     IcebergDirectory,
     parse_schema,
+    quote,
 )
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
@@ -121,14 +122,13 @@ class LakehouseTables:
         columns: tuple[str, ...],
     ) -> TypedWrite:
         name = layout.name.text
+        history, names = self.addresses.find(HISTORY, layout.name), self._schema(layout).names
         rows = _read(session, place, [part for part in staged.parts if part.table == name], layout.arrow)
-        named = rows.toDF(*self._schema(layout).names)
-        commit = open_history(self.name).append(
-            session, self.addresses.find(HISTORY, layout.name), layout.name, named, key
-        )
+        commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), key)
         told: dict[str, Any] = dict(commit.version or {})
         if self.current is not None:
-            merged = self.current.merge(session, layout, columns, rows)
+            whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
+            merged = self.current.merge(session, layout, columns, rows, whole)
             told["current"] = asdict(merged) if merged is not None else None
         return TypedWrite(rows={name: staged.rows[name] if commit.rows is None else commit.rows}, commits={name: told})
 

@@ -192,25 +192,26 @@ def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
             check_checkpoint(checkpoint, other, contract)
 
 
-def record(query, end):
+def record(query, end, topic="t"):
     stream = {"query": query, "batch": 0} if query else None
-    return {"stream": stream, "range": [{"topic": "t", "partition": 0, "start": 0, "end": end}]}
+    return {"stream": stream, "range": [{"topic": topic, "partition": 0, "start": 0, "end": end}]}
 
 
 def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkpoint, tmp_path):
+    def check(ours, *records, known=None, new_epoch=False):
+        return check_output(ours, wanted(), records, "out", known=known, new_epoch=new_epoch)
+
     fresh = Checkpoint(str(tmp_path / "new"))
-    assert check_output(fresh, [record(None, 5)], "out", known=None, new_epoch=False) == ((), {"t": {0: 5}})
+    assert check(fresh, record(None, 5), record("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
     with pytest.raises(UnavailableError, match="whose checkpoint is another"):
-        check_output(fresh, [record("q", 5)], "out", known=None, new_epoch=False)
-    assert check_output(fresh, [record("q", 5), record(None, 9)], "out", known=None, new_epoch=True) == (
-        ("q",), {"t": {0: 9}},
-    )  # fmt: skip
+        check(fresh, record("q", 5))
+    assert check(fresh, record("q", 5), record(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
     own = record(checkpoint.query, 5)
-    assert check_output(checkpoint, [own], "out", known=None, new_epoch=False)[0] == ()
+    assert check(checkpoint, own)[0] == ()
     agreed = StreamSetup("decode", ("t",), CONTRACT, beside=("q",))
-    assert check_output(checkpoint, [own, record("q", 5)], "out", known=agreed, new_epoch=False)[0] == ("q",)
+    assert check(checkpoint, own, record("q", 5), known=agreed)[0] == ("q",)
     with pytest.raises(UnavailableError, match="the output has none of its batches"):
-        check_output(checkpoint, [], "out", known=agreed, new_epoch=False)
+        check(checkpoint, known=agreed)
 
 
 def test_figures_are_told_as_prometheus_reads_them(tmp_path):
