@@ -159,8 +159,8 @@ class Follow:
 
     def _note_latest(self, query: StreamingQuery) -> None:
         progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
-        sources = progress.sources() if progress is not None else ()
-        told = sources[0].latestOffset() if len(sources) else None
+        sources = progress.sources() if progress is not None else []
+        told = sources[0].latestOffset() if sources else None
         latest = (json.loads(told) if told else None) or {}  # none where there is nothing new
         self._observer.note_latest({
             Source(topic, int(partition)): int(offset)
