@@ -93,7 +93,7 @@ def _infer(
     with stopping(reading.time_limit) as stop:
         for source, scope in inputs:
             total.merge(infer_input(session, source, scope, stop))
-    proposals = propose(total, inputs[0][1].catalogue, inputs[0][1].terms) if inputs else []
+    proposals = propose(total, inputs[0][1].catalogue) if inputs else []
     if as_json:
         console.print_json(write_account(total, proposals))
     else:

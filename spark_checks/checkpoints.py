@@ -40,7 +40,7 @@ class StreamSetup:
 
     `partitions` are those that `--from` named, null where all are read, also those that are added. `spoken` and
     `detection` are what was found out where nobody declared the contract. `beside` are the queries whose rows were
-    in the output when this one began, known and agreed to.
+    in the output when this one began, known and agreed to. `topic_ids` are what the broker knew the topics by.
     """
 
     command: str
@@ -50,6 +50,7 @@ class StreamSetup:
     spoken: Mapping[str, list[str]] | None = None
     detection: Mapping[str, Any] | None = None
     beside: tuple[str, ...] = ()
+    topic_ids: Mapping[str, str] | None = None
 
 
 class Checkpoint:

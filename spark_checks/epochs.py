@@ -14,7 +14,7 @@ from cdc_contracts.registry.scope import Scope, Spoken, Undetected, open_spoken
 from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import Range, parse_range
+from cdc_contracts.spark_checks.offsets import Range, parse_range, topic_ids
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.stopping import Stop
 
@@ -134,6 +134,7 @@ def open_epoch(
     setup = known or StreamSetup(wanted.command, wanted.topics, scope.declared)
     if beside:
         setup = replace(setup, beside=beside)
+    setup = replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
     starts = None
     if checkpoint.last is None:
         setup, starts = _begin(session, wanted, setup, since)
@@ -149,6 +150,22 @@ def open_epoch(
     if setup != known:
         checkpoint.keep_setup(setup)
     return Epoch(wanted, setup, judged, detection, starts)
+
+
+def _same_topics(
+    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
+) -> Mapping[str, str]:
+    """Return the ids of the topics. Raises UnavailableError where a topic is not the one that was read before."""
+    found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
+    known = (setup.topic_ids or found) if checkpoint.last is not None else found
+    anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
+    if anew:
+        raise UnavailableError(
+            "the topic was deleted and made anew since the stream began: its offsets mean other records now",
+            where=", ".join(anew),
+            mend="Follow it with a new checkpoint and into another output.",
+        )
+    return found
 
 
 def _begin(

@@ -16,6 +16,7 @@ _LOST: Final = "may have been lost"
 _TWO_STREAMS: Final = "Multiple streaming jobs detected"
 _OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
 _WORKER_GONE: Final = "Python worker exited unexpectedly"
+_REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 
 
 @contextmanager
@@ -44,9 +45,9 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 
 @contextmanager
 def outliving() -> Iterator[None]:
-    """What happens when a process of Spark dies ends as an error that a person can act on.
+    """What happens when a process of Spark dies, or a disk takes no more, ends as an error a person can act on.
 
-    Raises UnavailableError where the JVM is gone, or the Python process of a task.
+    Raises UnavailableError where the JVM is gone, or the Python process of a task, or a file cannot be written.
     """
     from py4j.protocol import Py4JError
 
@@ -55,17 +56,18 @@ def outliving() -> Iterator[None]:
     except CdcContractsError:
         raise
     except Exception as error:
+        again = "What was begun does not count: run the same command again."
         if isinstance(error, (Py4JError, EOFError, OSError)) and jvm_is_gone():
             dead = "Spark's JVM"
         elif _WORKER_GONE in str(error):
             dead = "a Python worker of Spark"
+        elif refused := _REFUSED.findall(f"{type(error).__name__}: {error}"):
+            mend = f"See to the disk, its space and your rights there. {again}"
+            raise UnavailableError(f"a file cannot be written or read: {refused[-1]}", mend=mend) from error
         else:
             raise
-        raise UnavailableError(
-            f"{dead} ended in the middle of its work",
-            mend="Something killed it, most often for want of memory; --cores fewer needs less. What it left behind "
-            "does not count: run the same command again.",
-        ) from error
+        mend = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
+        raise UnavailableError(f"{dead} ended in the middle of its work", mend=mend) from error
 
 
 def jvm_is_gone() -> bool:

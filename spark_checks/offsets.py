@@ -141,6 +141,22 @@ def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, 
         return sorted(name for name in _names(admin) if not name.startswith("__"))
 
 
+def topic_ids(
+    session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what a broker knows topics by: a topic that is deleted and made anew has another id, as it has a name.
+
+    Raises as `resolve` does.
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  as above
+    with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
+        names = jvm.java.util.ArrayList()
+        for topic in topics:
+            names.add(topic)
+        described = admin.describeTopics(names).allTopicNames().get()
+        return {topic: described.get(topic).topicId().toString() for topic in topics}
+
+
 def reading_options(
     bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
 ) -> dict[str, str]:

@@ -28,6 +28,9 @@ def read_output(directory, name):
 def read_table(directory, table):
     """The rows of a typed table in any format, in order of where they come from."""
     rows = read_files(table_files(directory, table))
+    for row in rows:
+        if "__partition" in row:  # Iceberg has a `_partition` of its own
+            row["_partition"] = row.pop("__partition")
     return sorted(rows, key=lambda row: tuple(row[f"_{name}"] for name in COORDINATES))
 
 
@@ -46,8 +49,9 @@ def table_files(directory, table):
     formats = {record["table_format"] for record in run_records(directory)}
     if formats == {"parquet"}:
         return [str(directory / part["path"]) for one in found for part in one["files"]]
-    folder = directory / "tables" / quote(table, safe=".")
-    return {"delta": delta_files, "iceberg": iceberg_files}[formats.pop()](folder)
+    if formats == {"delta"}:
+        return delta_files(directory / "tables" / quote(table, safe="."))
+    return iceberg_files(directory / "tables" / table.replace(".", "/"))
 
 
 def delta_files(folder):

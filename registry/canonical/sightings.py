@@ -27,13 +27,20 @@ class TableName(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The name as findings and table contracts write it."""
-        return table_name(*self) or self.table
+        """The name as findings and table contracts write it; a part that holds a dot in backquotes.
+
+        So no two tables of a directory are called alike.
+        """
+        return table_name(*(part and _quote(part) for part in self)) or self.table
 
     @property
     def order(self) -> tuple[str, ...]:
         """What names are sorted by: one that is not there comes first."""
         return tuple("" if part is None else f" {part}" for part in self)
+
+
+def _quote(part: str) -> str:
+    return f"`{part.replace('`', '``')}`" if "." in part or "`" in part else part
 
 
 class Sighting(NamedTuple):

@@ -73,7 +73,7 @@ class ColumnEvidence:
 class TableEvidence:
     """The rows of one table: how many and where, in how many images, of which columns, under which keys and contracts.
 
-    A key is the names of its columns; None where a message told none.
+    A key is the names of its columns. `mappings` are the value mappings that the rows were read by.
     """
 
     rows: Seen
@@ -81,6 +81,7 @@ class TableEvidence:
     columns: dict[str, ColumnEvidence] = field(default_factory=dict)
     keys: dict[tuple[str, ...], Seen] = field(default_factory=dict)
     contracts: dict[str, Seen] = field(default_factory=dict)
+    mappings: set[str] = field(default_factory=set)
 
     def column(self, name: str) -> ColumnEvidence:
         """Return what was seen of a column."""
@@ -94,6 +95,7 @@ class TableEvidence:
             self.column(name).merge(column)
         merge_seen(self.keys, other.keys)
         merge_seen(self.contracts, other.contracts)
+        self.mappings |= other.mappings
 
 
 @dataclass

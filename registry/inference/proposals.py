@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.inference.evidence import ColumnEvidence, Evidence, Seen, TableEvidence
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.tables import TableColumn, TableContract
-from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.type_ranges import NARROWER, OTHER, UNKNOWN, compare_types, read_range
 
 _MOST_INTEGER_DIGITS: Final = 18
 """So many digits every BIGINT holds."""
 _TYPES: Final = {
     "integer": ("bigint", "NUMBER(19,0)"),
-    "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})"),
+    "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})", "double"),
     "text": ("varchar({longest})", "VARCHAR2({longest})"),
     "boolean": ("boolean", "tinyint(1)", "NUMBER(1,0)"),
 }
-"""What is proposed where messages tell no type; the first that the contract of the messages reads."""
+"""What is proposed where messages tell no type; the first whose values the messages write as they do."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Proposal:
     remarks: tuple[str, ...]
 
 
-def propose(evidence: Evidence, catalogue: Catalogue, terms: Terms) -> list[Proposal]:
+def propose(evidence: Evidence, catalogue: Catalogue) -> list[Proposal]:
     """Return the table contracts that evidence speaks for, in order of the tables."""
     found: dict[str, Proposal] = {}
     for name in sorted(evidence.tables, key=lambda one: one.order):
         table = evidence.tables[name]
         order = dict.fromkeys([*evidence.sightings.columns(name), *sorted(table.columns)])
-        mappings = _mappings(table.contracts, catalogue, terms)
+        mappings = [catalogue.mapping(one) for one in sorted(table.mappings)]
         if table.columns and name.text not in found:
             found[name.text] = _propose_table(name.text, table, order, mappings)
     return list(found.values())
@@ -127,8 +127,13 @@ def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> s
         kind = "integer" if not seen.scale and seen.whole <= _MOST_INTEGER_DIGITS else "decimal"
     sizes = {"precision": max(seen.whole, 1) + seen.scale, "scale": seen.scale, "longest": max(seen.longest, 1)}
     offered = [one.format(**sizes) for one in _TYPES[kind]]
-    read = (one for one in offered if all(mapping.form_of(one) is not None for mapping in mappings))
-    return next(read, offered[0])
+    fitting = (one for one in offered if all(_takes(mapping, one, seen.kinds) for mapping in mappings))
+    return next(fitting, offered[0])
+
+
+def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> bool:
+    form = mapping.form_of(source_type)
+    return form is not None and FORMS[form].wire.issuperset(kinds)
 
 
 def _words(seen: ColumnEvidence, *, told: bool, completed: bool) -> Iterator[str]:
@@ -162,14 +167,3 @@ def _conflict(one: ProposedColumn) -> str:
 def show_place(seen: Seen) -> str:
     """Return where something was first seen."""
     return f"{seen.first.topic} {seen.first.partition}@{seen.first.offset}"
-
-
-def _mappings(contracts: Iterable[str], catalogue: Catalogue, terms: Terms) -> list[ValueMapping]:
-    """Return the value mappings that messages of these contracts may be read by."""
-    names: set[str] = set()
-    for reference in contracts:
-        version = catalogue.resolve(reference)[-1]
-        values = version.meaning.values
-        mode = terms.parameters.get("source_mode")
-        names |= set(version.mapping_names()) if values.kind_at else {values.mapping_for(None, mode)}
-    return [catalogue.mapping(name) for name in sorted(names)]

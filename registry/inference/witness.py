@@ -45,9 +45,25 @@ def _take(evidence: Evidence, batch: Batch, bench: Bench) -> None:
     evidence.merge(observe(write_changes(bench, batch)))
     evidence.sightings.merge(sight(bench))
     evidence.left_out += len(bench.having(QUARANTINED))
+    for table, mapping in _mappings_in(bench):
+        if table in evidence.tables:
+            evidence.tables[table].mappings.add(mapping)
     for table, column, kind in _kinds_in(bench):
         if table in evidence.tables and column in evidence.tables[table].columns:
             evidence.tables[table].columns[column].kinds.add(kind)
+
+
+def _mappings_in(bench: Bench) -> Iterator[tuple[TableName, str]]:
+    """Yield the value mapping that the rows of each table are read by."""
+    for ruling in bench.rulings:
+        if ruling.verdict.outcome == CONFORMING:
+            precedent = ruling.alike.precedent
+            for opinion, reading in zip(precedent.opinions, precedent.readings, strict=True):
+                if opinion.version is ruling.verdict.version:
+                    yield _name_of(reading), reading.mapping_name
+    for _, judged in bench.alone:
+        if judged.changes and judged.reading is not None:
+            yield _name_of(judged.reading), judged.reading.mapping_name
 
 
 def _kinds_in(bench: Bench) -> Iterator[tuple[TableName, str, str]]:

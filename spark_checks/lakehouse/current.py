@@ -71,9 +71,12 @@ class CurrentTables:
     addresses: Addresses
     ordered: Collection[str]
 
-    def merge(self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame) -> Merged | None:
-        """Bring the current rows up to date with rows of the history; None where no primary key is known.
+    def merge(
+        self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame
+    ) -> Merged | None:
+        """Bring the current rows up to date with new rows of the history; None where no primary key is known.
 
+        Where nothing is there yet they are made of the whole history.
         Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
         """
         key = key or self._known_key(session, layout)
@@ -83,6 +86,8 @@ class CurrentTables:
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
         known = [_known(session, identifier, key, names) for identifier in (current, deleted)]
+        if all(frame.isEmpty() for frame in known):
+            rows = history
         folded = fold_changes(rows, layout, key, self.ordered, known).persist()
         try:
             merged = _count(folded)

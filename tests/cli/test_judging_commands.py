@@ -219,6 +219,24 @@ def test_the_formats_that_can_be_asked_for_are_those_there_are():
     assert open_tables().name == "parquet"
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--to", "out", "--current"], "give --table-format delta or"),
+        (["--to", "table:lake.db", "--files", "out"], "give --table-format delta or"),
+        (["--to", "out", "--table-format", "delta", "--replace"], "takes no rows out of delta tables"),
+        (["--to", "table:lake.db", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
+        (["--to", "out", "--files", "out", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
+        (["--to", "table:lake", "--files", "out", "--table-format", "iceberg"], "is written CATALOG.DB"),
+    ],
+)
+def test_options_of_tables_that_do_not_go_together_are_refused_before_spark_starts(here, capsys, options, told):
+    path = write_lines(here / "a.jsonl", rendered("dts/canal@2", 1))
+    assert main(["decode", "file", path, "--contract", "dts/canal@2", *options]) == 2
+    assert told in capsys.readouterr().err
+    assert not (here / "out").exists()
+
+
 def test_decode_publishes_nothing_where_the_declaration_is_proven_wrong(spark, here, capsys):
     path = write_lines(here / "a.jsonl", rendered("dts/canal@1", 200))
     assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 1

@@ -50,7 +50,8 @@ def tables(spark, request, tmp_path):
 
 
 def merge(spark, tables, changes, layout=LAYOUT):
-    return tables.merge(spark, layout, KEY, typed(spark, layout, changes))
+    rows = typed(spark, layout, changes)
+    return tables.merge(spark, layout, KEY, rows, rows)
 
 
 def rows_of(spark, tables, kind=CURRENT):
@@ -208,4 +209,5 @@ def test_changes_without_a_key_are_counted_and_a_table_without_one_is_left_alone
     untyped = change("insert", 1, after=image(None, "M"), position="2", raw=[("after.id", "1e5")])
     assert merge(spark, tables, [keyless, untyped]) == Merged(0, 0, 2)
     unknown = replace(LAYOUT, name=TableName(None, None, "another"))
-    assert tables.merge(spark, unknown, (), typed(spark, LAYOUT, [])) is None
+    rows = typed(spark, LAYOUT, [])
+    assert tables.merge(spark, unknown, (), rows, rows) is None

@@ -1,46 +1,55 @@
 """A decode that is killed and started again, wherever it was, comes to what an undisturbed one comes to.
 
-`CDC_DECODE_KILLS=200000 pytest tests/spark_checks/test_kills.py` is the long form: so many messages, every point in
-every format, and random times. It prints a table of the kills.
+`CDC_DECODE_KILLS=200000 pytest -s tests/spark_checks/test_kills.py` is the long form: so many messages, every point and
+every victim in every format, and random times. It prints a table of the kills.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import sys
+from itertools import cycle
 
 import pytest
-from canonical_outputs import check_outputs, run_records
+from canonical_outputs import check_outputs, digest_of, run_records
 from changelogs import REFERENCE, write_changelog
 from killing import Command, Kill
 
-MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "3000"))
-LONG = "CDC_DECODE_KILLS" in os.environ
-BATCH = max(1_000, MESSAGES // 16)
+MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "2000"))
+BATCH = max(700, MESSAGES // 14)
 FORMATS = ("parquet", "delta", "iceberg")
+long_form = pytest.mark.skipif("CDC_DECODE_KILLS" not in os.environ, reason="set CDC_DECODE_KILLS to a number")
 
 _CHECKS = "cdc_contracts.spark_checks."
-_WRITE = {
-    "parquet": _CHECKS + "parquet_tables:ParquetTables.write",
-    "delta": _CHECKS + "lakehouse.delta_tables:DeltaTables.write",
-    "iceberg": _CHECKS + "lakehouse.iceberg_tables:IcebergTables.write",
-}
-_RECORD = {"trap": "pathlib:Path.replace", "among": "/_runs/"}
+_RECORD = ("pathlib:Path.replace", "/_runs/")
 
 
-def points(table_format):
-    """Where a run is killed: the steps of a run in their order."""
-    return {
-        "offsets are logged": {"trap": _CHECKS + "streaming:Follow._take", "moment": "before"},
-        "before judging": {"trap": _CHECKS + "decoding:_judge", "moment": "before"},
-        "changes, control and quarantine are written": {"trap": _CHECKS + "decoding:_judge", "moment": "after"},
-        "before typed rows": {"trap": _WRITE[table_format], "moment": "before"},
-        "typed rows are written": {"trap": _WRITE[table_format], "moment": "after"},
-        "before the ledger": {"trap": _CHECKS + "runs:RunDirectory.write_part", "moment": "before"},
-        "the ledger is written": {"trap": _CHECKS + "runs:RunDirectory.write_part", "moment": "after"},
-        "before the run record": {**_RECORD, "moment": "before"},
-        "the run record is there, Spark has not committed": {**_RECORD, "moment": "after"},
-    }
+def kill_at(point, table_format="parquet", *, victim="all", call=1):
+    """A kill at one of the steps of a run, which are in their order here."""
+    tables = "parquet_tables:ParquetTables" if table_format == "parquet" else "lakehouse.tables:LakehouseTables"
+    trap, moment, among = {
+        "offsets are logged": ("streaming:Follow._take", "before", None),
+        "before judging": ("decoding:_judge", "before", None),
+        "changes, control, quarantine written": ("decoding:_judge", "after", None),
+        "before typed rows": (f"{tables}.write", "before", None),
+        "rows of one table typed": (f"{tables}._write_table", "after", None),
+        "typed rows written": (f"{tables}.write", "after", None),
+        "before the ledger": ("runs:RunDirectory.write_part", "before", None),
+        "ledger written": ("runs:RunDirectory.write_part", "after", None),
+        "before the run record": (_RECORD[0], "before", _RECORD[1]),
+        "run record there": (_RECORD[0], "after", _RECORD[1]),
+        "before Spark's commit": ("streaming:Follow._judge_batch", "after", None),
+    }[point]
+    trap = trap if trap.startswith("pathlib") else _CHECKS + trap
+    return Kill(point, victim, trap, moment, call, among)
+
+
+POINTS = (
+    "offsets are logged", "before judging", "changes, control, quarantine written", "before typed rows",
+    "typed rows written", "before the ledger", "ledger written", "before the run record", "run record there",
+    "before Spark's commit",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -53,50 +62,84 @@ def topic(make_topic, log):
     return make_topic(log.messages, partitions=3)
 
 
-def decoding(broker, topic, out, *options):
-    return (
-        "decode", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE, "--to", str(out / "out"), *options,
-    )  # fmt: skip
+def decoding(broker, topic, folder, *options):
+    given = ("decode", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE, "--to", str(folder / "out"))
+    return Command((*given, *options, "--debug"), folder / "said")
 
 
-def following(broker, topic, out, table_format):
-    options = ("--follow", "--once", "--max-offsets", str(BATCH), "--table-format", table_format)
-    return Command(decoding(broker, topic, out, *options), out / "said")
+def following(broker, topic, folder, table_format):
+    options = ("--follow", "--once", "--max-offsets", str(BATCH))
+    if table_format != "parquet":
+        options = (*options, "--table-format", table_format)
+    return decoding(broker, topic, folder, *options)
 
 
-def check_end(command, ended, out, topic, log):
-    """The last process ended by itself, drift was found, nothing runs any more, and all is there once."""
+def check_end(ended, out, topic, log):
+    """The last process ended by itself and told the drift; all that the topic holds is there, and nothing twice."""
     assert ended.code == 1, ended.said[-3000:]
     check_outputs(out, topic, log)
-    tell(command)
 
 
-def tell(command):
+def tell(command, table_format):
+    """Print a line of the table of kills for each process of a command."""
     for ended in command.ended:
         kill = ended.kill
-        what = f"{kill.victim:7}{kill.point}" if kill else "not killed"
-        sys.stderr.write(f"\n  {ended.seconds:5.1f} s  exit {ended.code:4}  left running {ended.orphans}  {what}")
+        what = f"{kill.victim:6}  {kill.point}, call {kill.call}" if kill else "nobody  ended by itself"
+        sys.stderr.write(f"\n{table_format:8}{what:58}exit {ended.code:3}{ended.orphans:3} left{ended.seconds:7.1f} s")
 
 
-def test_a_run_that_is_killed_leaves_nothing_that_counts_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
-    command = Command(
-        decoding(
-            broker,
-            topic,
-            tmp_path,
-        ),
-        tmp_path / "said",
-    )
-    every = points("parquet")
-    for point in ("typed rows are written", "before the run record"):
-        ended = command.run(Kill(point, "all", **every[point]))
-        assert ended.struck, ended.said
-        assert run_records(tmp_path / "out") == []
-    ended = command.run()
-    check_end(command, ended, tmp_path / "out", topic, log)
-    kept = {
+def files_of(out):
+    """The Parquet files that are there, and those that the records of runs name."""
+    named = {
         part["path"]
-        for record in run_records(tmp_path / "out")
-        for part in [*record["files"], *(part for one in record["tables"] for part in one["files"])]
+        for record in run_records(out)
+        for parts in (record["files"], *(one["files"] for one in record["tables"]))
+        for part in parts
     }
-    assert {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.parquet")} == kept
+    return {str(path.relative_to(out)) for path in out.rglob("*.parquet")}, named
+
+
+def test_a_run_that_is_killed_counts_for_nothing_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
+    command, out = decoding(broker, topic, tmp_path), tmp_path / "out"
+    ended = command.run(kill_at("before the run record"))
+    assert ended.struck, ended.said
+    assert run_records(out) == []
+    check_end(command.run(), out, topic, log)
+    there, named = files_of(out)
+    assert there == named
+    tell(command, "a run")
+
+
+def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(broker, topic, log, tmp_path):
+    command, out = following(broker, topic, tmp_path, "parquet"), tmp_path / "out"
+    ended = command.run_to_the_end([kill_at("run record there", victim="jvm", call=2)])
+    check_end(ended, out, topic, log)
+    tell(command, "parquet")
+
+
+@long_form
+@pytest.mark.timeout(7_200)
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, log, tmp_path, table_format):
+    undisturbed = following(broker, topic, tmp_path / "undisturbed", table_format)
+    check_end(undisturbed.run(), tmp_path / "undisturbed" / "out", topic, log)
+    digest = digest_of(tmp_path / "undisturbed" / "out", log)
+    seconds = undisturbed.ended[0].seconds
+
+    draw = random.Random(table_format)
+    victims = cycle(("all", "driver", "jvm"))
+    kills = [
+        kill_at(point, table_format, victim=next(victims), call=1 + place % 2) for place, point in enumerate(POINTS)
+    ]
+    kills += [
+        Kill("at a random time", victim, seconds=draw.random() * seconds / 4) for victim in ("all", "jvm", "driver")
+    ]
+    if table_format != "parquet":  # tables of their own are committed one by one
+        kills += [kill_at("rows of one table typed", table_format, victim=victim) for victim in ("all", "jvm")]
+    kills += [Kill("a task's Python", "worker", _CHECKS + "decoding:_judge"), kill_at("run record there", table_format)]
+    command = following(broker, topic, tmp_path / "killed", table_format)
+    ended = command.run_to_the_end(kills)
+    check_end(ended, tmp_path / "killed" / "out", topic, log)
+    tell(command, table_format)
+    assert digest_of(tmp_path / "killed" / "out", log) == digest
+    assert len(kills) >= 14

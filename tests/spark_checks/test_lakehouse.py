@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import shutil
 from decimal import Decimal
 
 import pyarrow as pa
@@ -117,6 +118,11 @@ def test_a_run_that_was_cut_off_before_its_record_is_completed_by_running_it_aga
     assert again["tables"][0]["commit"] == table["commit"] | {"current": {"changed": 0, "deleted": 0, "keyless": 0}}
     assert content() == before
     assert not list((out / "staged").iterdir())
+    for kind in ("current", "deleted"):
+        shutil.rmtree(out / kind)
+    (out / "_runs" / f"{record['run']}.json").unlink()
+    decode()
+    assert content() == before
 
 
 def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
@@ -133,6 +139,28 @@ def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
         CatalogSchema(("pond", "db"), "iceberg").prepare(spark)
     with pytest.raises(UsageError, match="written CATALOG"):
         parse_schema("lake", "iceberg")
+
+
+def test_a_table_is_found_by_a_name_that_no_other_table_has():
+    odd = TableName("sh.op", "a b", "or`d%ers")
+    assert DeltaDirectory("/o u/t").find(CURRENT, odd) == "delta.`/o u/t/current/sh%2Eop.a%20b.or%60d%25ers`"
+    catalog, *name = IcebergDirectory("/o u/t").find(HISTORY, odd).split(".", 1)
+    assert (catalog.startswith("cdc_"), catalog.endswith("_tables")) == (True, True)
+    assert name == ["`sh%2Eop`.`a%20b.or%60d%25ers`"]
+    assert catalog != IcebergDirectory("/another").find(HISTORY, odd).split(".", 1)[0]
+    assert IcebergDirectory("/x").find(HISTORY, TableName(None, None, "t")).endswith(".`_`.`t`")
+    assert (
+        parse_schema("lake.`a.b``c`.d", "delta").find(CURRENT, odd).startswith("`lake`.`a.b``c`.`d`.`sh_x2eop__a_x20b")
+    )
+
+
+def test_a_name_that_is_taken_gets_one_more_underscore():
+    assert free_names(["id", "_partition", "_Op"], "iceberg", taken=["_op", "__OP"]) == {
+        "id": "id",
+        "_partition": "__partition",
+        "_Op": "___Op",
+    }
+    assert free_names(["_partition"], "delta") == {"_partition": "_partition"}
 
 
 def test_a_session_that_cannot_write_a_format_is_refused_with_the_settings_it_lacks():

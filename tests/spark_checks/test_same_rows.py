@@ -1,13 +1,15 @@
 """The same rows and the same report, whether a topic is decoded in this process, at once by Spark, or batch by batch."""
 
+import json
 from collections import Counter
 
 import pyarrow as pa
 import pytest
-from canonical_outputs import check_outputs, read_output, read_table
+from canonical_outputs import check_outputs, digest_of, read_output, read_table, run_records
 from changelogs import REFERENCE, write_changelog
 from topics import scope_of
 
+from cdc_contracts.cli.app import main
 from cdc_contracts.registry.canonical.settlement import settle
 from cdc_contracts.registry.canonical.sightings import Sightings
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
@@ -78,16 +80,33 @@ def test_the_kernel_alone_makes_the_rows_that_the_source_had(log):
     assert len(outputs["changes"]) == sum(map(len, log.rows.values()))
 
 
-def test_spark_writes_the_rows_that_the_kernel_makes_and_reports_what_an_audit_reports(
-    spark, broker, topic, log, tmp_path
-):
+@pytest.fixture(scope="module")
+def at_once(spark, broker, topic, tmp_path_factory):
+    """The topic decoded by one run of Spark: where the rows are, and the run."""
+    folder = tmp_path_factory.mktemp("at-once")
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
-    decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+    return folder, decode_input(spark, source, scope_of(REFERENCE), Output(str(folder)), fail_on="error"), source
+
+
+def test_spark_writes_the_rows_that_the_kernel_makes_and_reports_what_an_audit_reports(at_once, topic, log):
+    folder, decoded, source = at_once
     tables, outputs, _ = in_process(source.batches())
-    check_outputs(tmp_path, topic, log)
+    check_outputs(folder, topic, log)
     for name in OUTPUTS:
-        assert read_output(tmp_path, name) == outputs[name]
+        assert read_output(folder, name) == outputs[name]
     for name, rows in tables.items():
-        assert read_table(tmp_path, name) == rows
+        assert read_table(folder, name) == rows
     audited = audit_input(None, source, scope_of(REFERENCE), fail_on="error")
     assert decoded.report == audited.report
+
+
+def test_batch_by_batch_the_rows_and_the_report_are_those_of_one_run(at_once, broker, topic, log, tmp_path):
+    folder, decoded, _ = at_once
+    out, report = tmp_path / "out", tmp_path / "report.json"
+    options = ["--follow", "--once", "--max-offsets", "1700", "--to", str(out), "--report", str(report)]
+    assert main(["decode", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE, *options]) == 1
+    assert len(run_records(out)) > 3
+    check_outputs(out, topic, log)
+    assert digest_of(out, log) == digest_of(folder, log)
+    told = json.loads(report.read_text())
+    assert {**told, "source": None} == {**json.loads(json.dumps(decoded.report)), "source": None}

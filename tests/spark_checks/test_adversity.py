@@ -1,0 +1,121 @@
+"""What goes wrong around a decode: topics that are not what they were, disks that take nothing, another decode."""
+
+import threading
+import time
+
+import pytest
+from canonical_outputs import read_output, read_table, run_records
+from changelogs import REFERENCE, write_changelog
+from topics import scope_of
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.sources import read_topics
+
+
+@pytest.fixture
+def decode(spark, broker, tmp_path, capsys):
+    """A function that decodes a topic into `out`, and returns exit code and what was said."""
+
+    def run(topic, *options, out=None):
+        code = main(["decode", "topic", topic, "-b", broker.bootstrap, "--contract", REFERENCE,
+                     "--to", str(out or tmp_path / "out"), *options])  # fmt: skip
+        return code, capsys.readouterr().err
+
+    return run
+
+
+def places_of(rows):
+    return [(row["partition"], row["offset"]) for row in rows]
+
+
+def delete(broker, topic):
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.delete_topics([topic])[topic].result(30)
+    until = time.monotonic() + 30
+    while topic in admin.list_topics(timeout=10).topics:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_a_topic_that_is_deleted_and_made_anew_behind_a_checkpoint_is_not_read_on(broker, make_topic, decode, tmp_path):
+    from confluent_kafka import Producer
+
+    values = [value for _, value in write_changelog(60).messages]
+    topic = make_topic([(0, value) for value in values[:20]])
+    assert decode(topic, "--follow", "--once")[0] == 0
+    delete(broker, topic)
+    broker.create_topic(topic)
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for value in values:  # more than there were, so that the old place is one in the new topic
+        producer.produce(topic, value)
+    producer.flush(30)
+    code, said = decode(topic, "--follow", "--once")
+    assert (code, "the topic was deleted and made anew since the stream began" in said) == (3, True)
+    assert len(run_records(tmp_path / "out")) == 1
+
+
+def test_what_compaction_and_aborted_transactions_leave_out_is_a_gap_and_no_row(broker, make_topic, decode, tmp_path):
+    from confluent_kafka import Producer
+
+    values = [value for _, value in write_changelog(60).messages]
+    topic = make_topic()
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    for start, keep in ((0, True), (10, False), (20, True)):
+        producer.begin_transaction()
+        for value in values[start : start + 10]:
+            producer.produce(topic, value)
+        producer.flush(30)
+        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    for name, options in (("once", ("--follow", "--once", "--max-offsets", "9")), ("whole", ())):
+        code, _ = decode(topic, *options, out=tmp_path / name)
+        ledger = read_output(tmp_path / name, "ledger")
+        assert code == 0
+        assert sum(row["read"] for row in ledger) == 20
+        assert sum(row["gaps"] for row in ledger) == 13
+        assert max(row["end"] for row in ledger) == 33
+        assert places_of(read_output(tmp_path / name, "changes")) == [(0, at) for at in [*range(10), *range(22, 32)]]
+
+
+def test_where_nothing_can_be_written_nothing_counts_and_the_next_run_makes_up_for_it(make_topic, decode, tmp_path):
+    topic = make_topic([(0, value) for _, value in write_changelog(40).messages])
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "tables").write_text("in the way")
+    code, said = decode(topic)
+    assert code == 3
+    assert "Traceback" not in said
+    assert run_records(out) == []
+    (out / "tables").unlink()
+    assert decode(topic)[0] == 0
+    assert len(read_output(out, "changes")) == 40
+
+
+def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark, broker, make_topic, tmp_path):
+    topic = make_topic([(0, value) for _, value in write_changelog(60).messages])
+    begun, ended = threading.Barrier(2), []
+
+    def run():
+        source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+        begun.wait(30)
+        try:
+            decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
+            ended.append("published")
+        except UnavailableError as error:
+            ended.append(error.what)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (record,) = run_records(tmp_path)
+    assert "published" in ended
+    assert {told.partition(":")[0] for told in ended} <= {"published", "a file that this run has written is gone"}
+    assert sum(one["rows"] for one in record["tables"]) == len(read_output(tmp_path, "changes")) == 60
+    assert sum(len(read_table(tmp_path, one["table"])) for one in record["tables"]) == 60
