@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,8 +85,19 @@ class RunDirectory:
     def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Iterable[str] = ()) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
-        Raises UnavailableError where a file of the run is not there any more.
+        Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
+        a file of this run because it publishes the same.
         """
+        with self._alone():
+            overlapping = set(self.overlapping(record.run, record.spans)) - set(replaced)
+            if overlapping:
+                raise UnavailableError(
+                    f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
+                    mend="let one command at a time decode a range into a directory",
+                )  # fmt: skip
+            self._publish(record, report, replaced)
+
+    def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Iterable[str]) -> None:
         before = [found for run in {record.run, *replaced} if (found := self.find(run)) is not None]
         self._settle_files(record)
         self._write_whole(f"{REPORTS}/{record.run}.json", report)
@@ -104,6 +117,22 @@ class RunDirectory:
                 if path.endswith(f"-{place.token}.parquet"):
                     self._filesystem.delete_file(path)
             self._remove_if_empty(folder)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process publishes meanwhile, where the filesystem has locks; a lock ends with its process."""
+        if not isinstance(self._filesystem, fs.LocalFileSystem) or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        self._filesystem.create_dir(f"{self._root}/{RUNS}", recursive=True)
+        folder = os.open(f"{self._root}/{RUNS}", os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""
