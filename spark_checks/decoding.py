@@ -191,11 +191,12 @@ def _recorded(runs: RunDirectory, run: str, fail_on: str) -> Decoded | None:
 
 def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[str]:
     found = runs.overlapping(run, spans)
-    if found and not output.replace:
+    if found and not (output.replace and output.tables.replaceable):
         raise UnavailableError(
             f"run {found[0]} has decoded some of these records already",
             where=output.directory,
-            mend="choose another range or directory, or give --replace to put this run in its place",
+            mend="choose another range or directory"
+            + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
         )
     return found
 

@@ -34,6 +34,7 @@ class ParquetTables:
     """
 
     name = "parquet"
+    replaceable = True
 
     def __init__(self, above: str = TABLES) -> None:
         self._above = above

@@ -44,6 +44,11 @@ class TypedTables(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def replaceable(self) -> bool:
+        """Whether a run can take the place of another."""
+        ...
+
     def prepare(self, session: SparkSession) -> None:
         """Make the session ready for writes. Raises UnavailableError where it cannot be."""
         ...

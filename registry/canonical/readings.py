@@ -101,11 +101,14 @@ def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array:
 def _parse_floats(texts: pa.Array) -> pa.Array:
     """Read floats; a number beyond the range of 64 bits, or of more digits than one has, is none."""
     named = pc.is_in(texts, pa.array(_NO_FLOATS))
-    numbers = pc.if_else(named, None, texts)
+    numbers = pc.if_else(named, None, texts) if pc.any(named).as_py() else texts
     values = numbers.cast(pa.float64())
-    digits = pc.replace_substring_regex(numbers, r"\A-?(?:0\.)?0*|\.|e.*\z", "")
-    digits = pc.utf8_length(pc.utf8_rtrim(digits, "0"))
-    vanished = pc.and_(pc.equal(values, 0.0), pc.greater(digits, 0))
-    kept = pc.and_(pc.is_finite(values), pc.less_equal(digits, _MOST_FLOAT_DIGITS))
-    values = pc.if_else(pc.and_(kept, pc.invert(vanished)), values, None)
-    return pc.if_else(named, texts.cast(pa.float64()), values) if pc.any(named).as_py() else values
+    length, zero = pc.utf8_length(numbers), pc.equal(values, 0.0)
+    doubtful = pc.or_(pc.greater(length, pc.if_else(zero, 1, _MOST_FLOAT_DIGITS)), pc.is_inf(values))
+    if pc.any(doubtful).as_py():
+        digits = pc.replace_substring_regex(numbers, r"\A-?(?:0\.)?0*|\.|e.*\z", "")
+        digits = pc.utf8_length(pc.utf8_rtrim(digits, "0"))
+        kept = pc.and_(pc.is_finite(values), pc.less_equal(digits, _MOST_FLOAT_DIGITS))
+        vanished = pc.and_(zero, pc.greater(digits, 0))
+        values = pc.if_else(pc.and_(kept, pc.invert(vanished)), values, None)
+    return values if numbers is texts else pc.if_else(named, texts.cast(pa.float64()), values)

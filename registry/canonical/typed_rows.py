@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.canonical.layouts import METADATA, TableLayout
-from cdc_contracts.registry.canonical.readings import read_column
+from cdc_contracts.registry.canonical.readings import ReadColumn, read_column
 from cdc_contracts.registry.canonical.sightings import TableName
 
 Mask = NDArray[np.bool_]
@@ -63,31 +63,42 @@ def _name_of(rows: pa.RecordBatch) -> TableName:
 def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
     """Return rows of one table (`CHANGES_SCHEMA`) in its layout, and how many values of each column are in `_raw`."""
     rows = changes.num_rows
-    invalid = _invalid(changes.column("invalid"), layout)
+    kept_as_text = _kept_as_text(changes, layout)
     raw, absent = _Entries(rows), _Entries(rows)
-    images = {}
-    for side in _SIDES:
-        held = _Held.of(changes.column(side), layout)
+    sides = {side: _Held.of(changes.column(side), layout) for side in _SIDES}
+    for side, held in sides.items():
         raw.add_all(held.others(side))
-        arrays = []
         for place, column in enumerate(layout.columns):
-            path, texts = f"{side}.{column.name}", held.texts(place)
-            absent.add(path, held.lacks(place))
-            kept = texts.is_valid().to_numpy(zero_copy_only=False) & invalid[place] if place in invalid else None
-            read = read_column(texts if kept is None else pc.if_else(pa.array(kept), None, texts), column.type)
-            left = read.unread if kept is None else kept if read.unread is None else kept | read.unread
-            if left is not None:
-                raw.add(path, left, texts)
-            arrays.append(read.values)
-        if layout.columns:
-            missing = pa.array(~held.there) if not held.there.all() else None
-            images[side] = pa.StructArray.from_arrays(arrays, fields=list(layout.image), mask=missing)
+            absent.add(f"{side}.{column.name}", held.lacks(place))
+    typed: list[pa.Array] = []
+    for place, column in enumerate(layout.columns):
+        # Both sides at once: for tables of few rows the calls are what takes time.
+        texts = pa.concat_arrays([held.texts(place) for held in sides.values()])
+        values, left = _read(texts, column.type, kept_as_text.get(place))
+        if left is not None:
+            for side, start in zip(_SIDES, (0, rows), strict=True):
+                raw.add(f"{side}.{column.name}", left[start : start + rows], texts.slice(start, rows))
+        typed.append(values)
+    images = {}
+    for (side, held), start in zip(sides.items() if layout.columns else (), (0, rows), strict=False):
+        missing = None if held.there.all() else pa.array(~held.there)
+        arrays = [values.slice(start, rows) for values in typed]
+        images[side] = pa.StructArray.from_arrays(arrays, fields=list(layout.image), mask=missing)
     made: dict[str, pa.Array] = {**images, "_absent": absent.as_lists(), "_raw": raw.as_maps()}
     columns = [
         made[one.name] if one.name in made else changes.column(_RENAMED[one.name]).cast(one.type)
         for one in layout.arrow
     ]
     return pa.RecordBatch.from_arrays(columns, schema=layout.arrow), raw.counts()
+
+
+def _read(texts: pa.Array, type_: pa.DataType, kept_as_text: Mask | None) -> ReadColumn:
+    """Read the texts of both sides of a column, but for those of rows in which they are kept as text."""
+    if kept_as_text is None:
+        return read_column(texts, type_)
+    kept = np.tile(kept_as_text, len(_SIDES)) & texts.is_valid().to_numpy(zero_copy_only=False)
+    values, unread = read_column(pc.if_else(pa.array(kept), None, texts), type_)
+    return ReadColumn(values, kept if unread is None else kept | unread)
 
 
 @dataclass
@@ -187,6 +198,22 @@ class _Entries:
         places = np.repeat(np.arange(len(self.names)), [len(one) for one in self.rows])
         names = pa.array(self.names, pa.string()).take(pa.array(places))
         return offsets, pa.array(np.argsort(rows, kind="stable")), names
+
+
+def _kept_as_text(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
+    """Return the rows in which the values of each column are text, whatever they look like.
+
+    These are what does not have its form and, in columns of bytes, what has no type: any four letters may be Base64.
+    """
+    found = _invalid(changes.column("invalid"), layout)
+    binary = [place for place, column in enumerate(layout.columns) if pa.types.is_binary(column.type)]
+    if binary:
+        typed = _Held.of(changes.column("column_types"), layout)
+        for place in binary:
+            untyped = typed.places[place] < 0
+            if untyped.any():
+                found[place] = untyped | found[place] if place in found else untyped
+    return found
 
 
 def _invalid(column: pa.ListArray, layout: TableLayout) -> dict[int, Mask]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.inference.evidence import ColumnEvidence, Evidence, Seen, TableEvidence
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.tables import TableColumn, TableContract
@@ -16,11 +17,11 @@ _MOST_INTEGER_DIGITS: Final = 18
 """So many digits every BIGINT holds."""
 _TYPES: Final = {
     "integer": ("bigint", "NUMBER(19,0)"),
-    "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})"),
+    "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})", "double"),
     "text": ("varchar({longest})", "VARCHAR2({longest})"),
     "boolean": ("boolean", "tinyint(1)", "NUMBER(1,0)"),
 }
-"""What is proposed where messages tell no type; the first that the contract of the messages reads."""
+"""What is proposed where messages tell no type; the first whose values the messages write as they do."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,13 @@ def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> s
         kind = "integer" if not seen.scale and seen.whole <= _MOST_INTEGER_DIGITS else "decimal"
     sizes = {"precision": max(seen.whole, 1) + seen.scale, "scale": seen.scale, "longest": max(seen.longest, 1)}
     offered = [one.format(**sizes) for one in _TYPES[kind]]
-    read = (one for one in offered if all(mapping.form_of(one) is not None for mapping in mappings))
-    return next(read, offered[0])
+    fitting = (one for one in offered if all(_takes(mapping, one, seen.kinds) for mapping in mappings))
+    return next(fitting, offered[0])
+
+
+def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> bool:
+    form = mapping.form_of(source_type)
+    return form is not None and FORMS[form].wire.issuperset(kinds)
 
 
 def _words(seen: ColumnEvidence, *, told: bool, completed: bool) -> Iterator[str]:

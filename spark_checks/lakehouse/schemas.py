@@ -116,7 +116,7 @@ def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str
             raise UnavailableError(
                 f"the table that is there is another one: its {name} is {found.get(name)!r}, and not {value!r}",
                 where=identifier,
-                mend="move it away, or write to another place; its rows are made again by decoding their range again",
+                mend="move it away, or write to another place; current rows are made again of the history",
             )
 
 

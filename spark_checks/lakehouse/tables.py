@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
 from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
-from cdc_contracts.spark_checks.sinks import Part, Place
+from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ class LakehouseTables:
     @property
     def name(self) -> str:
         return self.addresses.format
+
+    @property
+    def replaceable(self) -> bool:
+        return False
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
@@ -123,14 +127,20 @@ class LakehouseTables:
     ) -> TypedWrite:
         name = layout.name.text
         history, names = self.addresses.find(HISTORY, layout.name), self._schema(layout).names
-        rows = _read(session, place, [part for part in staged.parts if part.table == name], layout.arrow)
+        folder = table_folder(layout.name, f"{STAGED}/{place.run}")
+        mine = [part for part in staged.parts if part.path.startswith(f"{folder}/")]
+        if not mine:
+            return TypedWrite(rows={name: 0})
+        rows = _read(session, place, mine, layout.arrow)
         commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), key)
         told: dict[str, Any] = dict(commit.version or {})
         if self.current is not None:
             whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
             merged = self.current.merge(session, layout, columns, rows, whole)
             told["current"] = asdict(merged) if merged is not None else None
-        return TypedWrite(rows={name: staged.rows[name] if commit.rows is None else commit.rows}, commits={name: told})
+        return TypedWrite(
+            rows={name: sum(part.rows for part in mine) if commit.rows is None else commit.rows}, commits={name: told}
+        )
 
     def _schema(self, layout: TableLayout) -> pa.Schema:
         names = free_names(layout.arrow.names, self.name)

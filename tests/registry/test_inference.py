@@ -8,6 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 import yaml
+from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.documents import parse_document
@@ -19,7 +20,7 @@ from cdc_contracts.registry.inference.witness import witness
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.table_files import write_table_contract
-from cdc_contracts.registry.tables import parse_table_contract
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.registry.terms import Terms
 
 TYPED, BARE, UNTYPED = "oms-community/canal@2", "dts/canal@2", "oms-community/default@2"
@@ -233,3 +234,19 @@ def test_of_very_many_tables_and_columns_the_first_are_kept(monkeypatch):
 def test_messages_without_rows_show_nothing():
     found, proposals = inferred([b"{}", None, b"x"], TYPED)
     assert (found.read, found.left_out, proposals) == (3, 2, [])
+
+
+UNTOLD = [one for one in CATALOGUE.all_versions() if one.meaning.columns.types == "none"]
+
+
+@pytest.mark.parametrize("version", UNTOLD, ids=str)
+def test_what_is_proposed_for_a_dialect_without_types_takes_its_messages(version):
+    table = None if version.meaning.envelope.table is None or version.meaning.envelope.table.at else "shop.orders"
+    values = rendered(version.reference, 60, controls=17)
+    before = Kernel(open_scope(CATALOGUE, version.reference, Terms(table=table)))
+    found = witness(before, records_of(values))
+    proposals = propose(found, CATALOGUE)
+    tables = TableContracts([one.contract for one in proposals])
+    after = Kernel(open_scope(CATALOGUE, version.reference, Terms(tables=tables, table=table)))
+    assert len(proposals) == 1
+    assert after.audit(records_of(values)).outcomes == before.audit(records_of(values)).outcomes

@@ -27,7 +27,7 @@ def layout_of(*names: str) -> TableLayout:
 def row_of(offset: int, before: Any, after: Any, **more: Any) -> dict[str, Any]:
     return {
         "contract": "dts/canal@2", "undecided": False, "op": "update", "tenant": None, "database": "shop", "schema": None,
-        "table": "orders", "before": before, "after": after, "types_from": "message", "invalid": [], "topic": "t",
+        "table": "orders", "column_types": {name: told or "" for name, (told, _) in TYPES.items()}, "before": before, "after": after, "types_from": "message", "invalid": [], "topic": "t",
         "partition": 0, "offset": offset, "row_index": 0, **more,
     }  # fmt: skip
 
@@ -67,6 +67,11 @@ def test_a_column_that_was_kept_as_text_is_null_and_its_text_is_kept_even_where_
     assert row["before"]["photo"] is row["after"]["photo"] is None
     assert row["_raw"] == {"before.photo": "abcd", "after.photo": "efgh"}
     assert counts == {"photo": 2}
+
+
+def test_a_value_without_a_type_is_no_bytes_even_where_it_looks_like_base64():
+    (row,), _ = typed([row_of(1, None, {"photo": "abcd"}, types_from="none", column_types=None)], layout_of("photo"))
+    assert (row["after"], row["_raw"]) == ({"photo": None}, {"after.photo": "abcd"})
 
 
 def test_what_a_partial_image_sent_is_told():
