@@ -107,6 +107,7 @@ def _options(
         trust_contract=trust_contract,
         files=directory if schema else None,
         current=found.current,
+        drop_duplicates=found.drops,
     )
     output.check()
     return output

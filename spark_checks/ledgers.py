@@ -18,8 +18,10 @@ from cdc_contracts.spark_checks.sinks import Part
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "changes")
 
 
-def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
-    """Return the rows of `ledger/`: what came of each partition."""
+def ledger_rows(
+    tally: Tally, spans: Mapping[Source, Span], repeated: Counter[Source], *, dropped: bool
+) -> pa.RecordBatch:
+    """Return the rows of `ledger/`: what came of each partition, and which rows repeat others."""
     rows = []
     for source in sorted({*spans, *tally.partitions}):
         counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
@@ -30,19 +32,21 @@ def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
             "end": span.end,
             **{name: getattr(counts, name) for name in COUNTS},
             "gaps": span.end - span.start - counts.read,
+            "repeated": repeated[source],
+            "dropped": repeated[source] if dropped else 0,
             "first_timestamp": counts.first_timestamp,
             "last_timestamp": counts.last_timestamp,
         })  # fmt: skip
     return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
 
 
-def moved_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
-    """Return the rows of `ledger/` of a replay, which reads no record but moves some out of the quarantine.
+def moved_rows(ledger: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the ledger of a replay, which reads no record but moves some out of the quarantine.
 
     So `quarantined` is how many less are quarantined now, and the ledger of a directory adds up over all of its runs.
     """
     rows = []
-    for row in ledger_rows(tally, spans).to_pylist():
+    for row in ledger.to_pylist():
         moved = row["read"] - row["quarantined"]
         rows.append(
             {**row, "read": 0, "quarantined": -moved, "gaps": 0, "first_timestamp": None, "last_timestamp": None}
@@ -70,14 +74,14 @@ def check_rows(tally: Tally, parts: Iterable[Part], *, replay: bool = False) -> 
         raise _does_not_add_up(f"the rows written ({written}) are not the rows counted ({counted})")
 
 
-def check_typed(changes: Mapping[TableName, int], typed: Mapping[str, int]) -> None:
-    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it."""
+def check_typed(changes: Mapping[TableName, int], dropped: Counter[TableName], typed: Mapping[str, int]) -> None:
+    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it, less those dropped."""
     wanted: Counter[str] = Counter()
     for name, rows in changes.items():
-        wanted[name.text] += rows
+        wanted[name.text] += rows - dropped[name]
     for table in sorted({*wanted, *typed}):
         if wanted[table] != typed.get(table, 0):
-            counts = f"{wanted[table]} rows of changes/ became {typed.get(table, 0)} typed rows"
+            counts = f"{wanted[table]} rows of changes/ that count became {typed.get(table, 0)} typed rows"
             raise _does_not_add_up(f"{counts} of table {table}")
 
 

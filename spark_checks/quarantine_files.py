@@ -45,7 +45,8 @@ class QuarantineFiles:
     """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
 
     `redacted` counts, run by run, the records that are there only in shapes; `formats` are those of the runs' tables,
-    and `current` says that current rows are kept of them. `begun` is what was noted of a replay that is not finished.
+    `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what was
+    noted of a replay that is not finished.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -53,6 +54,7 @@ class QuarantineFiles:
     redacted: Mapping[str, int]
     formats: frozenset[str]
     current: bool
+    drops: bool
     begun: Mapping[str, Any] | None = None
 
     @property
@@ -72,10 +74,11 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     replayed: list[QuarantineFile] = []
     redacted: dict[str, int] = {}
     formats: set[str] = set()
-    current = False
+    current = drops = False
     for record in runs.records():
         formats.add(record.get("table_format", PARQUET))
         current = current or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
         if record.get("replay"):
             replayed += _files(record, "replayed")
         elif record.get("redacted") and record["counts"]["quarantined"]:
@@ -85,7 +88,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     if not formats:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
-        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, runs.begun()
+        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops, runs.begun()
     )
 
 
