@@ -10,7 +10,6 @@ import typer
 
 from cdc_contracts.cli import console, judging, outputs, reports, running
 from cdc_contracts.cli.options import AsJson, ContractFolders
-from cdc_contracts.cli.progress import progress
 from cdc_contracts.registry.exits import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def replay_quarantine(
     packages: running.Packages = None,
 ) -> None:
     """Judge the quarantined records of DIR again; those that conform now are decoded into DIR, once."""
+    from cdc_contracts.cli.progress import progress
     from cdc_contracts.spark_checks import replaying
 
     reports.check_targets(report)
