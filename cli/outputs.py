@@ -54,6 +54,9 @@ class OutputOptions:
     trust_contract: Annotated[
         bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
     ] = False
+    drop_duplicates: Annotated[
+        bool, typer.Option("--drop-duplicates", help="Keep rows that a source sent again out of the typed tables.")
+    ] = False
 
     files: Annotated[
         str | None,
@@ -110,6 +113,7 @@ class OutputOptions:
             tables=open_tables(self.table_format.value, **options),
             replace=self.replace,
             trust_contract=self.trust_contract,
+            drop_duplicates=self.drop_duplicates,
         )
 
 
@@ -136,8 +140,19 @@ def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | 
         console.say(f"run {decoded.run} is there already, with {changes:,} changes in {decoded.directory}")
     else:
         console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
+    tell_repeats(decoded.report.get("repeats") or {"rows": 0})
     tell_tables((decoded.record or {}).get("tables", ()))
     raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
+
+
+def tell_repeats(repeats: Mapping[str, Any]) -> None:
+    """Tell on stderr how many rows were sent again, and of which table the first is."""
+    if not repeats["rows"]:
+        return
+    first = repeats["tables"][0]
+    where = f"{first['topic']}/{first['partition']}@{first['offset']} repeats @{first['first_offset']}"
+    kept = "left out of tables" if repeats["dropped"] else "kept; --drop-duplicates leaves them out of tables"
+    console.say(f"  {repeats['rows']:,} rows repeat others by position ({first['table']}: {where}): {kept}")
 
 
 def tell_tables(tables: Sequence[Mapping[str, Any]]) -> None:

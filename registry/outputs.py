@@ -75,13 +75,36 @@ QUARANTINE_SCHEMA: Final = pa.schema([
     *_COORDINATES,
 ])  # fmt: skip
 
+REPEATS_SCHEMA: Final = pa.schema([
+    pa.field("database", pa.string()),
+    pa.field("schema", pa.string()),
+    pa.field("table", pa.string()),
+    pa.field("position", pa.string(), nullable=False),
+    *_COORDINATES,
+    pa.field("row_index", pa.int32(), nullable=False),
+    pa.field("first_offset", pa.int64(), nullable=False),
+])  # fmt: skip
+"""Rows of `changes/` that were there before, at `first_offset` of the same partition."""
+
 LEDGER_SCHEMA: Final = pa.schema(
     [
         pa.field("topic", pa.string(), nullable=False),
         pa.field("partition", pa.int32(), nullable=False),
         *[
             pa.field(name, pa.int64(), nullable=False)
-            for name in ("start", "end", "read", "conforming", "control", "tombstone", "quarantined", "gaps", "changes")
+            for name in (
+                "start",
+                "end",
+                "read",
+                "conforming",
+                "control",
+                "tombstone",
+                "quarantined",
+                "gaps",
+                "changes",
+                "repeated",
+                "dropped",
+            )
         ],
         pa.field("first_timestamp", _INSTANT),
         pa.field("last_timestamp", _INSTANT),

@@ -12,11 +12,16 @@ from cdc_contracts.registry.outputs import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.sinks import Part, Place
 
 BATCH_ROWS: Final = 32_768
+_NOT_TYPED: Final = (
+    "primary_key", "before_complete", "after_complete", "column_types", "types_from", "kafka_timestamp", "kafka_key",
+)  # fmt: skip
+TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
+"""What of `changes/` typed rows are made of; leaving the rest unread takes a quarter off the time."""
 
 
-def read_changes(place: Place, part: Part) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a changes file (`CHANGES_SCHEMA`), in their order."""
+def read_changes(place: Place, part: Part, schema: pa.Schema = CHANGES_SCHEMA) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a changes file, in their order, with the columns of the schema."""
     filesystem, root = place.open()
     with filesystem.open_input_file(f"{root}/{part.path}") as source, pq.ParquetFile(source) as file:
-        for batch in file.iter_batches(BATCH_ROWS):
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=CHANGES_SCHEMA)
+        for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
+            yield pa.RecordBatch.from_arrays([batch.column(name) for name in schema.names], schema=schema)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.baseline import judge_again
-from cdc_contracts.registry.canonical.layouts import Layouts
+from cdc_contracts.registry.canonical.layouts import Layouts, TableName
 from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
 from cdc_contracts.registry.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.report import Span, build_report
@@ -24,9 +25,11 @@ from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, check_typed, ledger_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
+from cdc_contracts.spark_checks.repeats import Repeats
+from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.settled_layouts import settle_layouts
+from cdc_contracts.spark_checks.settled_layouts import check_settled, settle_layouts
 from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
@@ -39,6 +42,7 @@ from cdc_contracts.spark_checks.tasks import (
     merge_results,
 )
 from cdc_contracts.spark_checks.typed_tables import TypedTables, WriteKey
+from cdc_contracts.spark_checks.unrepeated import leave_out
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,13 +53,15 @@ class Output:
     """Where runs write, in which format of tables, and on what conditions.
 
     With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
-    it is published although a record proves another version.
+    it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
+    the typed tables.
     """
 
     directory: str
     tables: TypedTables = field(default_factory=ParquetTables)
     replace: bool = False
     trust_contract: bool = False
+    drop_duplicates: bool = False
 
     @cached_property
     def runs(self) -> RunDirectory:
@@ -108,10 +114,11 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     run = run_id(spans, found) if key is None else stream_run_id(key)
-    if not output.replace and (done := _recorded(runs, run, fail_on)) is not None:
+    if not output.replace and (done := _recorded(output, run, fail_on)) is not None:
         return done
     overlapping = _overlapping(runs, run, spans, output)
-    place = Place(runs.root, run, secrets.token_hex(4))
+    gone = {run, *(past.run for past in overlapping)}
+    place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
     record = None
     try:
@@ -127,22 +134,29 @@ def decode_input(
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None:
-            layouts = settle_layouts(runs.layouts(), found.terms.tables, judged)
-            tables = _type(session, output, place, key or WriteKey(run, 0), judged, layouts)
-            ledger = runs.write_part(place, "ledger", ledger_rows(judged.tally, spans))
+            repeats = look_for_repeats(session, runs, place, judged, scope.catalogue)
+            report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
+            layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
+            tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
+            ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
             record = RunRecord(
                 run=run,
+                attempt=place.token,
+                replaces=tuple(past.attempt for past in overlapping),
                 contract=scope.declared,
                 fingerprint=found.fingerprint,
                 table_contracts=found.terms.tables.fingerprint,
                 spans=spans,
                 counts={name: report["ledger"][name] for name in COUNTS},
-                parts=(*judged.parts, *ledger),
+                parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
                 tables=tables,
+                repeats=report["repeats"],
+                positions=judged.positions.whole(),
                 stream=key,
             )
-            runs.commit(record, report, replaced=overlapping)
+            check_settled(runs.layouts(without=gone), layouts)
+            runs.commit(record, report, replaced=gone - {run})
     except BaseException:
         halt(session)
         runs.discard(place, map(table_folder, layouts))
@@ -179,21 +193,34 @@ def halt(session: SparkSession) -> None:
         return
 
 
-def _recorded(runs: RunDirectory, run: str, fail_on: str) -> Decoded | None:
-    """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`."""
-    record, report = runs.find(run), runs.report(run)
+def _recorded(output: Output, run: str, fail_on: str) -> Decoded | None:
+    """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
+
+    Raises UnavailableError where it was written otherwise than the output asks for.
+    """
+    record, report = output.runs.find(run), output.runs.report(run)
     if record is None or report is None:
         return None
+    repeats = record["repeats"]
+    kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
+    if record["table_format"] != output.tables.name or kept_otherwise:
+        raise UnavailableError(
+            f"run {run} is there already, its tables as {record['table_format']}, "
+            f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
+            where=output.directory,
+            mend="choose another directory, or give --replace to write it anew",
+        )
+    output.runs.tidy(record)
     return Decoded(
-        None, judge_again(report, report["findings"], fail_on), run, runs.directory, record=record, again=True
+        None, judge_again(report, report["findings"], fail_on), run, output.directory, record=record, again=True
     )
 
 
-def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[str]:
+def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[PastRun]:
     found = runs.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
         raise UnavailableError(
-            f"run {found[0]} has decoded some of these records already",
+            f"run {found[0].run} has decoded some of these records already",
             where=output.directory,
             mend="choose another range or directory"
             + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
@@ -210,12 +237,21 @@ def _judge(session: SparkSession, source: Input, scope: Scope, place: Place, wat
 
 
 def _type(
-    session: SparkSession, output: Output, place: Place, key: WriteKey, judged: TaskResult, layouts: Layouts
+    session: SparkSession,
+    output: Output,
+    place: Place,
+    key: WriteKey,
+    judged: TaskResult,
+    repeats: Repeats,
+    layouts: Layouts,
 ) -> tuple[TableRecord, ...]:
     """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
     changes = [part for part in judged.parts if part.table == "changes"]
+    dropped: Counter[TableName] = Counter()
+    if output.drop_duplicates and repeats.parts:
+        changes, dropped = leave_out(session, place, changes, repeats.parts), repeats.by_table()
     written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
-    check_typed(judged.rows, written.rows)
+    check_typed(judged.rows, dropped, written.rows)
     return table_records(layouts, written)
 
 

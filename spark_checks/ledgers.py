@@ -18,8 +18,10 @@ from cdc_contracts.spark_checks.sinks import Part
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "changes")
 
 
-def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
-    """Return the rows of `ledger/`: what came of each partition."""
+def ledger_rows(
+    tally: Tally, spans: Mapping[Source, Span], repeated: Counter[Source], *, dropped: bool
+) -> pa.RecordBatch:
+    """Return the rows of `ledger/`: what came of each partition, and which rows repeat others."""
     rows = []
     for source in sorted({*spans, *tally.partitions}):
         counts, span = tally.partitions.get(source, PartitionTally()), spans[source]
@@ -30,6 +32,8 @@ def ledger_rows(tally: Tally, spans: Mapping[Source, Span]) -> pa.RecordBatch:
             "end": span.end,
             **{name: getattr(counts, name) for name in COUNTS},
             "gaps": span.end - span.start - counts.read,
+            "repeated": repeated[source],
+            "dropped": repeated[source] if dropped else 0,
             "first_timestamp": counts.first_timestamp,
             "last_timestamp": counts.last_timestamp,
         })  # fmt: skip
@@ -50,14 +54,14 @@ def check_rows(tally: Tally, parts: Iterable[Part]) -> None:
         raise _does_not_add_up(f"the rows written ({written}) are not the rows counted ({counted})")
 
 
-def check_typed(changes: Mapping[TableName, int], typed: Mapping[str, int]) -> None:
-    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it."""
+def check_typed(changes: Mapping[TableName, int], dropped: Counter[TableName], typed: Mapping[str, int]) -> None:
+    """Raise LedgerError where a table has more or fewer typed rows than `changes/` has of it, less those dropped."""
     wanted: Counter[str] = Counter()
     for name, rows in changes.items():
-        wanted[name.text] += rows
+        wanted[name.text] += rows - dropped[name]
     for table in sorted({*wanted, *typed}):
         if wanted[table] != typed.get(table, 0):
-            counts = f"{wanted[table]} rows of changes/ became {typed.get(table, 0)} typed rows"
+            counts = f"{wanted[table]} rows of changes/ that count became {typed.get(table, 0)} typed rows"
             raise _does_not_add_up(f"{counts} of table {table}")
 
 

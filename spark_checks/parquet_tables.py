@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.spark_checks.changes_files import read_changes
+from cdc_contracts.spark_checks.changes_files import TYPED_FROM, read_changes
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
@@ -48,7 +48,7 @@ class ParquetTables:
         """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
         if not changes:
             return TypedWrite()
-        job = pickle.dumps(_Job(place, tuple(changes), dict(layouts), self._above))
+        job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
 
         def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             mine = [number for batch in batches for number in batch.column(0).to_pylist()]
@@ -72,20 +72,20 @@ def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
 
 
 @dataclass(frozen=True)
-class _Job:
+class WriteJob:
     """What the tasks of a write share."""
 
     place: Place
     changes: tuple[Part, ...]
     layouts: Mapping[TableName, TableLayout]
-    above: str
+    above: str = TABLES
 
     def run(self, numbers: Sequence[int]) -> TypedWrite:
         """Type the rows of some changes files; nothing is left of it where that fails."""
         files = _TypedFiles(self.place, self.layouts, self.above)
         try:
             for number in numbers:
-                for changes in read_changes(self.place, self.changes[number]):
+                for changes in read_changes(self.place, self.changes[number], TYPED_FROM):
                     for name, rows in split_by_table(changes):
                         files.add(name, rows if rows.num_rows == changes.num_rows else _copy(rows))
             return files.close()
@@ -100,8 +100,8 @@ def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @lru_cache(maxsize=2)
-def _open_job(job: bytes) -> _Job:
-    found: _Job = pickle.loads(job)  # noqa: S301  our own bytes
+def _open_job(job: bytes) -> WriteJob:
+    found: WriteJob = pickle.loads(job)  # noqa: S301  our own bytes
     return found
 
 

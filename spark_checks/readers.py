@@ -11,7 +11,7 @@ from pyarrow import fs
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.run_records import PastRun, grown_layouts
+from cdc_contracts.spark_checks.run_records import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import open_directory
 
@@ -56,8 +56,8 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
 
 def table_layout(directory: str, table: str) -> TableLayout:
     """Return the layout that a typed table has come to. Raises as `table_files` does."""
-    layouts = tuple(read_layout(one["layout"]) for one in _of_table(directory, table))
-    return next(iter(grown_layouts([PastRun("", {}, layouts)]).values()))
+    layouts = grown_layouts(read_layout(one["layout"]) for one in _of_table(directory, table))
+    return next(iter(layouts.values()))
 
 
 def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:

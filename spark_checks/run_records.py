@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from cdc_contracts.registry.canonical.layouts import (
     read_layout,
     write_layout,
 )
+from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sinks import Part
@@ -64,9 +65,15 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a finished run read and wrote. `stream` is whose batch it is, None for a run of its own."""
+    """What a finished run read and wrote.
+
+    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `stream` is whose
+    batch it is, None for a run of its own.
+    """
 
     run: str
+    attempt: str
+    replaces: tuple[str, ...]
     contract: str
     fingerprint: str
     table_contracts: str
@@ -75,6 +82,8 @@ class RunRecord:
     parts: tuple[Part, ...]
     table_format: str
     tables: tuple[TableRecord, ...]
+    repeats: Mapping[str, Any]
+    positions: Mapping[PositionLine, PositionStretch]
     stream: WriteKey | None = None
 
     @cached_property
@@ -90,6 +99,8 @@ class RunRecord:
     def as_document(self) -> dict[str, Any]:
         return {
             "run": self.run,
+            "attempt": self.attempt,
+            "replaces": list(self.replaces),
             "contract": self.contract,
             "contract_fingerprint": self.fingerprint,
             "table_contracts_fingerprint": self.table_contracts,
@@ -100,6 +111,8 @@ class RunRecord:
             ],
             "counts": dict(self.counts),
             "files": _files(self.parts),
+            "repeats": dict(self.repeats),
+            "positions": write_positions(self.positions),
             "table_format": self.table_format,
             "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
         }
@@ -110,13 +123,24 @@ class PastRun:
     """What later runs have to know of a finished one."""
 
     run: str
+    attempt: str
+    replaces: tuple[str, ...]
     spans: Mapping[Source, Span]
     layouts: tuple[TableLayout, ...]
+    positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
         spans = {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in record["range"]}
-        return cls(record["run"], spans, tuple(read_layout(one["layout"]) for one in record.get("tables", ())))
+        layouts = tuple(read_layout(one["layout"]) for one in record.get("tables", ()))
+        return cls(
+            run=record["run"],
+            attempt=record.get("attempt", record["run"]),
+            replaces=tuple(record.get("replaces", ())),
+            spans=spans,
+            layouts=layouts,
+            positions=read_positions(record.get("positions", ())),
+        )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
         """Say whether the run has read some of the same records."""
@@ -124,14 +148,14 @@ class PastRun:
         return any(mine.start < theirs.end and theirs.start < mine.end for mine, theirs in shared)
 
 
-def grown_layouts(runs: Iterable[PastRun]) -> Layouts:
-    """Return the layouts that runs have come to, whatever the order they ended in.
+def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
+    """Return what the layouts of runs have come to, whatever the order they ended in.
 
     Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
     of the other stand behind, by name.
     """
     found: dict[TableName, TableLayout] = {}
-    for layout in sorted({one for run in runs for one in run.layouts}, key=_longest_first):
+    for layout in sorted(set(layouts), key=_longest_first):
         longest = found.setdefault(layout.name, layout)
         names = {column.name.casefold() for column in longest.columns}
         more = [column for column in layout.columns if column.name.casefold() not in names]

@@ -1,9 +1,9 @@
 """The runs of an output directory: which are finished, and which files count.
 
-    DIR/{changes,control,quarantine,ledger}/run=<id>/part-*.parquet      files of all attempts, counted or not
-    DIR/tables/<database>.<table>/run=<id>/part-*.parquet                typed rows, where the format is Parquet
-    DIR/_reports/<id>.json                                               what the run found
-    DIR/_runs/<id>.json                                                  written last: what counts
+    DIR/{changes,control,quarantine,ledger,repeats}/run=<id>/part-*.parquet      files of all attempts, counted or not
+    DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
+    DIR/_reports/<id>.json                                                       what the run found
+    DIR/_runs/<id>.json                                                          written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
 when the run is done, and those of other runs are left alone: another process may be writing them.
@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,10 +26,12 @@ from cdc_contracts.registry.canonical.layouts import Layouts
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.repeats import REPEATS
 from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, grown_layouts
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory
+from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
-OUTPUTS: Final = ("changes", "control", "quarantine", "ledger")
+OUTPUTS: Final = ("changes", "control", "quarantine", "ledger", REPEATS, UNREPEATED)
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
 
@@ -46,33 +50,37 @@ class RunDirectory:
         return self._root if isinstance(self._filesystem, fs.LocalFileSystem) else self.directory
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of all finished runs, in order of their ids."""
-        for entry in self._listing():
-            yield self._read(entry.path)
+        """Yield the records of all finished runs that none has replaced, in order of their ids."""
+        for past in self.past():
+            found = self._record(past.run)
+            if found is not None:
+                yield found
 
     def find(self, run: str) -> dict[str, Any] | None:
-        """Return the record of a run, None where it is not finished."""
-        return self._read_if_there(f"{self._root}/{RUNS}/{run}.json")
+        """Return the record of a run, None where it is not finished or another has replaced it."""
+        return self._record(run) if any(past.run == run for past in self.past()) else None
 
     def report(self, run: str) -> dict[str, Any] | None:
         """Return the report of a finished run, None where there is none."""
         return self._read_if_there(f"{self._root}/{REPORTS}/{run}.json")
 
     def past(self) -> list[PastRun]:
-        """Return all finished runs in short; a record that was read before is not read again."""
+        """Return all finished runs in short, but for those replaced; what was read before is not read again."""
         known, self._past = self._past, {}
         for entry in self._listing():
             key = entry.path, entry.size, entry.mtime_ns
             self._past[key] = known.get(key) or PastRun.of(self._read(entry.path))
-        return list(self._past.values())
+        # One that was killed while it replaced another may have left the other's record there.
+        gone = {attempt for past in self._past.values() for attempt in past.replaces}
+        return [past for past in self._past.values() if past.attempt not in gone]
 
-    def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[str]:
+    def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
         """Return the other runs that read some of the same records."""
-        return [past.run for past in self.past() if past.run != run and past.overlaps(spans)]
+        return [past for past in self.past() if past.run != run and past.overlaps(spans)]
 
-    def layouts(self) -> Layouts:
-        """Return what the finished runs have fixed of the layouts of tables."""
-        return grown_layouts(self.past())
+    def layouts(self, *, without: Collection[str] = ()) -> Layouts:
+        """Return what the finished runs, but for some, have fixed of the layouts of tables."""
+        return grown_layouts(one for past in self.past() if past.run not in without for one in past.layouts)
 
     def write_part(self, place: Place, table: str, rows: pa.RecordBatch) -> Iterator[Part]:
         """Write a table that the driver holds; yields the file."""
@@ -80,30 +88,70 @@ class RunDirectory:
         writer.write(rows)
         yield from writer.close()
 
-    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Iterable[str] = ()) -> None:
+    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Collection[str] = ()) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
-        Raises UnavailableError where a file of the run is not there any more.
+        Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
+        a file of this run because it publishes the same.
         """
-        before = [found for run in {record.run, *replaced} if (found := self.find(run)) is not None]
+        with self._alone():
+            overlapping = {past.run for past in self.overlapping(record.run, record.spans)} - set(replaced)
+            if overlapping:
+                raise UnavailableError(
+                    f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
+                    mend="let one command at a time decode a range into a directory",
+                )  # fmt: skip
+            self._publish(record, report, replaced)
+
+    def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
+        before = self._record(record.run)
         self._settle_files(record)
         self._write_whole(f"{REPORTS}/{record.run}.json", report)
-        self._write_whole(f"{RUNS}/{record.run}.json", record.as_document())
+        document = record.as_document()
+        self._write_whole(f"{RUNS}/{record.run}.json", document)
         for run in replaced:
-            self._filesystem.delete_file(f"{self._root}/{RUNS}/{run}.json")
-        kept = {part.path for part in record.files}
-        for folder in {*record.folders, *(f"{one}/run={record.run}" for one in OUTPUTS)}:
-            self._sweep(folder, kept)
-        for document in before:
-            self._remove_replaced(document, record.run, kept)
+            self._remove_run(run)
+        self.tidy(document)
+        if before is not None:
+            self._remove(_paths(before) - _paths(document))
+
+    def tidy(self, record: Mapping[str, Any]) -> None:
+        """Remove what attempts at a finished run have left that were killed, and the runs it was to replace."""
+        kept = _paths(record)
+        for folder in {*map(_folder, kept), *(f"{one}/run={record['run']}" for one in OUTPUTS)}:
+            self._remove(set(self._files(folder)) - kept)
+            self._remove_if_empty(folder)
+        if gone := set(record.get("replaces", ())):
+            self.past()
+            for past in [one for one in self._past.values() if one.attempt in gone and one.run != record["run"]]:
+                self._remove_run(past.run)
 
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
-        """Remove the files that this attempt at a run has written, in `folders` besides its outputs."""
+        """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
+
+        What the record of the run names stays: an attempt may be stopped when it counts already.
+        """
+        kept = _paths(self._record(place.run) or {"files": ()})
         for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
-            for path in self._files(folder):
-                if path.endswith(f"-{place.token}.parquet"):
-                    self._filesystem.delete_file(path)
+            own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
+            self._remove(own - kept)
             self._remove_if_empty(folder)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process publishes meanwhile, where the filesystem has locks; a lock ends with its process."""
+        if not isinstance(self._filesystem, fs.LocalFileSystem) or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        self._filesystem.create_dir(f"{self._root}/{RUNS}", recursive=True)
+        folder = os.open(f"{self._root}/{RUNS}", os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""
@@ -115,29 +163,31 @@ class RunDirectory:
                     where=f"{self.directory}/{part.path}",
                     mend="run the command again",
                 )
-        for folder in {f"{self._root}/{above}" for one in record.folders for above in (one, one.rpartition("/")[0])}:
-            bring_to_disk(self._filesystem, folder)
+        for folder in {above for one in record.folders for above in _ancestors(one)}:
+            bring_to_disk(self._filesystem, f"{self._root}/{folder}")
 
-    def _remove_replaced(self, document: Mapping[str, Any], run: str, kept: set[str]) -> None:
-        for part in [*document["files"], *(part for one in document.get("tables", ()) for part in one["files"])]:
-            info = self._filesystem.get_file_info(f"{self._root}/{part['path']}")
-            if part["path"] not in kept and info.type == fs.FileType.File:
-                self._filesystem.delete_file(info.path)
-            self._remove_if_empty(part["path"].rpartition("/")[0])
-        report = f"{self._root}/{REPORTS}/{document['run']}.json"
-        if document["run"] != run and self._filesystem.get_file_info(report).type == fs.FileType.File:
-            self._filesystem.delete_file(report)
+    def _remove_run(self, run: str) -> None:
+        """Remove a run that another has replaced: its record first, so that nothing counts that is not there."""
+        record = self._record(run)
+        if record is not None:
+            self._remove({f"{RUNS}/{run}.json"})
+            self._remove({*_paths(record), f"{REPORTS}/{run}.json"})
 
-    def _sweep(self, folder: str, kept: set[str]) -> None:
-        for path in self._files(folder):
-            if path.removeprefix(f"{self._root}/") not in kept:
-                self._filesystem.delete_file(path)
-        self._remove_if_empty(folder)
+    def _remove(self, paths: Collection[str]) -> None:
+        """Remove files, as far as they are there, and folders that are empty then."""
+        for path in paths:
+            if self._filesystem.get_file_info(f"{self._root}/{path}").type == fs.FileType.File:
+                self._filesystem.delete_file(f"{self._root}/{path}")
+        for folder in {_folder(path) for path in paths} - {RUNS, REPORTS}:
+            self._remove_if_empty(folder)
 
     def _listing(self) -> list[fs.FileInfo]:
         listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{RUNS}", allow_not_found=True))
         found = [entry for entry in listing if entry.base_name.endswith(".json")]
         return sorted(found, key=lambda entry: entry.base_name)
+
+    def _record(self, run: str) -> dict[str, Any] | None:
+        return self._read_if_there(f"{self._root}/{RUNS}/{run}.json")
 
     def _read(self, path: str) -> dict[str, Any]:
         with self._filesystem.open_input_stream(path) as file:
@@ -149,7 +199,8 @@ class RunDirectory:
 
     def _files(self, folder: str) -> list[str]:
         selector = fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
-        return [entry.path for entry in self._filesystem.get_file_info(selector) if entry.type == fs.FileType.File]
+        found = [entry.path for entry in self._filesystem.get_file_info(selector) if entry.type == fs.FileType.File]
+        return [path.removeprefix(f"{self._root}/") for path in found]
 
     def _remove_if_empty(self, folder: str) -> None:
         info = self._filesystem.get_file_info(f"{self._root}/{folder}")
@@ -172,3 +223,20 @@ class RunDirectory:
             return
         with self._filesystem.open_output_stream(target) as file:
             file.write(data)
+
+
+def _paths(record: Mapping[str, Any]) -> set[str]:
+    """Return the files that a record names."""
+    tables = (part for table in record.get("tables", ()) for part in table["files"])
+    return {part["path"] for part in (*record["files"], *tables)}
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    """Yield a folder and those that it is in, up to the directory of the output."""
+    yield folder
+    if folder:
+        yield from _ancestors(_folder(folder))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cdc_contracts.registry.canonical.additions import added_columns
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout
 from cdc_contracts.registry.canonical.settlement import MESSAGES, settle
+from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.spark_checks.tasks import TaskResult
 
@@ -21,3 +22,20 @@ def settle_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult
     changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
     bare = {name: TableLayout(name, (), (), MESSAGES) for name in judged.rows if name not in settled}
     return {name: settled[name] for name in judged.rows if name in settled} | changed | bare
+
+
+def check_settled(known: Layouts, settled: Layouts) -> None:
+    """Make sure, before a run counts, that no other has settled a type otherwise since this one began.
+
+    Raises UnavailableError where one has.
+    """
+    for name, layout in settled.items():
+        types = {column.name.casefold(): column.type for column in known[name].columns} if name in known else {}
+        for column in layout.columns:
+            settled_type = types.get(column.name.casefold(), column.type)
+            if settled_type != column.type:
+                raise UnavailableError(
+                    f"another run has settled column {column.name} as {settled_type}, not {column.type}",
+                    where=f"table {name.text}",
+                    mend="run the command again: it then keeps to what is settled",
+                )

@@ -16,6 +16,7 @@ from cdc_contracts.registry.canonical.additions import MOST_STATEMENTS, DdlState
 from cdc_contracts.registry.canonical.sightings import Sightings, TableName
 from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.positions import Positions
 from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
@@ -57,6 +58,7 @@ class TaskResult:
     rows: Counter[TableName] = field(default_factory=Counter)
     sightings: Sightings = field(default_factory=Sightings)
     statements: set[DdlStatement] = field(default_factory=set)
+    positions: Positions = field(default_factory=Positions)
 
     def merge(self, other: TaskResult) -> None:
         """Take what another task came to; only the files are in the order of merging."""
@@ -65,6 +67,7 @@ class TaskResult:
         self.rows.update(other.rows)
         self.sightings.merge(other.sightings)
         self.statements |= other.statements
+        self.positions.merge(other.positions)
 
 
 def describe_scope(scope: Scope) -> ScopeSpec:
@@ -152,6 +155,7 @@ def _note(result: TaskResult, written: Written) -> None:
     result.tally.merge(written.tally)
     result.rows.update(_count_tables(written.changes))
     result.sightings.merge(written.sightings)
+    result.positions.note(written.changes)
     if len(result.statements) < MOST_STATEMENTS:
         result.statements.update(ddl_statements(written.control))
 

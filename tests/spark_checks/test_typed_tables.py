@@ -16,7 +16,7 @@ from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import list_tables, read_table, table_files
-from cdc_contracts.spark_checks.sources import read_files
+from cdc_contracts.spark_checks.sources import read_files, read_topics
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}
 USERS = {"id": "int", "born": "date"}
@@ -34,6 +34,15 @@ def change(table, op, types, after, before=None, *, database="shop", at=0):
 
 
 CODES = {"bigint": -5, "int": 4, "smallint": 5, "decimal": 3, "datetime": 93, "date": 91, "varchar": 12}
+
+
+def ddl(text):
+    """A DDL message of the same dialect."""
+    return json.dumps({
+        "database": "shop", "table": "orders", "type": "ALTER", "isDdl": True, "es": 1_700_000_000_000,
+        "ts": 1_700_000_000_000, "sql": text, "pkNames": None, "mysqlType": None, "sqlType": None, "data": None,
+        "old": None,
+    }).encode()  # fmt: skip
 
 
 def order(number, **more):
@@ -150,3 +159,46 @@ def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
     with pytest.raises(UsageError, match="there is no table") as told:
         table_files(str(tmp_path / "out"), "shop.user")
     assert "shop.users" in told.value.mend
+
+
+# --- what changes while a topic goes on
+
+
+def test_a_column_that_a_ddl_message_adds_becomes_a_column_and_any_other_stays_text(spark, decode, tmp_path):
+    alter = ddl("ALTER TABLE `orders` ADD COLUMN weight decimal(8,3) NULL")
+    wider = ORDERS | {"weight": "decimal(8,3)", "colour": "varchar(9)"}
+    decode([change("orders", "INSERT", ORDERS, order(1))], name="a")
+    decode([alter, change("orders", "INSERT", wider, order(2, weight=1.250, colour="red"))], name="b")
+    rows = read_table(spark, str(tmp_path / "out"), "shop.orders").orderBy("_topic").collect()
+    assert [(row.after.weight, row._raw) for row in rows] == [(None, {}), (Decimal("1.250"), {"after.colour": "red"})]
+
+
+def test_transaction_marks_and_aborted_records_are_gaps_of_the_ledger_and_no_rows(spark, broker, make_topic, tmp_path):
+    from confluent_kafka import Producer
+
+    topic = make_topic()
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    for number, keep in enumerate((True, False, True), 1):
+        producer.begin_transaction()
+        producer.produce(topic, change("orders", "INSERT", ORDERS, order(number)))
+        producer.flush(30)
+        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    output = Output(str(tmp_path))
+    decoded = decode_input(spark, source, scope_of("oms-community/canal@2"), output, fail_on="error")
+    assert [int(row["after"]["id"]) for row in typed(decoded, tmp_path, "shop.orders")] == [1, 3]
+    (part,) = [part for part in decoded.record["files"] if part["table"] == "ledger"]
+    (ledger,) = pq.read_table(tmp_path / part["path"], partitioning=None).to_pylist()
+    counts = ("start", "end", "read", "conforming", "gaps", "changes", "repeated", "dropped")
+    assert [ledger[name] for name in counts] == [0, 6, 2, 2, 4, 2, 0, 0]
+
+
+def test_nothing_is_left_where_typing_fails(decode, tmp_path):
+    decode([MESSAGES[0]], name="a")
+    (tmp_path / "out" / "tables" / "shop.users").write_text("a file where a folder has to be")
+    before = sorted(tmp_path.rglob("*.parquet"))
+    with pytest.raises(Exception, match=r"shop\.users"):
+        decode(MESSAGES, name="b")
+    assert sorted(tmp_path.rglob("*.parquet")) == before
+    assert len(list((tmp_path / "out" / "_runs").iterdir())) == 1

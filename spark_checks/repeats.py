@@ -1,0 +1,169 @@
+"""Repeats: rows of `changes/` that were there before, because a source sent a stretch of its changes again.
+
+A row repeats another of the same partition if subject, table, position, op and both images are equal, and rows with
+other positions came in between, or the contract promises each position once: within one transaction a row may rightly
+change to and fro. Of several equal rows at one position the n-th repeats the n-th. Rows of a full load are left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from cdc_contracts.registry.canonical.layouts import TableName
+from cdc_contracts.registry.outputs import REPEATS_SCHEMA
+from cdc_contracts.registry.positions import SNAPSHOT, PositionLine
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+REPEATS: Final = "repeats"
+_TABLE: Final = ("database", "schema", "table")
+_SAME: Final = (
+    "topic", "partition", "subject", "tenant", *_TABLE, "position", "transaction", "op", "update_part", "row_index",
+    "images",
+)  # fmt: skip
+
+
+class Repeated(NamedTuple):
+    """Rows of a table that repeat others of their partition, and the first of them."""
+
+    rows: int
+    offset: int
+    first_offset: int
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """The rows of a run that repeat others: their files, and how many of which partition and table.
+
+    `earlier` are the runs whose rows they were compared with, besides each other.
+    """
+
+    parts: tuple[Part, ...] = ()
+    found: Mapping[tuple[Source, TableName], Repeated] = field(default_factory=dict)
+    earlier: tuple[str, ...] = ()
+
+    def by_table(self) -> Counter[TableName]:
+        counts: Counter[TableName] = Counter()
+        for (_, table), told in self.found.items():
+            counts[table] += told.rows
+        return counts
+
+    def by_source(self) -> Counter[Source]:
+        counts: Counter[Source] = Counter()
+        for (source, _), told in self.found.items():
+            counts[source] += told.rows
+        return counts
+
+    def as_document(self, *, dropped: bool) -> dict[str, Any]:
+        """Return what records and reports say: how many, of which tables, and where the first is."""
+        rows = sum(told.rows for told in self.found.values())
+        return {
+            "rows": rows,
+            "dropped": rows if dropped else 0,
+            "compared_with": list(self.earlier),
+            "tables": [
+                {"table": table.text, **source._asdict(), **told._asdict()}
+                for (source, table), told in sorted(self.found.items(), key=lambda one: (one[0][1].order, one[0][0]))
+            ],
+        }
+
+
+def find_repeats(
+    session: SparkSession,
+    place: Place,
+    changes: Sequence[str],
+    earlier: Sequence[str],
+    lines: Collection[PositionLine],
+    each_its_own: Collection[str],
+) -> Repeats:
+    """Write which rows of changes files repeat others, of the same files or of those of earlier runs.
+
+    Only rows of `lines` are looked at; `each_its_own` are the subjects whose messages never share a position.
+    """
+    rows = _read(session, place, changes, own=True)
+    if earlier:
+        rows = rows.unionByName(_read(session, place, earlier, own=False))
+    wanted = session.createDataFrame(sorted(lines), "topic string, partition int, subject string")
+    found = _repeated(rows.join(wanted, ["topic", "partition", "subject"], "left_semi"), each_its_own)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield as_row(_write(place, batches))
+
+    told = read_rows(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
+    together: dict[tuple[Source, TableName], Repeated] = {}
+    for _, counts in told:
+        for key, one in counts.items():
+            together[key] = _join(together.get(key), one)
+    return Repeats(tuple(part for parts, _ in told for part in parts), together)
+
+
+def _read(session: SparkSession, place: Place, paths: Sequence[str], *, own: bool) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
+
+    rows = session.read.parquet(*(f"{place.directory.rstrip('/')}/{path}" for path in paths))
+    entries = [F.array_sort(F.map_entries(side)).alias(side) for side in ("before", "after")]
+    return rows.where((F.col("op") != SNAPSHOT) & F.col("position").isNotNull()).select(
+        "topic", "partition", "offset", "row_index", "tenant", *_TABLE, "position", "transaction", "op", "update_part",
+        F.substring_index("contract", "@", 1).alias("subject"),
+        F.sha2(F.to_json(F.struct(*entries)), 256).alias("images"),
+        F.lit(own).alias("own"),
+    )  # fmt: skip
+
+
+def _repeated(rows: DataFrame, each_its_own: Collection[str]) -> DataFrame:
+    """Return the own rows that are equal to earlier ones at a position that came again."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    line = Window.partitionBy("topic", "partition", "subject").orderBy("offset", "row_index")
+    moved = ~F.col("position").eqNullSafe(F.lag("position").over(line))
+    alone = F.col("subject").isin(*each_its_own) & (F.col("row_index") == 0)
+    rows = rows.withColumn("visit", F.sum((moved | alone).cast("long")).over(line))
+    rows = rows.withColumn("nth", F.row_number().over(Window.partitionBy(*_SAME, "visit").orderBy("offset")))
+    same = Window.partitionBy(*_SAME, "nth")
+    rows = rows.withColumn("first_offset", F.min("offset").over(same))
+    return rows.where(F.col("own") & (F.col("offset") > F.col("first_offset")))
+
+
+def _write(
+    place: Place, batches: Iterable[pa.RecordBatch]
+) -> tuple[list[Part], dict[tuple[Source, TableName], Repeated]]:
+    """Write rows of repeats and return the files, and how many of which partition and table they have."""
+    writer = TableWriter(place, REPEATS, REPEATS_SCHEMA, attempt_name())
+    counts: dict[tuple[Source, TableName], Repeated] = {}
+    try:
+        for batch in batches:
+            rows = pa.RecordBatch.from_arrays(batch.columns, schema=REPEATS_SCHEMA)
+            writer.write(rows)
+            keys = ["topic", "partition", *_TABLE]
+            grouped = pa.Table.from_batches([rows.select([*keys, "offset", "first_offset"])]).sort_by("offset")
+            told = grouped.group_by(keys, use_threads=False).aggregate([
+                ([], "count_all"), ("offset", "first"), ("first_offset", "first")
+            ])  # fmt: skip
+            for one in told.to_pylist():
+                key = (
+                    Source(one["topic"], one["partition"]),
+                    TableName(one["database"], one["schema"], one["table"] or ""),
+                )
+                found = Repeated(one["count_all"], one["offset_first"], one["first_offset_first"])
+                counts[key] = _join(counts.get(key), found)
+        return list(writer.close()), counts
+    except BaseException:
+        writer.discard()
+        raise
+
+
+def _join(one: Repeated | None, other: Repeated) -> Repeated:
+    if one is None:
+        return other
+    first = min(one, other, key=lambda told: told.offset)
+    return first._replace(rows=one.rows + other.rows)

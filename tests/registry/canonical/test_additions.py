@@ -1,0 +1,44 @@
+"""Columns that DDL messages add: to the tables they mean, by the names that rows write."""
+
+import pyarrow as pa
+import pytest
+
+from cdc_contracts.registry.canonical.additions import DdlStatement, added_columns, ddl_statements
+from cdc_contracts.registry.canonical.sightings import TableName
+from cdc_contracts.registry.outputs import CONTROL_SCHEMA
+
+ORDERS, OTHERS = TableName("shop", None, "orders"), TableName("other", None, "orders")
+KNOWN = {ORDERS: ["id", "NOTE"], OTHERS: ["id"], TableName("shop", None, "users"): ["id"]}
+
+
+@pytest.mark.parametrize(
+    ("database", "text", "added"),
+    [
+        ("shop", "ALTER TABLE orders ADD COLUMN weight decimal(8,3)", {ORDERS: {"weight": "decimal(8,3)"}}),
+        ("shop", "ALTER TABLE `Orders` ADD note varchar(9)", {ORDERS: {"NOTE": "varchar(9)"}}),
+        (None, "alter table other.orders add a int", {OTHERS: {"a": "int"}}),
+        ("shop", "alter table other.orders add a int", {OTHERS: {"a": "int"}}),
+        ("third", "alter table orders add a int", {}),
+        ("shop", "alter table returns add a int", {}),
+        ("shop", "drop table orders", {}),
+        ("shop", "alter table orders add a int; alter table users add b int",
+         {ORDERS: {"a": "int"}, TableName("shop", None, "users"): {"b": "int"}}),
+        ("shop", "'; no statement at all (", {}),
+    ],
+)  # fmt: skip
+def test_a_statement_adds_columns_to_the_table_it_means(database, text, added):
+    assert added_columns([DdlStatement(database, None, "orders", text)], KNOWN) == added
+
+
+def test_statements_are_those_of_ddl_messages_with_a_text():
+    rows = [("ddl", "alter table orders add a int"), ("ddl", None), ("heartbeat", "alter"), ("ddl", "x")]
+    control = pa.RecordBatch.from_pylist(
+        [
+            {"contract": "dts/canal@2", "kind": kind, "database": "shop", "table": "orders", "ddl_text": text,
+             "topic": "t", "partition": 0, "offset": number}
+            for number, (kind, text) in enumerate(rows)
+        ],
+        schema=CONTROL_SCHEMA,
+    )  # fmt: skip
+    told = list(ddl_statements(control))
+    assert told == [DdlStatement("shop", None, "orders", text) for text in ("alter table orders add a int", "x")]

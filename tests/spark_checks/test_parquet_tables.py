@@ -1,0 +1,93 @@
+"""Files of typed tables, without Spark: bounded in memory and open files, in order, and nothing left of a failure."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.spark_checks import parquet_tables
+from cdc_contracts.spark_checks.parquet_tables import WriteJob
+from cdc_contracts.spark_checks.sinks import Place, TableWriter, table_folder
+
+
+def changes(count, tables):
+    """Rows that take turns in some tables."""
+    return pa.RecordBatch.from_pylist(
+        [
+            {
+                "contract": "x@1", "undecided": False, "op": "insert", "database": "shop",
+                "table": f"t{number % tables}", "types_from": "message", "invalid": [], "topic": "t", "partition": 0,
+                "offset": number, "row_index": 0, "after": [("id", str(number)), ("text", "x" * 50)],
+            }
+            for number in range(count)
+        ],
+        schema=CHANGES_SCHEMA,
+    )  # fmt: skip
+
+
+def layout(table):
+    columns = (ColumnLayout("id", pa.int64(), "int", "integer"), ColumnLayout("text", pa.string(), "text", "text"))
+    return TableLayout(TableName("shop", None, table), columns, (), "messages")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def run(count, tables, *, known=None):
+        place = Place(str(tmp_path), "0123456789abcdef", "tok")
+        writer = TableWriter(place, "changes", CHANGES_SCHEMA, "00000")
+        writer.write(changes(count, tables))
+        parts = tuple(writer.close())
+        layouts = {one.name: one for one in (layout(f"t{number}") for number in range(known or tables))}
+        return WriteJob(place, parts, layouts).run([0])
+
+    return run
+
+
+@pytest.mark.parametrize(("waiting", "most_open"), [(64 * 1024 * 1024, 200), (20_000, 200), (20_000, 3)])
+def test_rows_of_many_tables_are_all_there_in_order_however_little_may_wait_or_be_open(
+    write, tmp_path, monkeypatch, waiting, most_open
+):
+    monkeypatch.setattr(parquet_tables, "WAITING_BYTES", waiting)
+    monkeypatch.setattr(parquet_tables, "MOST_OPEN", most_open)
+    written = write(1_000, 40)
+    assert written.rows == {f"shop.t{number}": 25 for number in range(40)}
+    assert len({part.path for part in written.parts}) == len(written.parts)
+    seen = []
+    for part in written.parts:
+        rows = pq.read_table(tmp_path / part.path, partitioning=None).to_pylist()
+        offsets = [row["_offset"] for row in rows]
+        assert offsets == sorted(offsets)
+        assert {f"shop.t{offset % 40}" for offset in offsets} == {part.table}
+        assert [row["after"]["id"] for row in rows] == offsets
+        seen += offsets
+    assert sorted(seen) == list(range(1_000))
+
+
+def test_nothing_is_left_of_a_task_that_fails(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_tables, "WAITING_BYTES", 20_000)
+    with pytest.raises(KeyError):
+        write(1_000, 40, known=39)
+    assert list((tmp_path / "tables").rglob("*.parquet")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        (("shop", None, "orders"), "shop.orders"),
+        (("HR", "APP", "Emp_1"), "HR.APP.Emp_1"),
+        (("a.b", None, "c"), "a%2Eb.c"),
+        (("../..", None, "/etc"), "%2E%2E%2F%2E%2E.%2Fetc"),
+        ((None, None, "订单"), "%E8%AE%A2%E5%8D%95"),
+        ((None, None, ""), "(unnamed)"),
+        (("", None, "(unnamed)"), "%28unnamed%29"),
+    ],
+)
+def test_a_table_lies_in_a_folder_of_its_name(name, folder):
+    assert table_folder(TableName(*name)) == f"tables/{folder}"
+
+
+def test_names_too_long_for_a_folder_stay_apart():
+    folders = {table_folder(TableName("库" * 60, None, "表" * 60 + end)) for end in ("", "a", "b")}
+    assert len(folders) == 3
+    assert all(len(folder.removeprefix("tables/")) <= 200 for folder in folders)

@@ -1,0 +1,129 @@
+"""The runs of a directory, without Spark: what counts, whatever was stopped half-way."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pytest
+
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.outputs import LEDGER_SCHEMA
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, grown_layouts
+from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.settled_layouts import check_settled
+from cdc_contracts.spark_checks.sinks import Place, TableWriter
+from cdc_contracts.spark_checks.typed_tables import WriteKey
+
+ORDERS = TableName("shop", None, "orders")
+LEDGER = pa.RecordBatch.from_pylist(
+    [{name: 0 if name != "topic" else "t" for name in LEDGER_SCHEMA.names if "timestamp" not in name}],
+    schema=LEDGER_SCHEMA,
+)
+
+
+def layout(*columns, awaited=()):
+    told = tuple(ColumnLayout(name, type_, None, None) for name, type_ in columns)
+    return TableLayout(ORDERS, told, (), "messages", awaited)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return RunDirectory(str(tmp_path))
+
+
+@pytest.fixture
+def begin(runs):
+    """Write the files of an attempt at a run; returns its place and the record it would have."""
+
+    def write(run, token, window=(0, 10), *, replaces=(), layouts=()):
+        place = Place(runs.root, run, token)
+        writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
+        writer.write(LEDGER)
+        parts = tuple(writer.close())
+        return place, RunRecord(
+            run=run, attempt=token, replaces=replaces, contract="x@1", fingerprint="f", table_contracts="g",
+            spans={Source("t", 0): Span(*window)}, counts={}, parts=parts, table_format="parquet",
+            tables=tuple(TableRecord(one, 0, {}) for one in layouts), repeats={}, positions={},
+            stream=WriteKey("query", 3),
+        )  # fmt: skip
+
+    return write
+
+
+def test_a_run_counts_from_its_record_on_and_no_file_of_a_killed_attempt_stays(runs, begin, tmp_path):
+    begin("aaaa", "killed")
+    assert (runs.past(), runs.find("aaaa")) == ([], None)
+    _, record = begin("aaaa", "done")
+    begin("bbbb", "other")
+    runs.commit(record, {"verdict": "pass"})
+    assert runs.find("aaaa")["stream"] == {"query": "query", "batch": 3}
+    assert runs.report("aaaa") == {"verdict": "pass"}
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.parquet"))
+    assert left == ["changes/run=aaaa/part-00000-0-done.parquet", "changes/run=bbbb/part-00000-0-other.parquet"]
+
+
+def test_an_attempt_that_is_stopped_when_it_counts_already_takes_nothing_away(runs, begin, tmp_path):
+    place, record = begin("aaaa", "done")
+    runs.commit(record, {})
+    runs.discard(place)
+    assert len(list(tmp_path.rglob("*.parquet"))) == 1
+
+
+def test_a_run_whose_files_another_process_has_removed_does_not_count(runs, begin):
+    _, slow = begin("aaaa", "slow")
+    _, fast = begin("aaaa", "fast")
+    runs.commit(fast, {})
+    with pytest.raises(UnavailableError, match="another process"):
+        runs.commit(slow, {})
+    assert runs.find("aaaa")["attempt"] == "fast"
+
+
+def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(runs, begin, tmp_path):
+    _, old = begin("aaaa", "old")
+    runs.commit(old, {})
+    shutil.copytree(tmp_path, tmp_path.parent / "before")
+    _, new = begin("bbbb", "new", (5, 15), replaces=("old",))
+    runs.commit(new, {}, replaced=["aaaa"])
+    assert [path.stem for path in (tmp_path / "_runs").iterdir()] == ["bbbb"]
+    # As a kill right after the new record was written leaves it.
+    shutil.copytree(tmp_path.parent / "before", tmp_path, dirs_exist_ok=True)
+    fresh = RunDirectory(str(tmp_path))
+    assert [past.run for past in fresh.past()] == ["bbbb"]
+    assert fresh.find("aaaa") is None
+    fresh.tidy(fresh.find("bbbb"))
+    assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["run=bbbb"]
+    # And back again: the attempts tell which of the two is the newer.
+    _, again = begin("aaaa", "newest", replaces=("new",))
+    runs.commit(again, {})
+    assert [past.run for past in RunDirectory(str(tmp_path)).past()] == ["aaaa"]
+
+
+def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
+    _, record = begin("aaaa", "done")
+    kept = ("run", "contract", "contract_fingerprint", "range", "counts", "files")
+    (tmp_path / "_runs").mkdir()
+    document = {name: record.as_document()[name] for name in kept}
+    (tmp_path / "_runs" / "aaaa.json").write_text(json.dumps(document))
+    (past,) = runs.overlapping("bbbb", {Source("t", 0): Span(9, 20)})
+    assert (past.run, past.layouts, past.positions) == ("aaaa", (), {})
+    assert runs.overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
+
+
+def test_layouts_of_runs_side_by_side_come_together_in_one_way():
+    narrow = layout(("id", pa.int64()), ("b", pa.string()), awaited=("c", "z"))
+    wide = layout(("id", pa.int64()), ("c", pa.string()), ("d", pa.date32()))
+    for order in ([narrow, wide], [wide, narrow]):
+        whole = grown_layouts(order)[ORDERS]
+        assert [column.name for column in whole.columns] == ["id", "c", "d", "b"]
+        assert whole.awaited == ("z",)
+
+
+def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhile():
+    mine, theirs = layout(("id", pa.int64())), layout(("ID", pa.string()))
+    check_settled({ORDERS: mine}, {ORDERS: mine})
+    check_settled({}, {ORDERS: mine})
+    with pytest.raises(UnavailableError, match="column id as string, not int64"):
+        check_settled({ORDERS: theirs}, {ORDERS: mine})
