@@ -8,6 +8,8 @@ from datetime import date, timedelta
 from random import Random
 from typing import Final
 
+from cdc_contracts.registry.canonical.bounds import bound_of
+from cdc_contracts.registry.canonical.source_types import SourceType, parse_source_type
 from cdc_contracts.registry.changes import Image
 from cdc_contracts.registry.families import family_of
 from cdc_contracts.registry.rendering import Event, SourceTable
@@ -110,7 +112,7 @@ class _Values:
         self._pools: list[tuple[str, list[str | None]]] = []
         for name, told in table.types.items():
             if name not in self._key:
-                pool: list[str | None] = [_text_of(family_of(told), draw, fractions=fractions) for _ in range(_POOL)]
+                pool: list[str | None] = [_text_of(told, draw, fractions=fractions) for _ in range(_POOL)]
                 if name not in table.primary_key:
                     pool[: int(_POOL * _NULL_SHARE)] = [None] * int(_POOL * _NULL_SHARE)
                 self._pools.append((name, pool))
@@ -137,9 +139,22 @@ def _picker(draw: Random) -> Callable[[int], int]:
     return lambda below: int(chance() * below)
 
 
-def _text_of(family: str, draw: Random, *, fractions: bool) -> str:
-    """Draw one canonical text that every column of the family can hold."""
-    return _TEXTS.get(family, _words)(draw, fractions)
+def _text_of(source_type: str, draw: Random, *, fractions: bool) -> str:
+    """Draw one canonical text that every column of the family can hold, or where that is too much one of the type."""
+    family = family_of(source_type)
+    text = _TEXTS.get(family, _words)(draw, fractions)
+    bound = bound_of(source_type, family)
+    return text if bound is None or not bound.judge(text) else _narrow_text(parse_source_type(source_type), draw)
+
+
+def _narrow_text(narrow: SourceType, draw: Random) -> str:
+    """Draw a number of the digits or bits that a type has."""
+    if narrow.digits is None:
+        return str(draw.randrange(1 << (narrow.bits or 1)))
+    whole, fraction, zeros = narrow.digits
+    step = 10 ** max(-zeros, 0)
+    head = str(draw.randrange(10**whole // step) * step)
+    return f"{head}.{draw.randrange(10 ** (fraction - max(zeros, 0))):0{fraction}d}" if fraction else head
 
 
 def _words(draw: Random, _fractions: object) -> str:

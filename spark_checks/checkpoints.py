@@ -25,7 +25,7 @@ from pyarrow import fs
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.sinks import bring_to_disk, open_directory
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
@@ -198,24 +198,25 @@ class Checkpoint:
             return bytes(file.readall())
 
     def _write(self, name: str, data: bytes) -> None:
-        """The file is there whole and on disk, or as it was before."""
+        """The file is there whole and on disk, or as it was before. Raises UnavailableError where it cannot be."""
         path = f"{self._root}/{name}"
-        self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        if not isinstance(self._filesystem, fs.LocalFileSystem):
-            with self._filesystem.open_output_stream(path) as stream:
-                stream.write(data)
-            return
-        aside = Path(f"{path}.tmp")
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-        folder = os.open(aside.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+            if not isinstance(self._filesystem, fs.LocalFileSystem):
+                with self._filesystem.open_output_stream(path) as stream:
+                    stream.write(data)
+                return
+            aside = Path(f"{path}.tmp")
+            with aside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+            bring_to_disk(self._filesystem, path.rpartition("/")[0])
+        except OSError as error:
+            raise UnavailableError(
+                f"the checkpoint cannot be written: {error.strerror or error}", where=f"{self.directory}/{name}"
+            ) from error
 
     def _forget(self, folder: str, names: Iterable[str]) -> None:
         for name in names:

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,11 +88,22 @@ class RunDirectory:
         writer.write(rows)
         yield from writer.close()
 
-    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Iterable[str] = ()) -> None:
+    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Collection[str] = ()) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
-        Raises UnavailableError where a file of the run is not there any more.
+        Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
+        a file of this run because it publishes the same.
         """
+        with self._alone():
+            overlapping = {past.run for past in self.overlapping(record.run, record.spans)} - set(replaced)
+            if overlapping:
+                raise UnavailableError(
+                    f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
+                    mend="let one command at a time decode a range into a directory",
+                )  # fmt: skip
+            self._publish(record, report, replaced)
+
+    def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
         before = self._record(record.run)
         self._settle_files(record)
         self._write_whole(f"{REPORTS}/{record.run}.json", report)
@@ -123,6 +136,22 @@ class RunDirectory:
             own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
             self._remove(own - kept)
             self._remove_if_empty(folder)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process publishes meanwhile, where the filesystem has locks; a lock ends with its process."""
+        if not isinstance(self._filesystem, fs.LocalFileSystem) or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        self._filesystem.create_dir(f"{self._root}/{RUNS}", recursive=True)
+        folder = os.open(f"{self._root}/{RUNS}", os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _ASK_SECONDS: Final = 0.2
-_LAG_SECONDS: Final = 2.0
+_LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
@@ -158,12 +158,10 @@ class Follow:
         )  # fmt: skip
 
     def _note_latest(self, query: StreamingQuery) -> None:
-        progress = query.lastProgress
-        if progress is None or not progress["sources"]:
-            return
-        told = progress["sources"][0]["latestOffset"]
-        # None where there is nothing new; of a batch that came again PySpark says the word "None".
-        latest = (json.loads(told) if isinstance(told, str) and told != "None" else {}) or {}
+        progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
+        sources = progress.sources() if progress is not None else []
+        told = sources[0].latestOffset() if sources else None
+        latest = (json.loads(told) if told else None) or {}  # none where there is nothing new
         self._observer.note_latest({
             Source(topic, int(partition)): int(offset)
             for topic, partitions in latest.items()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,13 @@ Record = tuple[int, bytes | None] | tuple[int, bytes | None, Mapping[str, Any]]
 MakeTopic = Callable[..., str]
 
 USER = ("reader", "correcthorse")
+WORKERS = 2
+"""Processes that the whole suite is run by: one has all that needs Java, in a row, the other what needs none."""
+JAVA = "java"
+SPARK_CHECKS = Path(__file__).with_name("spark_checks")
+STARTING_JAVA = frozenset({"spark", "broker", "java"})
+"""Fixtures that start a Java virtual machine; a test that starts one by itself is marked, or lies in SPARK_CHECKS."""
+NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +35,31 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("house")
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Let tests that are named run in this process, where a debugger and `-s` work."""
+    return WORKERS if config.args == config.getini("testpaths") else 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what starts Java in one process: there is one Spark and one broker at a time."""
+    for item in items:
+        if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
+            item.add_marker(JAVA)
+        if item.get_closest_marker(JAVA):
+            item.add_marker(pytest.mark.xdist_group(JAVA))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hide Java from a test that has not said that it starts one, by a fixture or by its mark."""
+    if item.get_closest_marker(JAVA):
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(NO_JAVA))
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 COMMAND = Path(__file__).with_name("killed_command.py")
 SOURCE = Path(__file__).parents[1] / ".src"
-_PATIENCE = 240
+_PATIENCE = 900
 _GRACE = 20
 
 

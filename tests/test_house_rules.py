@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.spark_checks.jars import find_java
+
 ROOT = Path(__file__).parents[1]
 TOOLS = Path(sys.executable).parent
 
@@ -45,6 +48,12 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         text = path.read_bytes().decode("utf-8", "replace")
         told += [f"{name}: {word}" for word in forbidden if word in text]
     assert told == []
+
+
+def test_what_does_not_say_that_it_starts_java_finds_none():
+    with pytest.raises(UnavailableError, match="Java was not found") as missing:
+        find_java()
+    assert "needs the mark `java`" in str(missing.value.where)
 
 
 def test_what_bounds_its_seconds_reads_them_from_the_stopwatch():

@@ -51,7 +51,7 @@ class Sighting(NamedTuple):
     kind: str | None
 
 
-Shape = tuple[Sighting, ...]
+SightedRow = tuple[Sighting, ...]
 """The columns of a row in their order."""
 
 
@@ -59,9 +59,9 @@ Shape = tuple[Sighting, ...]
 class Sightings:
     """The shapes that the rows of each table had."""
 
-    shapes: dict[TableName, set[Shape]] = field(default_factory=dict)
+    shapes: dict[TableName, set[SightedRow]] = field(default_factory=dict)
 
-    def add(self, table: TableName, shape: Shape) -> None:
+    def add(self, table: TableName, shape: SightedRow) -> None:
         """Take note of rows of a table."""
         known = self.shapes.setdefault(table, set())
         known.add(shape)
@@ -95,11 +95,11 @@ class Sightings:
         self.shapes = {table: self.shapes[table] for table in self.tables()}
 
 
-def _first_shapes(shapes: Iterable[Shape]) -> set[Shape]:
+def _first_shapes(shapes: Iterable[SightedRow]) -> set[SightedRow]:
     return set(heapq.nsmallest(MOST_SHAPES, shapes, key=_rank))
 
 
-def _rank(shape: Shape) -> tuple[int, tuple[tuple[str, ...], ...]]:
+def _rank(shape: SightedRow) -> tuple[int, tuple[tuple[str, ...], ...]]:
     return -len(shape), tuple(tuple("" if part is None else f" {part}" for part in one) for one in shape)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.families import PROTOCOL_TYPES
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.inference.evidence import ColumnEvidence, Evidence, Seen, TableEvidence
 from cdc_contracts.registry.mappings import ValueMapping
@@ -15,6 +16,8 @@ from cdc_contracts.registry.type_ranges import NARROWER, OTHER, UNKNOWN, compare
 
 _MOST_INTEGER_DIGITS: Final = 18
 """So many digits every BIGINT holds."""
+_MOST_TOLD: Final = 4
+_DECIMAL_BY_NUMBER: Final = PROTOCOL_TYPES["decimal"]
 _TYPES: Final = {
     "integer": ("bigint", "NUMBER(19,0)"),
     "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})", "double"),
@@ -28,7 +31,7 @@ _TYPES: Final = {
 class ProposedColumn:
     """A column as it is proposed. `told` says that messages tell its type, `rests_on` in words what was seen.
 
-    `conflicts` are the types that messages told besides, where they told several.
+    `conflicts` are the types that messages told, where they told several.
     """
 
     name: str
@@ -68,6 +71,8 @@ def _propose_table(name: str, table: TableEvidence, order: Iterable[str], mappin
     )
     if not all(one.told for one in columns):
         remarks += ("the messages tell no types: those here are proposals, from the values that were seen",)
+    elif _by_number(mappings):
+        remarks += ("types are told by number, as in the protocol of MySQL: `tables from-ddl` gives their names",)
     for one in columns:
         if one.conflicts:
             remarks += (f"several types were told of {one.name}: {_conflict(one)}",)
@@ -94,8 +99,10 @@ def _propose_column(
     name: str, seen: ColumnEvidence, key: tuple[str, ...], mappings: Sequence[ValueMapping]
 ) -> ProposedColumn:
     told = _widest(seen.types) if seen.types else None
+    if told == _DECIMAL_BY_NUMBER and _by_number(mappings):
+        told = "decimal"
     named = _type_of_values(seen, mappings) if told is None else _with_digits(told, seen)
-    conflicts = tuple((one, seen.types[one]) for one in sorted(seen.types) if one != told)
+    conflicts = tuple((one, seen.types[one]) for one in sorted(seen.types)) if len(seen.types) > 1 else ()
     column = TableColumn(type=named, nullable=name not in key)
     rests_on = ", ".join(_words(seen, told=told is not None, completed=told not in (None, named)))
     return ProposedColumn(name, column, told is not None, rests_on, seen, conflicts)
@@ -116,6 +123,10 @@ def _with_digits(told: str, seen: ColumnEvidence) -> str:
         return told
     base, blank, rest = told.partition(" ")
     return f"{base}({max(seen.whole, 1) + seen.scale},{seen.scale}){blank}{rest}"
+
+
+def _by_number(mappings: Sequence[ValueMapping]) -> bool:
+    return any("code" in mapping.document.names for mapping in mappings)
 
 
 def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:

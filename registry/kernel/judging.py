@@ -20,6 +20,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.canonical.bounds import bound_of
+from cdc_contracts.registry.canonical.sightings import SightedRow
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel import lanes
@@ -77,6 +78,8 @@ class Precedent:
     facts: tuple[Any, ...]
     facts_by_verdict: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """What its records add to the course of a stream, by verdict: found when first asked for."""
+    shapes: dict[int, SightedRow] = field(default_factory=dict, compare=False, repr=False)
+    """The columns that the types of its records name, by the place of the version: found when first asked for."""
 
     @property
     def ours(self) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from cdc_contracts.registry.canonical.sightings import Shape, Sighting, Sightings, TableName
+from cdc_contracts.registry.canonical.sightings import SightedRow, Sighting, Sightings, TableName
 from cdc_contracts.registry.changes import Change
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
@@ -27,22 +27,25 @@ def sight(bench: Bench) -> Sightings:
     seen = Sightings()
     for ruling in bench.rulings:
         if ruling.verdict.outcome == CONFORMING and ruling.verdict.version is not None:
-            reading, columns = _read_by(ruling)
-            typed = _typed_shape(columns, reading)
-            untyped = () if columns.origin == "message" else _untyped_names(ruling, reading, columns)
+            place = _place_of(ruling)
+            precedent = ruling.alike.precedent
+            reading, columns = precedent.readings[place], precedent.columns[place]
+            if place not in precedent.shapes:
+                precedent.shapes[place] = _typed_shape(columns, reading)
+            typed = precedent.shapes[place]
+            all_typed = columns.origin == "message" and columns.types is not None
+            untyped = () if all_typed else tuple(_untyped_names(ruling, reading, columns))
             seen.add(_name_of(reading), _with_untyped(typed, untyped))
     for _, judged in bench.alone:
         if judged.changes and judged.reading is not None and judged.columns is not None:
             typed = _typed_shape(judged.columns, judged.reading)
-            seen.add(_name_of(judged.reading), _with_untyped(typed, _names_in(judged.changes)))
+            seen.add(_name_of(judged.reading), _with_untyped(typed, tuple(_names_in(judged.changes))))
     return seen
 
 
-def _read_by(ruling: Ruling) -> tuple[Reading, TypedColumns]:
-    precedent = ruling.alike.precedent
-    versions = [opinion.version for opinion in precedent.opinions]
-    place = next(place for place, version in enumerate(versions) if version is ruling.verdict.version)
-    return precedent.readings[place], precedent.columns[place]
+def _place_of(ruling: Ruling) -> int:
+    opinions = ruling.alike.precedent.opinions
+    return next(place for place, opinion in enumerate(opinions) if opinion.version is ruling.verdict.version)
 
 
 def _name_of(reading: Reading) -> TableName:
@@ -50,7 +53,7 @@ def _name_of(reading: Reading) -> TableName:
     return TableName(names.database, names.schema, names.table or "")
 
 
-def _typed_shape(columns: TypedColumns, reading: Reading) -> Shape:
+def _typed_shape(columns: TypedColumns, reading: Reading) -> SightedRow:
     own_zone = columns.table.source_time_zone if columns.table is not None else None
     zoned = own_zone is not None or reading.terms.zone("timestamp_zone") is not None
     return tuple(
@@ -66,7 +69,9 @@ def _kind(columns: TypedColumns, source_type: str, *, zoned: bool) -> str | None
     return "datetime" if form == _ZONED_BY_TERMS and not zoned else FORMS[form].kind
 
 
-def _with_untyped(typed: Shape, names: Iterable[str]) -> Shape:
+def _with_untyped(typed: SightedRow, names: Sequence[str]) -> SightedRow:
+    if not names:
+        return typed
     known = {one.name for one in typed}
     return typed + tuple(Sighting(name, None, None) for name in dict.fromkeys(names) if name not in known)
 

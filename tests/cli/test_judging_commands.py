@@ -254,6 +254,7 @@ def test_capture_writes_a_file_that_audit_reads(here, spark, broker, make_topic,
     assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 2
 
 
+@pytest.mark.java
 def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     found = run("demo", "--messages", "2000", "--to", "d", cwd=here)
     assert found.returncode == 0, found.stderr
@@ -275,15 +276,15 @@ def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
     assert report["ledger"]["conforming"] == 384
 
 
-def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(here):
+def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(spark, here):
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
-    found = run("demo", "--kafka", "--messages", "2000", "--to", "d", cwd=here)
-    assert found.returncode == 0, found.stderr
+    assert main(["demo", "--kafka", "--messages", "2000", "--to", "d"]) == 0
     report = json.loads((here / "d" / "report.json").read_text())
     assert report["source"]["kind"] == "kafka"
     assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
 
 
+@pytest.mark.java
 def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
     lines = rendered("oms-community/canal@2", 4_000) * 60
     path = write_lines(here / "a.jsonl", lines)

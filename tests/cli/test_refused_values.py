@@ -45,3 +45,19 @@ def test_without_the_table_contract_every_value_is_taken(messages, capsys):
 def test_the_rule_book_has_the_page(capsys, rule):
     assert main(["rules", "show", rule]) == 0
     assert "table contract" in " ".join(capsys.readouterr().out.split())
+
+
+NARROW = """table: shop.orders
+columns: {id: {type: bigint}, a: {type: 'decimal(3,3)'}, b: {type: 'bit(3)'}, c: {type: decimal(4)}, d: {type: 'decimal(5,-2)'},
+  e: {type: 'decimal(2,4)'}, f: {type: tinyint unsigned}, g: {type: 'datetime(3)'}, h: {type: 'decimal(65,30)'}}
+primary_key: [id]
+"""
+
+
+def test_samples_of_a_narrow_table_conform_to_it(tmp_path, capsys):
+    (tmp_path / "orders.yaml").write_text(NARROW)
+    table, file = ["--tables", str(tmp_path / "orders.yaml")], str(tmp_path / "orders.jsonl")
+    assert main(["sample", "oms/default@2", "-n", "60", "-o", file, *table]) == 0
+    capsys.readouterr()
+    main(["check", file, "--contract", "oms/default@2", *table])
+    assert "0 quarantined" in capsys.readouterr().err

@@ -122,7 +122,7 @@ def test_types_that_changed_are_told_and_the_widest_is_taken():
     )
     _, (proposal,) = inferred([canal(row, types) for row, types in [rows[0], rows[0], rows[2]]], TYPED)
     assert proposal.contract.types == {"id": "int", "n": "int"}
-    assert [name for name, _ in proposal.columns[1].conflicts] == ["varchar(5)"]
+    assert [name for name, _ in proposal.columns[1].conflicts] == ["int", "varchar(5)"]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_the_report_does_not_depend_on_how_the_records_are_cut_and_merged(mixtur
     records, draw = records_of(mixture, seed), Random(seed)
     scope, detection = scope_of(records)
     whole = Kernel(scope).audit(batch_of(records))
-    cuts = [0, *sorted(draw.sample(range(1, len(records)), 9)), len(records)]
+    cuts = [0, *sorted(draw.sample(range(1, len(records)), 4)), len(records)]
     parts = [Kernel(scope).audit(batch_of(records[start:end])) for start, end in pairwise(cuts)]
     draw.shuffle(parts)
     merged = Tally()

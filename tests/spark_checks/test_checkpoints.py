@@ -214,6 +214,12 @@ def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkp
         check(checkpoint, known=agreed)
 
 
+def test_a_checkpoint_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "ck").write_text("a file")
+    with pytest.raises(UnavailableError, match="the checkpoint cannot be written"):
+        Checkpoint(str(tmp_path / "ck")).keep_setup(StreamSetup("audit", ("t",), CONTRACT))
+
+
 def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     from prometheus_client.parser import text_string_to_metric_families
 

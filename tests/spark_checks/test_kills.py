@@ -17,7 +17,7 @@ from changelogs import REFERENCE, write_changelog
 from killing import Command, Kill
 
 MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "2000"))
-BATCH = max(700, MESSAGES // 14)
+BATCH = max(700, MESSAGES // 24)
 FORMATS = ("parquet", "delta", "iceberg")
 long_form = pytest.mark.skipif("CDC_DECODE_KILLS" not in os.environ, reason="set CDC_DECODE_KILLS to a number")
 
@@ -128,11 +128,9 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
 
     draw = random.Random(table_format)
     victims = cycle(("all", "driver", "jvm"))
-    kills = [
-        kill_at(point, table_format, victim=next(victims), call=1 + place % 2) for place, point in enumerate(POINTS)
-    ]
+    kills = [Kill("at a random time", next(victims), seconds=draw.random() * min(10, seconds / 8)) for _ in range(3)]
     kills += [
-        Kill("at a random time", victim, seconds=draw.random() * seconds / 4) for victim in ("all", "jvm", "driver")
+        kill_at(point, table_format, victim=next(victims), call=1 + place % 2) for place, point in enumerate(POINTS)
     ]
     if table_format != "parquet":  # tables of their own are committed one by one
         kills += [kill_at("rows of one table typed", table_format, victim=victim) for victim in ("all", "jvm")]
