@@ -41,10 +41,7 @@ def main(plan_file, *arguments):
 
 def wrap(target, moment, act):
     """`module:name` or `module:Class.name`, as it is looked up there, also calls `act` with its arguments."""
-    module, _, path = target.partition(":")
-    *owners, name = path.split(".")
-    owner = functools.reduce(getattr, owners, importlib.import_module(module))
-    found = vars(owner)[name]  # not inherited: what is wrapped is what is there
+    owner, name, found = find(target)
 
     @functools.wraps(found)
     def wrapped(*told, **more):
@@ -58,6 +55,14 @@ def wrap(target, moment, act):
         return result
 
     setattr(owner, name, wrapped)
+
+
+def find(target):
+    """What holds the function that is named, its name there, and the function."""
+    module, _, path = target.partition(":")
+    *owners, name = path.split(".")
+    owner = functools.reduce(getattr, owners, importlib.import_module(module))
+    return owner, name, vars(owner)[name]  # not inherited: what is wrapped is what is there
 
 
 def kill(victim):

@@ -14,6 +14,7 @@ from itertools import cycle
 import pytest
 from canonical_outputs import check_outputs, digest_of, run_records
 from changelogs import REFERENCE, write_changelog
+from killed_command import find
 from killing import Command, Kill
 
 MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "2000"))
@@ -97,6 +98,13 @@ def files_of(out):
         for part in parts
     }
     return {str(path.relative_to(out)) for path in out.rglob("*.parquet")}, named
+
+
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_every_point_is_a_step_of_the_program(table_format):
+    last = () if table_format == "parquet" else ("rows of one table typed",)
+    for point in (*POINTS, *last):
+        assert callable(find(kill_at(point, table_format).trap)[2])
 
 
 def test_a_run_that_is_killed_counts_for_nothing_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
