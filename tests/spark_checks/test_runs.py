@@ -96,8 +96,10 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
     fresh.tidy(fresh.find("bbbb"))
     assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["run=bbbb"]
     # And back again: the attempts tell which of the two is the newer.
+    shutil.copytree(tmp_path, tmp_path.parent / "between")
     _, again = begin("aaaa", "newest", replaces=("new",))
-    runs.commit(again, {})
+    runs.commit(again, {}, replaced=["bbbb"])
+    shutil.copytree(tmp_path.parent / "between", tmp_path, dirs_exist_ok=True)
     assert [past.run for past in RunDirectory(str(tmp_path)).past()] == ["aaaa"]
 
 
