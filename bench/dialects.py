@@ -1,7 +1,7 @@
 """How fast the kernel is for each family of dialects, in one process and without Spark: `python bench/dialects.py`.
 
 Records a second of a stream of inserts, updates and deletes over twelve columns, judged (every value checked) and
-decoded (canonical texts as well). What counts are the ratios of one run.
+decoded (canonical texts as well), and rows a second typed for tables. What counts are the ratios of one run.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from cdc_contracts.registry.canonical.settlement import settle
+from cdc_contracts.registry.canonical.sightings import Sightings
+from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.rendering import Renderer
@@ -33,16 +36,19 @@ def main() -> None:
     asked.add_argument("--messages", type=int, default=40_000)
     asked.add_argument("--rounds", type=int, default=3)
     options = asked.parse_args()
-    print(f"{'dialect':<44}{'bytes':>7}{'audit/s':>10}{'decode/s':>10}{'ratio':>7}")
+    print(f"{'dialect':<44}{'bytes':>7}{'audit/s':>10}{'decode/s':>10}{'ratio':>7}{'typed/s':>10}")
     first = 0.0
     for reference in FAMILIES:
-        size, audit, decode = measure(reference, options.messages, options.rounds)
+        size, audit, decode, typed = measure(reference, options.messages, options.rounds)
         first = first or decode
-        print(f"{reference:<44}{size:>7,.0f}{audit:>10,.0f}{decode:>10,.0f}{decode / first:>7.2f}")
+        print(f"{reference:<44}{size:>7,.0f}{audit:>10,.0f}{decode:>10,.0f}{decode / first:>7.2f}{typed:>10,.0f}")
 
 
-def measure(reference: str, total: int, rounds: int) -> tuple[float, float, float]:
-    """Return bytes a message, and records a second audited and decoded: the best of some rounds after a warm one."""
+def measure(reference: str, total: int, rounds: int) -> tuple[float, float, float, float]:
+    """Return bytes a message, records a second audited and decoded, and rows a second typed.
+
+    Each is the best of some rounds after a warm one.
+    """
     catalogue, terms = shipped_catalogue(), Terms(tables=own_table(), table="shop.orders")
     values = list(Renderer(catalogue.version(reference), terms).render_all(row_stream(5, total)))
     batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
@@ -57,7 +63,19 @@ def measure(reference: str, total: int, rounds: int) -> tuple[float, float, floa
             for _ in kernel.decode(batch):
                 pass
 
-    return sum(map(len, values)) / len(values), speed(audit, total, rounds), speed(decode, total, rounds)
+    written = [part for batch in batches for part in kernel.decode(batch)]
+    sightings = Sightings()
+    for part in written:
+        sightings.merge(part.sightings)
+    layouts = settle({}, terms.tables, sightings, {})
+    tables = [(rows, layouts[name]) for part in written for name, rows in split_by_table(part.changes)]
+
+    def type_all() -> None:
+        for rows, layout in tables:
+            type_rows(rows, layout)
+
+    size, rows = sum(map(len, values)) / len(values), sum(len(part.changes) for part in written)
+    return size, speed(audit, total, rounds), speed(decode, total, rounds), speed(type_all, rows, rounds)
 
 
 def speed(work: Callable[[], None], total: int, rounds: int) -> float:

@@ -27,6 +27,7 @@ from cdc_contracts.cli import (
     linting,
     listing,
     registry,
+    replay,
     reporting,
     rulebook,
     sampling,
@@ -82,6 +83,7 @@ app.add_typer(audit.app, name="audit", short_help="Judge every message of a topi
 app.command("why", short_help="Explain one message, and what it breaks.")(why.why)
 app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
+app.add_typer(replay.app, name="replay", short_help="Decode quarantined records that conform by now.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
 app.add_typer(tables.app, name="tables", short_help="Contracts of your tables: from DDL or a topic; check.")
 app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)

@@ -66,6 +66,10 @@ class OutputOptions:
         bool, typer.Option("--current", help="Keep the rows that are there now as well, in tables of their own.")
     ] = False
 
+    redact: Annotated[
+        bool, typer.Option("--redact-quarantine", help="Keep shapes of what is quarantined, and no value of a row.")
+    ] = False
+
     @property
     def directory(self) -> str:
         """Where the files of runs go."""
@@ -113,6 +117,7 @@ class OutputOptions:
             tables=open_tables(self.table_format.value, **options),
             replace=self.replace,
             trust_contract=self.trust_contract,
+            redact=self.redact,
             drop_duplicates=self.drop_duplicates,
         )
 

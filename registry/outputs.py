@@ -1,4 +1,4 @@
-"""What runs write, as Arrow schemas: `changes/`, `control/`, `quarantine/` and `ledger/`.
+"""What runs write, as Arrow schemas: `changes/`, `control/`, `quarantine/`, `replayed/` and `ledger/`.
 
 They stand apart from `changes.py` because judging a single message needs no Arrow, and loading it takes a while.
 """
@@ -74,6 +74,8 @@ QUARANTINE_SCHEMA: Final = pa.schema([
     pa.field("timestamp_type", pa.int32()),
     *_COORDINATES,
 ])  # fmt: skip
+
+REPLAYED_SCHEMA: Final = pa.schema(_COORDINATES)
 
 REPEATS_SCHEMA: Final = pa.schema([
     pa.field("database", pa.string()),

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.baseline import judge_again
 from cdc_contracts.registry.canonical.layouts import Layouts, TableName
@@ -23,7 +23,7 @@ from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.ledgers import COUNTS, check_rows, check_typed, ledger_rows
+from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.repeats import Repeats
@@ -34,6 +34,7 @@ from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
+    Quarantine,
     TaskResult,
     Watch,
     collect_results,
@@ -54,18 +55,38 @@ class Output:
 
     With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
     it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
-    the typed tables.
+    the typed tables, with `redact` the quarantine keeps shapes only.
     """
 
     directory: str
     tables: TypedTables = field(default_factory=ParquetTables)
     replace: bool = False
     trust_contract: bool = False
+    redact: bool = False
     drop_duplicates: bool = False
 
     @cached_property
     def runs(self) -> RunDirectory:
         return RunDirectory(self.directory)
+
+
+class Replay(Protocol):
+    """A run that reads the quarantine of other runs, and not the source of its records."""
+
+    def begin(self, scope: Scope) -> str:
+        """Return the name of the run: the quarantine of the same runs judged by the same contract has the same.
+
+        Raises UnavailableError where another replay of it was begun and not finished.
+        """
+        ...
+
+    def as_document(self, tally: Tally) -> dict[str, Any]:
+        """Return what the record of the run says of it."""
+        ...
+
+    def check(self) -> None:
+        """Raise UnavailableError where the quarantine is not what it was when this began."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -92,11 +113,13 @@ def decode_input(
     *,
     fail_on: str,
     key: WriteKey | None = None,
+    replay: Replay | None = None,
     watch: Watch | None = None,
 ) -> Decoded:
     """Decode every record of the input, read once, into the directory of the output.
 
-    `key` is given for a batch of a stream; a run of its own is known by what it reads and by what it judges.
+    `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
+    its own is known by what it reads and by what it judges.
     The rows count only when the whole run has succeeded. Where the range holds a record proven to be of another
     version than the declared one, and records that the two read differently, nothing is published unless
     `trust_contract`.
@@ -113,16 +136,18 @@ def decode_input(
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
-    run = run_id(spans, found) if key is None else stream_run_id(key)
+    run = replay.begin(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(output, run, fail_on)) is not None:
+        if key is None and replay is None:
+            _check_redaction(done, output)
         return done
-    overlapping = _overlapping(runs, run, spans, output)
+    overlapping = _overlapping(runs, run, spans, output) if replay is None else ()
     gone = {run, *(past.run for past in overlapping)}
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
     record = None
     try:
-        judged = _judge(session, source, found, place, watch)
+        judged = _judge(session, source, found, place, watch, _quarantine(output, replay))
         report = build_report(
             judged.tally,
             catalogue=scope.catalogue,
@@ -133,12 +158,14 @@ def decode_input(
             detection=detection,
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
-        if withheld is None:
+        if withheld is None and (replay is None or _moves(judged.tally)):
             repeats = look_for_repeats(session, runs, place, judged, scope.catalogue)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
             ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
+            if replay is not None:
+                ledger = moved_rows(ledger)
             record = RunRecord(
                 run=run,
                 attempt=place.token,
@@ -147,15 +174,19 @@ def decode_input(
                 fingerprint=found.fingerprint,
                 table_contracts=found.terms.tables.fingerprint,
                 spans=spans,
-                counts={name: report["ledger"][name] for name in COUNTS},
+                counts=sum_rows(ledger),
                 parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
                 tables=tables,
                 repeats=report["repeats"],
                 positions=judged.positions.whole(),
                 stream=key,
+                redacted=output.redact and replay is None,
+                replay=replay.as_document(judged.tally) if replay is not None else None,
             )
             check_settled(runs.layouts(without=gone), layouts)
+            if replay is not None:
+                replay.check()
             runs.commit(record, report, replaced=gone - {run})
     except BaseException:
         halt(session)
@@ -228,11 +259,35 @@ def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], out
     return found
 
 
-def _judge(session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None) -> TaskResult:
+def _check_redaction(done: Decoded, output: Output) -> None:
+    """Raise UnavailableError where a finished run has not treated its quarantine as is asked for now."""
+    if bool((done.record or {}).get("redacted")) != output.redact:
+        kept = "whole" if output.redact else "in shapes only"
+        raise UnavailableError(
+            f"run {done.run} is there already, and its quarantine is kept {kept}",
+            where=output.directory,
+            mend="--replace writes it again as you ask now",
+        )
+
+
+def _quarantine(output: Output, replay: Replay | None) -> Quarantine:
+    if replay is not None:
+        return Quarantine.LEFT
+    return Quarantine.REDACTED if output.redact else Quarantine.WHOLE
+
+
+def _moves(tally: Tally) -> bool:
+    """Say whether any record conforms."""
+    return any(counts.read > counts.quarantined for counts in tally.partitions.values())
+
+
+def _judge(
+    session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None, quarantine: Quarantine
+) -> TaskResult:
     """Judge every record and write what it is, by tasks that read each once."""
-    work = decode_work(describe_scope(scope), place, watch)
+    work = decode_work(describe_scope(scope), place, watch, quarantine)
     judged = merge_results(collect_results(source.run(session, work, RESULT_SCHEMA)))
-    check_rows(judged.tally, judged.parts)
+    check_rows(judged.tally, judged.parts, replay=quarantine is Quarantine.LEFT)
     return judged
 
 

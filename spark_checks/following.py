@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.errors import WithheldError
+from cdc_contracts.registry.quarantine import forget_examples
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.spark_checks.auditing import audit_input
@@ -51,6 +52,12 @@ def open_decode(
     """
 
     def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
+        tally = decode(source, within, key)
+        if output.redact:  # the account of a stream is kept beside its rows
+            forget_examples(tally)
+        return tally
+
+    def decode(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
         decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key)
         if decoded.withheld is not None:
             raise WithheldError(

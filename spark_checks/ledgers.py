@@ -40,16 +40,36 @@ def ledger_rows(
     return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
 
 
-def check_rows(tally: Tally, parts: Iterable[Part]) -> None:
-    """Raise LedgerError where the rows written are not the rows counted."""
-    written = dict.fromkeys(("changes", "control", "quarantine"), 0)
+def moved_rows(ledger: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the ledger of a replay, which reads no record but moves some out of the quarantine.
+
+    So `quarantined` is how many less are quarantined now, and the ledger of a directory adds up over all of its runs.
+    """
+    rows = []
+    for row in ledger.to_pylist():
+        moved = row["read"] - row["quarantined"]
+        rows.append(
+            {**row, "read": 0, "quarantined": -moved, "gaps": 0, "first_timestamp": None, "last_timestamp": None}
+        )
+    return pa.RecordBatch.from_pylist(rows, schema=LEDGER_SCHEMA)
+
+
+def sum_rows(ledger: pa.RecordBatch) -> dict[str, int]:
+    """Return the counts of a ledger over all partitions."""
+    return {name: sum(ledger.column(name).to_pylist()) for name in COUNTS}
+
+
+def check_rows(tally: Tally, parts: Iterable[Part], *, replay: bool = False) -> None:
+    """Raise LedgerError where the rows written are not the rows counted; a replay leaves in quarantine what stays."""
+    written = dict.fromkeys(("changes", "control", "quarantine", "replayed"), 0)
     for part in parts:
         written[part.table] += part.rows
     counted = {
-        "changes": sum(counts.changes for counts in tally.partitions.values()),
-        "control": sum(counts.control for counts in tally.partitions.values()),
-        "quarantine": sum(counts.quarantined for counts in tally.partitions.values()),
+        name: sum(getattr(counts, name) for counts in tally.partitions.values())
+        for name in ("read", "changes", "control", "quarantined")
     }
+    read, quarantined = counted.pop("read"), counted.pop("quarantined")
+    counted |= {"quarantine": 0 if replay else quarantined, "replayed": read - quarantined if replay else 0}
     if written != counted:
         raise _does_not_add_up(f"the rows written ({written}) are not the rows counted ({counted})")
 

@@ -69,6 +69,8 @@ class RunRecord:
 
     `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `stream` is whose
     batch it is, None for a run of its own.
+    `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has
+    decoded records, None where it read them from their source.
     """
 
     run: str
@@ -85,6 +87,8 @@ class RunRecord:
     repeats: Mapping[str, Any]
     positions: Mapping[PositionLine, PositionStretch]
     stream: WriteKey | None = None
+    redacted: bool = False
+    replay: Mapping[str, Any] | None = None
 
     @cached_property
     def files(self) -> tuple[Part, ...]:
@@ -105,6 +109,8 @@ class RunRecord:
             "contract_fingerprint": self.fingerprint,
             "table_contracts_fingerprint": self.table_contracts,
             "stream": self.stream and {"query": self.stream.writer, "batch": self.stream.number},
+            "redacted": self.redacted,
+            "replay": self.replay and dict(self.replay),
             "range": [
                 {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
                 for source, span in sorted(self.spans.items())
@@ -128,6 +134,8 @@ class PastRun:
     spans: Mapping[Source, Span]
     layouts: tuple[TableLayout, ...]
     positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
+    replays: frozenset[str] = frozenset()
+    """The runs whose quarantined records it has decoded."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -140,10 +148,13 @@ class PastRun:
             spans=spans,
             layouts=layouts,
             positions=read_positions(record.get("positions", ())),
+            replays=frozenset((record.get("replay") or {}).get("of", ())),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Say whether the run has read some of the same records."""
+        """Say whether the run has read some of the same records from where they come from."""
+        if self.replays:
+            return False
         shared = [(span, spans[source]) for source, span in self.spans.items() if source in spans]
         return any(mine.start < theirs.end and theirs.start < mine.end for mine, theirs in shared)
 

@@ -1,8 +1,10 @@
 """The runs of an output directory: which are finished, and which files count.
 
-    DIR/{changes,control,quarantine,ledger,repeats}/run=<id>/part-*.parquet      files of all attempts, counted or not
+    DIR/{changes,control,quarantine,replayed,ledger,repeats}/run=<id>/part-*.parquet
+                                                                                 files of all attempts, counted or not
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
     DIR/_reports/<id>.json                                                       what the run found
+    DIR/_replays/<id>.json                                                       what a replay reads, till it is done
     DIR/_runs/<id>.json                                                          written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
@@ -31,9 +33,10 @@ from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, grown_lay
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
-OUTPUTS: Final = ("changes", "control", "quarantine", "ledger", REPEATS, UNREPEATED)
+OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
+BEGUN: Final = "_replays"
 
 
 class RunDirectory:
@@ -75,8 +78,11 @@ class RunDirectory:
         return [past for past in self._past.values() if past.attempt not in gone]
 
     def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
-        """Return the other runs that read some of the same records."""
-        return [past for past in self.past() if past.run != run and past.overlaps(spans)]
+        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
+        others = [past for past in self.past() if past.run != run]
+        found = [past for past in others if past.overlaps(spans)]
+        read_again = {run, *(past.run for past in found)}
+        return [*found, *(past for past in others if past.replays & read_again)]
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:
         """Return what the finished runs, but for some, have fixed of the layouts of tables."""
@@ -96,7 +102,7 @@ class RunDirectory:
         """
         with self._alone():
             overlapping = {past.run for past in self.overlapping(record.run, record.spans)} - set(replaced)
-            if overlapping:
+            if overlapping and record.replay is None:
                 raise UnavailableError(
                     f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
                     mend="let one command at a time decode a range into a directory",
@@ -125,6 +131,25 @@ class RunDirectory:
             self.past()
             for past in [one for one in self._past.values() if one.attempt in gone and one.run != record["run"]]:
                 self._remove_run(past.run)
+
+    def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
+        """Note what a replay reads, before it writes where nothing can be taken back."""
+        self._write_whole(f"{BEGUN}/{run}.json", {"run": run, **document})
+
+    def begun(self) -> dict[str, Any] | None:
+        """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
+        for entry in self._listing(BEGUN):
+            found = self._read(entry.path)
+            if self.find(found["run"]) is None:
+                return found
+            self.forget_begun(found["run"])
+        return None
+
+    def forget_begun(self, run: str) -> None:
+        """Remove what was noted of a replay, if anything was."""
+        path = f"{self._root}/{BEGUN}/{run}.json"
+        if self._filesystem.get_file_info(path).type == fs.FileType.File:
+            self._filesystem.delete_file(path)
 
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
@@ -181,8 +206,8 @@ class RunDirectory:
         for folder in {_folder(path) for path in paths} - {RUNS, REPORTS}:
             self._remove_if_empty(folder)
 
-    def _listing(self) -> list[fs.FileInfo]:
-        listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{RUNS}", allow_not_found=True))
+    def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:
+        listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))
         found = [entry for entry in listing if entry.base_name.endswith(".json")]
         return sorted(found, key=lambda entry: entry.base_name)
 

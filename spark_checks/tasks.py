@@ -6,6 +6,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
@@ -15,10 +16,12 @@ from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.canonical.additions import MOST_STATEMENTS, DdlStatement, ddl_statements
 from cdc_contracts.registry.canonical.sightings import Sightings, TableName
 from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA, REPLAYED_SCHEMA
 from cdc_contracts.registry.positions import Positions
+from cdc_contracts.registry.quarantine import redact_quarantine
 from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
 from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.coordinates import COORDINATES, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -29,7 +32,17 @@ _TABLES: Final[Mapping[str, pa.Schema]] = {
     "changes": CHANGES_SCHEMA,
     "control": CONTROL_SCHEMA,
     "quarantine": QUARANTINE_SCHEMA,
+    "replayed": REPLAYED_SCHEMA,
 }
+
+
+class Quarantine(Enum):
+    """What a decode does with records that do not conform."""
+
+    WHOLE = "whole"
+    REDACTED = "redacted"
+    LEFT = "left"
+    """They are in quarantine already: the coordinates of the others are written instead, to `replayed/`."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,9 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
     return work
 
 
-def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Work:
+def decode_work(
+    spec: ScopeSpec, place: Place, watch: Watch | None = None, quarantine: Quarantine = Quarantine.WHOLE
+) -> Work:
     """Return the work of a decode: each task writes its files under names of its own, and tells them."""
     opened = pickle.dumps(spec)
 
@@ -124,8 +139,8 @@ def decode_work(spec: ScopeSpec, place: Place, watch: Watch | None = None) -> Wo
             for records in paced(batches):
                 for written in kernel.decode(records):
                     _note(result, written)
-                    for name, writer in writers.items():
-                        writer.write(getattr(written, name))
+                    for name, rows in _outputs(written, quarantine, kernel).items():
+                        writers[name].write(rows)
             result.parts = tuple(part for writer in writers.values() for part in writer.close())
         except BaseException:
             for writer in writers.values():
@@ -149,6 +164,17 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
                 yield getattr(written, table)
 
     return work
+
+
+def _outputs(written: Written, quarantine: Quarantine, kernel: Kernel) -> dict[str, pa.RecordBatch]:
+    """Return the rows that are to be written, by output."""
+    rows = {"changes": written.changes, "control": written.control}
+    if quarantine is Quarantine.LEFT:
+        coordinates = written.records.select(list(COORDINATES)).cast(REPLAYED_SCHEMA)
+        return {**rows, "replayed": leave_out(coordinates, gather_coordinates([written.quarantine]))}
+    if quarantine is Quarantine.REDACTED:
+        return {**rows, "quarantine": redact_quarantine(written.quarantine, kernel.scope.catalogue)}
+    return {**rows, "quarantine": written.quarantine}
 
 
 def _note(result: TaskResult, written: Written) -> None:

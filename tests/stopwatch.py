@@ -8,8 +8,10 @@ as the yardstick takes USUAL seconds here, on whatever machine it is.
 import gc
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 USUAL = 0.008
 """What the yardstick takes on two idle cores of the kind that this project is developed on."""
@@ -30,6 +32,22 @@ def measure(call: Callable[[], object]) -> tuple[object, float]:
         return made, taken * USUAL / max(before, yardstick())
     finally:
         gc.unfreeze()
+
+
+def wait_for_work(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until a process has worked for so many seconds of a usual machine, or has ended."""
+    wanted = _worked(process) + seconds * yardstick() / USUAL
+    while process.poll() is None and _worked(process) < wanted:
+        time.sleep(0.02)
+
+
+def _worked(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds of processor time of a process; of time where the system does not tell."""
+    try:
+        told = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def yardstick() -> float:

@@ -32,6 +32,7 @@ _COLLECT_EVERY: Final = 64
 class Written:
     """What one part of a batch came to: its tally, the rows of the outputs, and the columns that the rows had."""
 
+    records: pa.RecordBatch
     tally: Tally
     changes: pa.RecordBatch
     control: pa.RecordBatch
@@ -84,7 +85,7 @@ class Kernel:
                 sightings = Sightings()
                 for _, bench in parts:
                     sightings.merge(sight(bench))
-            yield Written(tally, changes, control, quarantine, sightings)
+            yield Written(batch.records, tally, changes, control, quarantine, sightings)
 
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""

@@ -157,11 +157,13 @@ def _support(entries: Sequence[Document]) -> str:
 
 
 def source_words(report: Document) -> str:
-    """Return what was read: topics and brokers, or files."""
+    """Return what was read: topics and brokers, files, or the quarantine of a directory."""
     source = report["source"]
     if source["kind"] == "file":
         return _some(source.get("paths", ())) or "files"
     topics = source.get("topics", ())
+    if source["kind"] == "quarantine":
+        return f"quarantine in {visible(source['directory'])}, of {_some(topics)}"
     brokers = f" at {visible(source['bootstrap'])}" if source.get("bootstrap") else ""
     return f"{'topic' if len(topics) == 1 else 'topics'} {_some(topics)}{brokers}"
 

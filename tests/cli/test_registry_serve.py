@@ -120,7 +120,7 @@ def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_sto
             connection.sendall(b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                                b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body))  # fmt: skip
             connection.sendall(body[:5])
-            time.sleep(0.3)
+            time.sleep(1)
             process.send_signal(signal.SIGINT)
             time.sleep(0.3)
             connection.sendall(body[5:])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from stopwatch import measure
 
 from cdc_contracts.registry.ddl import read_added_columns, read_create_table
 from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
@@ -76,9 +76,8 @@ def test_no_text_makes_it_fail(text, dialect):
 
 @pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
 def test_no_text_makes_it_take_long(text):
-    began = time.process_time()
-    read_added_columns(text, "mysql")
-    assert time.process_time() - began < 5
+    _, taken = measure(lambda: read_added_columns(text, "mysql"))
+    assert taken < 5
 
 
 def test_what_cannot_be_read_has_a_reason_and_the_rest_is_read():

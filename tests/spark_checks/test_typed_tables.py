@@ -98,14 +98,14 @@ def test_every_table_of_a_topic_has_its_rows_with_their_types(decode, tmp_path):
     assert (orders[3]["after"]["due"], orders[3]["_raw"]) == (None, [("after.due", "0000-00-00")])
     (user,) = typed(decoded, tmp_path / "out", "shop.users")
     assert user["after"] == {"id": 7, "born": date(1999, 12, 31)}
-    (stock,) = typed(decoded, tmp_path / "out", "ware.house.stock levels")
+    (stock,) = typed(decoded, tmp_path / "out", "`ware.house`.stock levels")
     assert stock["after"] == {"sku": "a", "left": 3}
 
 
 def test_the_record_of_a_run_names_the_files_rows_and_texts_of_each_table(decode, tmp_path):
     decoded = decode(MESSAGES)
     told = {one["table"]: (one["rows"], one["raw"]) for one in decoded.record["tables"]}
-    assert told == {"shop.orders": (4, {"due": 1}), "shop.users": (1, {}), "ware.house.stock levels": (1, {})}
+    assert told == {"shop.orders": (4, {"due": 1}), "shop.users": (1, {}), "`ware.house`.stock levels": (1, {})}
     files = [part for one in decoded.record["tables"] for part in one["files"]] + decoded.record["files"]
     out = tmp_path / "out"
     assert {str(path.relative_to(out)) for path in out.rglob("*.parquet")} == {part["path"] for part in files}
@@ -145,7 +145,7 @@ def test_files_that_no_finished_run_has_written_are_not_listed(decode, tmp_path)
     shutil.copy(written[0].path, out / "tables" / "shop.orders" / "run=0123456789abcdef" / "part-1.parquet")
     shutil.copy(written[0].path, f"{written[0].path}.copy.parquet")
     assert table_files(str(out)) == written
-    assert list_tables(str(out)) == ["shop.orders", "shop.users", "ware.house.stock levels"]
+    assert list_tables(str(out)) == ["`ware.house`.stock levels", "shop.orders", "shop.users"]
     assert sum(one.rows for one in written) == decoded.report["ledger"]["changes"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -98,6 +99,26 @@ def test_the_fast_path_refuses_what_the_reference_refuses(reference, texts):
     told = {finding.rule for verdict in wanted for finding in verdict.findings}
     assert {"D14.range", "D14.scale"} <= told
     assert {verdict.outcome for verdict in wanted} >= {DRIFTED}
+
+
+def lengthened(value: bytes) -> bytes:
+    """Return a message whose times have eight digits of a second; of DATETIME in this version that is noted as well."""
+    return re.sub(rb"(:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(?=\")", rb"\1.12345678", value)
+
+
+def test_a_value_that_is_noted_as_well_is_refused_by_both_paths():
+    reference = "oms-community/dataworks@1"
+    values = [lengthened(value) if at % 2 else value for at, value in enumerate(messages(reference, 20))]
+    scope = scope_with(reference, tables())
+    found, wanted = (
+        dict(number_and_verdict(FastJudge(scope).judge(values, texts=False))),
+        list(map(scope.judge, values)),
+    )
+    assert [shown(found[at]) for at in range(len(values))] == [shown(judged.verdict) for judged in wanted]
+    assert {finding.rule for judged in wanted for finding in judged.verdict.findings} >= {
+        "D14.second-digits",
+        "D07.iso-datetime-minutes",
+    }
 
 
 def number_and_verdict(bench: Any) -> Any:

@@ -1,0 +1,129 @@
+"""`cdc-contracts replay`: quarantined records that conform by now are decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli import console, judging, outputs, reports, running
+from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli.progress import progress
+from cdc_contracts.registry.exits import EXIT_CODES
+
+if TYPE_CHECKING:
+    from cdc_contracts.spark_checks.decoding import Decoded
+    from cdc_contracts.spark_checks.quarantine_files import QuarantineFiles, QuarantineInput
+
+app = typer.Typer(help="Decode quarantined records that conform by now.", no_args_is_help=True)
+
+
+@app.callback()
+def _quarantine_only() -> None:
+    """Decode quarantined records that conform by now."""
+
+
+@app.command("quarantine", short_help="Judge the quarantine of a directory again, and decode.")
+def replay_quarantine(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
+    schema: Annotated[
+        str | None, typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if not in DIR.")
+    ] = None,
+    trust_contract: Annotated[
+        bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
+    ] = False,
+    contract: judging.Contract = None,
+    tables: judging.Tables = None,
+    table: judging.Table = None,
+    parameters: judging.Parameters = None,
+    severities: judging.Raised = None,
+    fail_on: judging.FailOn = "error",
+    report: reports.ReportFiles = None,
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
+    strict_json: judging.StrictJson = False,
+    cores: running.Cores = None,
+    jars: running.Jars = None,
+    packages: running.Packages = None,
+) -> None:
+    """Judge the quarantined records of DIR again; those that conform now are decoded into DIR, once."""
+    from cdc_contracts.spark_checks import replaying
+
+    reports.check_targets(report)
+    found, source = _open(directory, topics or (), cores)
+    output = _options(found, directory, schema, trust_contract=trust_contract)
+    scope = judging.open_run(
+        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
+        max_bytes=max_bytes, strict_json=strict_json, topics=source.read_topics, table=table,
+    )  # fmt: skip
+    if not source.waiting:
+        reports.tell(replaying.report_nothing(source, scope, fail_on), as_json=as_json, targets=report)
+        return
+    with (
+        running.spark_session(
+            kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
+        ) as session,
+        progress(session, source.spans) as watch,
+    ):
+        opened = output.open(scope.catalogue)
+        decoded = replaying.replay_quarantine(session, source, scope, opened, fail_on=fail_on, watch=watch)
+    _finish(decoded, source, as_json=as_json, targets=report)
+
+
+def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[QuarantineFiles, QuarantineInput]:
+    """Return what runs have quarantined, and what waits of it, told on stderr."""
+    import os
+
+    from cdc_contracts.registry.reports.wording import count_of
+    from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
+    from cdc_contracts.spark_checks.runs import RunDirectory
+
+    runs = RunDirectory(directory)
+    found = list_quarantine(runs)
+    source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
+    console.say(
+        f"to judge: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
+    )
+    if found.redacted:
+        console.say(f"  and {sum(found.redacted.values()):,} of which only shapes were kept: they cannot be replayed")
+    if source.begun is not None:
+        console.say(
+            f"replay {source.begun} was begun and not finished: it is done first, run the command again for more"
+        )
+    return found, source
+
+
+def _options(
+    found: QuarantineFiles, directory: str, schema: str | None, *, trust_contract: bool
+) -> outputs.OutputOptions:
+    """Return where rows go: where those of the runs went, in the same format."""
+    output = outputs.OutputOptions(
+        target=schema or directory,
+        table_format=outputs.TableFormat(found.table_format),
+        trust_contract=trust_contract,
+        files=directory if schema else None,
+        current=found.current,
+        drop_duplicates=found.drops,
+    )
+    output.check()
+    return output
+
+
+def _finish(decoded: Decoded, source: QuarantineInput, *, as_json: bool, targets: Sequence[Path] | None) -> None:
+    """Tell what became of the records that waited, and end with the exit code of the run."""
+    if decoded.withheld is not None:
+        outputs.finish_decode(decoded, as_json=as_json, targets=targets)
+    reports.tell(decoded.report, as_json=as_json, targets=targets)
+    if decoded.record is None:
+        console.say("none of them conforms: they stay in quarantine")
+    else:
+        replay = decoded.record["replay"]
+        left = replay["judged"] - replay["replayed"]
+        does = "is there already" if decoded.again else "is published"
+        console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} decoded, {left:,} stay in quarantine")
+        outputs.tell_tables(decoded.record["tables"])
+    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])

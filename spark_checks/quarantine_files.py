@@ -1,0 +1,235 @@
+"""The quarantine of a directory as something to read: what finished runs have put there and no replay has decoded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.offsets import words_of
+from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.table_formats import PARQUET
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+    from cdc_contracts.spark_checks.tasks import Work
+
+_AS_READ: Final = {"kafka_timestamp": "timestamp", "timestamp_type": "timestampType"}
+_COLUMNS: Final = ("key", "value", *COORDINATES, "headers", *_AS_READ)
+_BATCH_ROWS: Final = 8_192
+
+
+@dataclass(frozen=True, order=True)
+class QuarantineFile:
+    """A file of records, or of coordinates, that a run has written."""
+
+    run: str
+    path: str
+    size: int
+
+
+@dataclass(frozen=True)
+class QuarantineFiles:
+    """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
+
+    `redacted` counts, run by run, the records that are there only in shapes; `formats` are those of the runs' tables,
+    `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what was
+    noted of a replay that is not finished.
+    """
+
+    files: tuple[QuarantineFile, ...]
+    replayed: tuple[QuarantineFile, ...]
+    redacted: Mapping[str, int]
+    formats: frozenset[str]
+    current: bool
+    drops: bool
+    begun: Mapping[str, Any] | None = None
+
+    @property
+    def table_format(self) -> str:
+        """The format of the typed tables. Raises UsageError where the runs have written several."""
+        if len(self.formats) > 1:
+            raise UsageError(
+                f"the runs keep their tables in several formats: {', '.join(sorted(self.formats))}",
+                mend="decode the ranges of one of them again, into a directory of its own",
+            )
+        return next(iter(self.formats))
+
+
+def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
+    """Return what the finished runs of a directory have quarantined. Raises UnavailableError where there is none."""
+    files: list[QuarantineFile] = []
+    replayed: list[QuarantineFile] = []
+    redacted: dict[str, int] = {}
+    formats: set[str] = set()
+    current = drops = False
+    for record in runs.records():
+        formats.add(record.get("table_format", PARQUET))
+        current = current or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
+        if record.get("replay"):
+            replayed += _files(record, "replayed")
+        elif record.get("redacted") and record["counts"]["quarantined"]:
+            redacted[record["run"]] = record["counts"]["quarantined"]
+        else:
+            files += _files(record, "quarantine")
+    if not formats:
+        raise UnavailableError("no finished run of `decode` there", where=runs.directory)
+    return QuarantineFiles(
+        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops, runs.begun()
+    )
+
+
+@dataclass(frozen=True)
+class QuarantineInput:
+    """The quarantined records of a directory that wait for a contract they conform to; `waiting` counts them by run."""
+
+    directory: str
+    root: str
+    files: tuple[QuarantineFile, ...]
+    replayed: tuple[QuarantineFile, ...]
+    spans: Mapping[Source, Span]
+    waiting: Mapping[str, int]
+    topics: tuple[str, ...]
+    tasks: int
+    begun: str | None = None
+    """The replay that was begun over just this, and is not finished."""
+    sample: None = None
+
+    @property
+    def records(self) -> int:
+        """How many records wait."""
+        return sum(self.waiting.values())
+
+    @property
+    def read_topics(self) -> list[str]:
+        """The topics that they are of."""
+        return sorted({source.topic for source in self.spans})
+
+    def pieces(self, offsets: int | None = None) -> list[QuarantineInput]:
+        return [self]
+
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
+        by_topic: dict[str, dict[int, tuple[int, int]]] = {}
+        for source, span in sorted(self.spans.items()):
+            by_topic.setdefault(source.topic, {})[source.partition] = (span.start, span.end)
+        return {
+            "kind": "quarantine",
+            "directory": self.directory,
+            "runs": len(self.waiting),
+            "topics": list(by_topic),
+            "ranges": {topic: dict(zip(("from", "to"), words_of(one), strict=True)) for topic, one in by_topic.items()},
+            "blank_lines": 0,
+        }
+
+    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+        groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]
+        read = self._read
+
+        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
+            yield from work(records for number in mine for records in read(groups[number]))
+
+        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
+        return numbers.mapInArrow(read_and_work, schema).collect()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        yield from self._read(self.files)
+
+    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        step = max(1, -(-self.records // most))
+        for batch in self.batches():
+            yield batch.take(pa.array(range(0, batch.num_rows, step), pa.int64()))
+
+    def _read(self, files: Sequence[QuarantineFile]) -> Iterator[pa.RecordBatch]:
+        """Yield the records of files as a source has them, without those that are decoded already."""
+        known = _read_coordinates(self.root, self.replayed)
+        for file in files:
+            for rows in _rows_of(self.root, file, _COLUMNS):
+                left = _waiting(rows, known, self.topics)
+                yield left.rename_columns([_AS_READ.get(name, name) for name in left.schema.names])
+
+
+def open_quarantine(
+    runs: RunDirectory, found: QuarantineFiles, topics: Sequence[str] = (), *, tasks: int
+) -> QuarantineInput:
+    """Return the records that wait, of these topics, or of all; where they are is looked up before any is judged.
+
+    Where a replay was begun and not finished, it is what that has read, so that it comes to the same again.
+    Raises UnavailableError where a file of a finished run is lost, or all that is there are shapes.
+    """
+    if found.redacted and not found.files:
+        run = next(iter(found.redacted))
+        raise UnavailableError(
+            f"the quarantine of run {run} keeps shapes only (--redact-quarantine): there is no record to decode",
+            where=runs.directory,
+            mend="decode its range again from where it was read, with --replace or into another directory",
+        )
+    begun = found.begun
+    if begun is not None:
+        files = tuple(file for file in found.files if file.run in begun["of"])
+        replayed = tuple(file for file in found.replayed if file.run in begun["after"])
+        found, topics = replace(found, files=files, replayed=replayed), begun["topics"]
+    known = _read_coordinates(runs.root, found.replayed)
+    ends: dict[Source, tuple[int, int]] = {}
+    counts: Counter[Source] = Counter()
+    waiting: Counter[str] = Counter()
+    for file in found.files:
+        for rows in _rows_of(runs.root, file, COORDINATES):
+            left = _waiting(rows, known, topics)
+            waiting[file.run] += left.num_rows
+            for place, offsets in gather_coordinates([left]).items():
+                source = Source(*place)
+                low, high = ends.get(source, (int(offsets[0]), int(offsets[-1])))
+                ends[source] = min(low, int(offsets[0])), max(high, int(offsets[-1]))
+                counts[source] += len(offsets)
+    spans = {
+        source: Span(low, high + 1, high + 1 - low - counts[source]) for source, (low, high) in sorted(ends.items())
+    }
+    files = tuple(file for file in found.files if waiting[file.run])
+    return QuarantineInput(
+        directory=runs.directory, root=runs.root, files=files, replayed=found.replayed, spans=spans,
+        waiting=dict(sorted((+waiting).items())), topics=tuple(topics), tasks=tasks,
+        begun=begun["run"] if begun is not None else None,
+    )  # fmt: skip
+
+
+def _waiting(rows: pa.RecordBatch, known: Known, topics: Sequence[str]) -> pa.RecordBatch:
+    left = leave_out(rows, known)
+    return left.filter(pc.is_in(left.column("topic"), pa.array(topics, pa.string()))) if topics else left
+
+
+def _read_coordinates(root: str, files: Iterable[QuarantineFile]) -> Known:
+    return gather_coordinates(rows for file in files for rows in _rows_of(root, file, COORDINATES))
+
+
+def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a file, in this order."""
+    filesystem, folder = open_directory(root)
+    path = f"{folder}/{file.path}"
+    info = filesystem.get_file_info(path)
+    if info.type != fs.FileType.File or info.size != file.size:
+        raise UnavailableError(
+            "a file that a finished run has written is lost or cut off",
+            where=path,
+            mend=f"decode the range of run {file.run} again with --replace",
+        )
+    with filesystem.open_input_file(path) as source, pq.ParquetFile(source) as opened:
+        for rows in opened.iter_batches(_BATCH_ROWS, columns=list(columns)):
+            yield rows.select(list(columns))
+
+
+def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
+    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in record["files"] if one["table"] == table]

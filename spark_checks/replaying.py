@@ -1,0 +1,93 @@
+"""Replays: quarantined records that conform by now are decoded, each once.
+
+What a replay decodes stays in the quarantine file it was read from, and is told by coordinates in `replayed/`: so the
+files of a finished run never change, and a replay can be taken back by removing its record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.exits import PASS
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.scope import Scope, Undetected
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.decoding import Decoded, Output, decode_input
+from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
+from cdc_contracts.spark_checks.table_formats import PARQUET
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.spark_checks.tasks import Watch
+
+
+@dataclass(frozen=True)
+class QuarantineReplay:
+    """One replay of what waits in the quarantine of a directory."""
+
+    output: Output
+    source: QuarantineInput
+
+    def begin(self, scope: Scope) -> str:
+        source = self.source
+        words = ["quarantine", *source.waiting, *source.topics, scope.fingerprint]
+        run = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+        if source.begun not in (None, run):
+            raise UnavailableError(
+                "a replay by another contract was begun and not finished: some of its rows may be in tables",
+                where=self.output.directory,
+                mend="replay by the contract and table contracts of then, and by these afterwards",
+            )
+        if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
+            after = sorted({file.run for file in source.replayed})
+            self.output.runs.note_begun(run, {"of": list(source.waiting), "after": after, "topics": source.topics})
+        return run
+
+    def as_document(self, tally: Tally) -> dict[str, Any]:
+        counts = tally.partitions.values()
+        return {
+            "of": list(self.source.waiting),
+            "judged": sum(one.read for one in counts),
+            "replayed": sum(one.read - one.quarantined for one in counts),
+        }
+
+    def check(self) -> None:
+        found = list_quarantine(self.output.runs)
+        if found.replayed != self.source.replayed or not {*self.source.files} <= {*found.files}:
+            raise UnavailableError(
+                "another run has changed what is in quarantine since this replay began",
+                where=self.output.directory,
+                mend="run the command again",
+            )
+
+
+def replay_quarantine(
+    session: SparkSession,
+    source: QuarantineInput,
+    scope: Scope | Undetected,
+    output: Output,
+    *,
+    fail_on: str,
+    watch: Watch | None = None,
+) -> Decoded:
+    """Judge the records that wait, and decode those that conform now. Raises as `decode_input` does.
+
+    A replay that decodes nothing leaves nothing behind.
+    """
+    replay = QuarantineReplay(output, source)
+    decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
+    output.runs.forget_begun(decoded.run)
+    return decoded
+
+
+def report_nothing(source: QuarantineInput, scope: Scope | Undetected, fail_on: str) -> dict[str, Any]:
+    """Return the report where no record waits, which is as it should be."""
+    report = build_report(
+        Tally(), catalogue=scope.catalogue, contract=scope.declared, source=source.describe(Tally(), {}), spans={},
+        fail_on=fail_on,
+    )  # fmt: skip
+    return {**report, "verdict": PASS}
