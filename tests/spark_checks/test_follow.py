@@ -93,7 +93,8 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     code, _, report = call(*follow)
     assert (code, len(list((here / "out/_runs").glob("*.json")))) == (1, 3)
     _, _, whole = call("decode", topic, "--to", "whole")
-    assert report == whole
+    # Repeats are looked for run by run; the report of a stream does not add them up.
+    assert report == {name: part for name, part in whole.items() if name != "repeats"}
     for table in ("changes", "control", "quarantine"):
         assert read_table(here / "out", table) == read_table(here / "whole", table)
     ledger = read_table(here / "out", "ledger")
