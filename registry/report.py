@@ -14,6 +14,7 @@ from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.drift import Telling, tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import SEVERITIES
+from cdc_contracts.registry.scope import AUTO
 from cdc_contracts.registry.settling import settle
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally, told_runs
 from cdc_contracts.registry.thresholds import split_words, verdict_of
@@ -64,7 +65,9 @@ def build_report(
     tally = replace(tally, findings=dict(tally.findings))
     settle(tally, catalogue)
     tally.bound()
-    subjects = tuple(one.subject for one in detection.spoken) if detection else (contract.partition("@")[0],)
+    subjects = [one.subject for one in detection.spoken] if detection else [contract.partition("@")[0]]
+    if detection is None and contract == AUTO:  # found out before, for a stream: what was met is all that is known
+        subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     telling = Telling(tally, catalogue, contract, source, show_values)
     return {
         "report_version": REPORT_VERSION,
