@@ -276,9 +276,11 @@ def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
     assert report["ledger"]["conforming"] == 384
 
 
-def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(spark, here):
+@pytest.mark.java
+def test_the_demo_finds_the_same_in_a_topic_of_a_real_broker(here):
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
-    assert main(["demo", "--kafka", "--messages", "2000", "--to", "d"]) == 0
+    found = run("demo", "--kafka", "--messages", "2000", "--to", "d", cwd=here)
+    assert found.returncode == 0, found.stderr
     report = json.loads((here / "d" / "report.json").read_text())
     assert report["source"]["kind"] == "kafka"
     assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
