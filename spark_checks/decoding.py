@@ -142,6 +142,7 @@ def decode_input(
             _check_redaction(done, output)
         return done
     overlapping = _overlapping(runs, run, spans, output) if replay is None else ()
+    runs.check_cut_off(run, spans)
     gone = {run, *(past.run for past in overlapping)}
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
@@ -162,6 +163,8 @@ def decode_input(
             repeats = look_for_repeats(session, runs, place, judged, scope.catalogue)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
+            if replay is None and not output.tables.replaceable:
+                runs.begin(run, scope.declared, key, spans)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
             ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
             if replay is not None:

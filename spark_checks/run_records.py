@@ -17,6 +17,7 @@ from cdc_contracts.registry.canonical.layouts import (
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.offsets import words_of
 from cdc_contracts.spark_checks.sinks import Part
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -108,13 +109,10 @@ class RunRecord:
             "contract": self.contract,
             "contract_fingerprint": self.fingerprint,
             "table_contracts_fingerprint": self.table_contracts,
-            "stream": self.stream and {"query": self.stream.writer, "batch": self.stream.number},
+            "stream": stream_document(self.stream),
             "redacted": self.redacted,
             "replay": self.replay and dict(self.replay),
-            "range": [
-                {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
-                for source, span in sorted(self.spans.items())
-            ],
+            "range": range_document(self.spans),
             "counts": dict(self.counts),
             "files": _files(self.parts),
             "repeats": dict(self.repeats),
@@ -139,7 +137,7 @@ class PastRun:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
-        spans = {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in record["range"]}
+        spans = range_of(record)
         layouts = tuple(read_layout(one["layout"]) for one in record.get("tables", ()))
         return cls(
             run=record["run"],
@@ -155,8 +153,43 @@ class PastRun:
         """Say whether the run has read some of the same records from where they come from."""
         if self.replays:
             return False
-        shared = [(span, spans[source]) for source, span in self.spans.items() if source in spans]
-        return any(mine.start < theirs.end and theirs.start < mine.end for mine, theirs in shared)
+        return overlap(self.spans, spans)
+
+
+def range_document(spans: Mapping[Source, Span]) -> list[dict[str, Any]]:
+    """Return a range as run records keep it."""
+    return [
+        {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
+        for source, span in sorted(spans.items())
+    ]
+
+
+def range_of(document: Mapping[str, Any]) -> dict[Source, Span]:
+    """Return the range that a record tells."""
+    return {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in document["range"]}
+
+
+def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
+    """Say whether two ranges have a record in common."""
+    shared = [(span, theirs[source]) for source, span in mine.items() if source in theirs]
+    return any(one.start < other.end and other.start < one.end for one, other in shared)
+
+
+def stream_document(key: WriteKey | None) -> dict[str, Any] | None:
+    """Return whose batch a run is, as run records keep it."""
+    return None if key is None else {"query": key.writer, "batch": key.number}
+
+
+def how_to_finish(note: Mapping[str, Any]) -> str:
+    """Return what finishes a run that was cut off: the same run."""
+    if note["stream"]:
+        return "start the stream again with the checkpoint it had, or decode into another directory"
+    told = []
+    for topic in sorted({one["topic"] for one in note["range"]}):
+        bounds = {one["partition"]: (one["start"], one["end"]) for one in note["range"] if one["topic"] == topic}
+        start, end = words_of(bounds)
+        told.append(f"{topic} --from '{start}' --until '{end}'")
+    return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"
 
 
 def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:

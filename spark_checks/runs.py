@@ -5,6 +5,7 @@
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
     DIR/_reports/<id>.json                                                       what the run found
     DIR/_replays/<id>.json                                                       what a replay reads, till it is done
+    DIR/_begun/<id>.json                                                         what a run reads, till it is done
     DIR/_runs/<id>.json                                                          written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
@@ -29,14 +30,25 @@ from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.repeats import REPEATS
-from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, grown_layouts
+from cdc_contracts.spark_checks.run_records import (
+    PastRun,
+    RunRecord,
+    grown_layouts,
+    how_to_finish,
+    overlap,
+    range_document,
+    range_of,
+    stream_document,
+)
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory
+from cdc_contracts.spark_checks.typed_tables import WriteKey
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
-BEGUN: Final = "_replays"
+REPLAYS: Final = "_replays"
+BEGUN: Final = "_begun"
 
 
 class RunDirectory:
@@ -118,6 +130,7 @@ class RunDirectory:
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
+        self._remove({f"{BEGUN}/{record.run}.json"})
         if before is not None:
             self._remove(_paths(before) - _paths(document))
 
@@ -134,11 +147,11 @@ class RunDirectory:
 
     def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
         """Note what a replay reads, before it writes where nothing can be taken back."""
-        self._write_whole(f"{BEGUN}/{run}.json", {"run": run, **document})
+        self._write_whole(f"{REPLAYS}/{run}.json", {"run": run, **document})
 
     def begun(self) -> dict[str, Any] | None:
         """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
-        for entry in self._listing(BEGUN):
+        for entry in self._listing(REPLAYS):
             found = self._read(entry.path)
             if self.find(found["run"]) is None:
                 return found
@@ -147,9 +160,36 @@ class RunDirectory:
 
     def forget_begun(self, run: str) -> None:
         """Remove what was noted of a replay, if anything was."""
-        path = f"{self._root}/{BEGUN}/{run}.json"
+        path = f"{self._root}/{REPLAYS}/{run}.json"
         if self._filesystem.get_file_info(path).type == fs.FileType.File:
             self._filesystem.delete_file(path)
+
+    def begin(self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span]) -> None:
+        """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
+
+        Raises as `check_cut_off` does.
+        """
+        with self._alone():
+            self.check_cut_off(run, spans)
+            note = {"run": run, "contract": contract, "stream": stream_document(key), "range": range_document(spans)}
+            self._write_whole(f"{BEGUN}/{run}.json", note)
+
+    def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
+        """Raise UnavailableError where another run was cut off that has read some of the same records.
+
+        Some of its rows may be in tables, and only the same run again knows which. Notes of finished runs are removed.
+        """
+        for entry in self._listing(BEGUN):
+            note = self._read(entry.path)
+            if self.find(note["run"]) is not None:
+                self._remove({f"{BEGUN}/{note['run']}.json"})
+            elif note["run"] != run and overlap(range_of(note), spans):
+                raise UnavailableError(
+                    f"run {note['run']} was cut off, or is still running, and has read some of these records: "
+                    "some of its rows may be in tables",
+                    where=self.directory,
+                    mend=how_to_finish(note),
+                )
 
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
@@ -203,7 +243,7 @@ class RunDirectory:
         for path in paths:
             if self._filesystem.get_file_info(f"{self._root}/{path}").type == fs.FileType.File:
                 self._filesystem.delete_file(f"{self._root}/{path}")
-        for folder in {_folder(path) for path in paths} - {RUNS, REPORTS}:
+        for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
             self._remove_if_empty(folder)
 
     def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:

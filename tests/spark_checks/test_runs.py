@@ -129,3 +129,21 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
     check_settled({}, {ORDERS: mine})
     with pytest.raises(UnavailableError, match="column id as string, not int64"):
         check_settled({ORDERS: theirs}, {ORDERS: mine})
+
+
+def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
+    spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
+    later = {Source("t", 0): Span(0, 12)}
+    runs.begin("aaaa", "x@1", None, spans)
+    runs.begin("aaaa", "x@1", None, spans)
+    runs.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
+    with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
+        runs.begin("bbbb", "x@1", None, later)
+    assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
+    _, record = begin("aaaa", "done")
+    runs.commit(record, {})
+    runs.check_cut_off("bbbb", later)
+    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)})
+    with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
+        runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
+    assert "checkpoint" in refused.value.mend
