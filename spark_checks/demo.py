@@ -92,7 +92,7 @@ def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
 def produce(session: SparkSession, broker: Broker, capture: Path, topic: str = TOPIC) -> None:
     """Write the records of a capture to a new topic of the broker, each to its partition, in order."""
     broker.create_topic(topic, PARTITIONS)
-    frame = session.read.parquet(str(capture)).select("key", "value", "partition", "offset")
+    frame = session.read.parquet(str(capture.absolute())).select("key", "value", "partition", "offset")
     ordered: DataFrame = frame.repartition(PARTITIONS, "partition").sortWithinPartitions("partition", "offset")
     writer = ordered.select("key", "value", "partition").write.format("kafka")
     writer.option("kafka.bootstrap.servers", broker.bootstrap).option("topic", topic).save()

@@ -21,7 +21,7 @@ MakeTopic = Callable[..., str]
 
 USER = ("reader", "correcthorse")
 WORKERS = 2
-"""Processes that the whole suite is run by: one has all that needs Java, in a row, the other what needs none."""
+"""Processes that the whole suite is run by, file by file; each starts a Spark and a broker of its own when needed."""
 JAVA = "java"
 SPARK_CHECKS = Path(__file__).with_name("spark_checks")
 STARTING_JAVA = frozenset({"spark", "broker", "java"})
@@ -44,12 +44,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what starts Java in one process: there is one Spark and one broker at a time."""
+    """Mark what starts Java, so that `-m "not java"` leaves out just that."""
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
             item.add_marker(JAVA)
-        if item.get_closest_marker(JAVA):
-            item.add_marker(pytest.mark.xdist_group(JAVA))
 
 
 @pytest.hookimpl(wrapper=True)
