@@ -87,7 +87,9 @@ def make_topic(broker: Broker) -> MakeTopic:
     def make(records: Sequence[Record] = (), *, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         topic = f"t-{uuid.uuid4().hex[:12]}"
         broker.create_topic(topic, partitions, config)
-        producer = Producer({"bootstrap.servers": broker.bootstrap, "message.max.bytes": 100_000_000})
+        # Without idempotence a batch that is sent again, as on a busy machine, may come after later ones.
+        ordered = {"enable.idempotence": True, "message.max.bytes": 100_000_000}
+        producer = Producer({"bootstrap.servers": broker.bootstrap, **ordered})
         for number, (partition, value, *more) in enumerate(records):
             if number % 10_000 == 9_999:
                 producer.flush()

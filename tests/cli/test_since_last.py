@@ -28,7 +28,7 @@ def audit(capsys, broker, *topics, engine="local", more=()):
 def produce(broker, topic, count, partition=0):
     from confluent_kafka import Producer
 
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
     for value in VALUES[:count]:
         producer.produce(topic, value, partition=partition)
     assert producer.flush(30) == 0

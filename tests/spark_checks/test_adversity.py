@@ -51,7 +51,7 @@ def test_a_topic_that_is_deleted_and_made_anew_behind_a_checkpoint_is_not_read_o
     assert decode(topic, "--follow", "--once")[0] == 0
     delete(broker, topic)
     broker.create_topic(topic)
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
     for value in values:  # more than there were, so that the old place is one in the new topic
         producer.produce(topic, value)
     producer.flush(30)

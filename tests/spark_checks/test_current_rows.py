@@ -186,6 +186,7 @@ def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_
     assert gone >= model.newest.keys() - model.rows.keys()
 
 
+@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
 def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets_decide_within_one(spark, tables):
     def told(name, offset, partition):
         row = image(1, "S", Na__me=name)
@@ -204,6 +205,7 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
     assert names() == ["elsewhere"]
 
 
+@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
 def test_changes_without_a_key_are_counted_and_a_table_without_one_is_left_alone(spark, tables):
     keyless = change("insert", 0, after=image(None, "S"), position="1")
     untyped = change("insert", 1, after=image(None, "M"), position="2", raw=[("after.id", "1e5")])

@@ -40,7 +40,7 @@ def call(spark, broker, here, capsys):
 def produce(broker, topic, values, partition=0):
     from confluent_kafka import Producer
 
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
     for value in values:
         producer.produce(topic, value, partition=partition)
     assert producer.flush(30) == 0

@@ -107,6 +107,7 @@ def test_every_point_is_a_step_of_the_program(table_format):
         assert callable(find(kill_at(point, table_format).trap)[2])
 
 
+@long_form
 def test_a_run_that_is_killed_counts_for_nothing_and_comes_whole_the_next_time(broker, topic, log, tmp_path):
     command, out = decoding(broker, topic, tmp_path), tmp_path / "out"
     ended = command.run(kill_at("before the run record"))
