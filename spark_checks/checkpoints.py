@@ -13,11 +13,9 @@ _cdc/rolling/N      what all batches up to N came to                            
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from pyarrow import fs
@@ -25,7 +23,7 @@ from pyarrow import fs
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.sinks import bring_to_disk, open_directory
+from cdc_contracts.spark_checks.sinks import open_directory, write_whole
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
@@ -199,20 +197,8 @@ class Checkpoint:
 
     def _write(self, name: str, data: bytes) -> None:
         """The file is there whole and on disk, or as it was before. Raises UnavailableError where it cannot be."""
-        path = f"{self._root}/{name}"
         try:
-            self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-            if not isinstance(self._filesystem, fs.LocalFileSystem):
-                with self._filesystem.open_output_stream(path) as stream:
-                    stream.write(data)
-                return
-            aside = Path(f"{path}.tmp")
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
-            bring_to_disk(self._filesystem, path.rpartition("/")[0])
+            write_whole(self._filesystem, f"{self._root}/{name}", data)
         except OSError as error:
             raise UnavailableError(
                 f"the checkpoint cannot be written: {error.strerror or error}", where=f"{self.directory}/{name}"

@@ -19,7 +19,6 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -40,7 +39,7 @@ from cdc_contracts.spark_checks.run_records import (
     range_of,
     stream_document,
 )
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory
+from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory, write_whole
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
@@ -124,9 +123,9 @@ class RunDirectory:
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
         before = self._record(record.run)
         self._settle_files(record)
-        self._write_whole(f"{REPORTS}/{record.run}.json", report)
+        self._write(f"{REPORTS}/{record.run}.json", report)
         document = record.as_document()
-        self._write_whole(f"{RUNS}/{record.run}.json", document)
+        self._write(f"{RUNS}/{record.run}.json", document)
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
@@ -147,7 +146,7 @@ class RunDirectory:
 
     def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
         """Note what a replay reads, before it writes where nothing can be taken back."""
-        self._write_whole(f"{REPLAYS}/{run}.json", {"run": run, **document})
+        self._write(f"{REPLAYS}/{run}.json", {"run": run, **document})
 
     def begun(self) -> dict[str, Any] | None:
         """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
@@ -172,7 +171,7 @@ class RunDirectory:
         with self._alone():
             self.check_cut_off(run, spans)
             note = {"run": run, "contract": contract, "stream": stream_document(key), "range": range_document(spans)}
-            self._write_whole(f"{BEGUN}/{run}.json", note)
+            self._write(f"{BEGUN}/{run}.json", note)
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
         """Raise UnavailableError where another run was cut off that has read some of the same records.
@@ -272,22 +271,9 @@ class RunDirectory:
         if info.type == fs.FileType.Directory and not self._files(folder):
             self._filesystem.delete_dir(f"{self._root}/{folder}")
 
-    def _write_whole(self, path: str, document: Mapping[str, Any]) -> None:
-        """A reader sees the whole file or none: written aside, brought to disk, then renamed."""
+    def _write(self, path: str, document: Mapping[str, Any]) -> None:
         data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
-        target = f"{self._root}/{path}"
-        self._filesystem.create_dir(target.rpartition("/")[0], recursive=True)
-        if isinstance(self._filesystem, fs.LocalFileSystem):
-            aside = Path(f"{target}.tmp")
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(target)
-            bring_to_disk(self._filesystem, target.rpartition("/")[0])
-            return
-        with self._filesystem.open_output_stream(target) as file:
-            file.write(data)
+        write_whole(self._filesystem, f"{self._root}/{path}", data)
 
 
 def _paths(record: Mapping[str, Any]) -> set[str]:

@@ -98,6 +98,23 @@ def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
             os.close(descriptor)
 
 
+def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
+    """Write a file that readers see whole or not at all: written aside, brought to disk, then renamed."""
+    folder = path.rpartition("/")[0]
+    filesystem.create_dir(folder, recursive=True)
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        with filesystem.open_output_stream(path) as stream:
+            stream.write(data)
+        return
+    aside = Path(f"{path}.tmp")
+    with aside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    bring_to_disk(filesystem, folder)
+
+
 class TableWriter:
     """Writes one task's rows of one table, in a file of its own name; nothing is written where there are no rows.
 
@@ -122,11 +139,6 @@ class TableWriter:
             self._bytes += rows.nbytes
             if self._bytes >= _ROW_GROUP_BYTES:
                 self.flush()
-
-    @property
-    def waiting(self) -> int:
-        """How many bytes of rows are not written yet."""
-        return self._bytes
 
     def close(self) -> Iterator[Part]:
         """Finish the file and yield it, if there is one."""

@@ -213,10 +213,7 @@ def merge_results(results: Iterable[TaskResult]) -> TaskResult:
 
 def merge_tallies(results: Iterable[TaskResult]) -> Tally:
     """Return the tally of all tasks together."""
-    total = Tally()
-    for result in results:
-        total.merge(result.tally)
-    return total
+    return merge_results(results).tally
 
 
 @lru_cache(maxsize=4)

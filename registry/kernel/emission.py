@@ -65,7 +65,7 @@ def write_control(bench: Bench, batch: Batch) -> pa.RecordBatch:
     for ruling in bench.rulings:
         if ruling.verdict.outcome == CONTROL and ruling.verdict.version is not None:
             reference = ruling.verdict.version.reference
-            index = _place_of(ruling)
+            index = ruling.place
             for number, reading in ruling.alike.reread(index, batch.values):
                 found.append((number, reference, control_of(reading)))
     for number, judged in bench.alone:
@@ -225,7 +225,7 @@ def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:
     alike, version = ruling.alike, ruling.verdict.version
     if version is None:
         return
-    index = _place_of(ruling)
+    index = ruling.place
     reading = alike.precedent.readings[index]
     sides = alike.texts(index).sides(reading, alike.positions)
     before, after = sides
@@ -352,11 +352,6 @@ def _spread(values: Sequence[Any], records: Places) -> list[Any]:
     if len(values) == len(records) and (not len(records) or records[-1] == len(values) - 1):
         return list(values)
     return [values[record] for record in records]
-
-
-def _place_of(ruling: Ruling) -> int:
-    opinions = ruling.alike.precedent.opinions
-    return next(index for index, opinion in enumerate(opinions) if opinion.version is ruling.verdict.version)
 
 
 def _finding_document(finding: Any) -> dict[str, str]:

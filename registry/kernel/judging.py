@@ -145,6 +145,12 @@ class Ruling:
     verdict: Verdict
     alike: Alike
 
+    @property
+    def place(self) -> int:
+        """The place of the verdict's version among those that the precedent has opinions of."""
+        opinions = self.alike.precedent.opinions
+        return next(place for place, opinion in enumerate(opinions) if opinion.version is self.verdict.version)
+
 
 @dataclass
 class Bench:

@@ -27,7 +27,7 @@ def sight(bench: Bench) -> Sightings:
     seen = Sightings()
     for ruling in bench.rulings:
         if ruling.verdict.outcome == CONFORMING and ruling.verdict.version is not None:
-            place = _place_of(ruling)
+            place = ruling.place
             precedent = ruling.alike.precedent
             reading, columns = precedent.readings[place], precedent.columns[place]
             if place not in precedent.shapes:
@@ -41,11 +41,6 @@ def sight(bench: Bench) -> Sightings:
             typed = _typed_shape(judged.columns, judged.reading)
             seen.add(_name_of(judged.reading), _with_untyped(typed, tuple(_names_in(judged.changes))))
     return seen
-
-
-def _place_of(ruling: Ruling) -> int:
-    opinions = ruling.alike.precedent.opinions
-    return next(place for place, opinion in enumerate(opinions) if opinion.version is ruling.verdict.version)
 
 
 def _name_of(reading: Reading) -> TableName:
