@@ -17,22 +17,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import pyarrow as pa
 from pyarrow import fs
 
-from cdc_contracts.registry.canonical.layouts import Layouts
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import REPEATS
 from cdc_contracts.spark_checks.run_records import (
-    PastRun,
     RunRecord,
-    grown_layouts,
     how_to_finish,
     overlap,
     range_document,
@@ -70,34 +68,27 @@ class RunDirectory:
             if found is not None:
                 yield found
 
-    def find(self, run: str) -> dict[str, Any] | None:
-        """Return the record of a run, None where it is not finished or another has replaced it."""
-        return self._record(run) if any(past.run == run for past in self.past()) else None
+    def find(self, run: str, among: PastRuns | None = None) -> dict[str, Any] | None:
+        """Return the record of a run, None where it is not finished or another has replaced it.
+
+        `among` are the finished runs where they are known already.
+        """
+        known = self.past() if among is None else among
+        return self._record(run) if run in known.names else None
 
     def report(self, run: str) -> dict[str, Any] | None:
         """Return the report of a finished run, None where there is none."""
         return self._read_if_there(f"{self._root}/{REPORTS}/{run}.json")
 
-    def past(self) -> list[PastRun]:
-        """Return all finished runs in short, but for those replaced; what was read before is not read again."""
+    def past(self) -> PastRuns:
+        """Return the runs that are finished now; what was read of one before is not read again."""
         known, self._past = self._past, {}
         for entry in self._listing():
             key = entry.path, entry.size, entry.mtime_ns
             self._past[key] = known.get(key) or PastRun.of(self._read(entry.path))
         # One that was killed while it replaced another may have left the other's record there.
         gone = {attempt for past in self._past.values() for attempt in past.replaces}
-        return [past for past in self._past.values() if past.attempt not in gone]
-
-    def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
-        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
-        others = [past for past in self.past() if past.run != run]
-        found = [past for past in others if past.overlaps(spans)]
-        read_again = {run, *(past.run for past in found)}
-        return [*found, *(past for past in others if past.replays & read_again)]
-
-    def layouts(self, *, without: Collection[str] = ()) -> Layouts:
-        """Return what the finished runs, but for some, have fixed of the layouts of tables."""
-        return grown_layouts(one for past in self.past() if past.run not in without for one in past.layouts)
+        return PastRuns(past for past in self._past.values() if past.attempt not in gone)
 
     def write_part(self, place: Place, table: str, rows: pa.RecordBatch) -> Iterator[Part]:
         """Write a table that the driver holds; yields the file."""
@@ -105,19 +96,30 @@ class RunDirectory:
         writer.write(rows)
         yield from writer.close()
 
-    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Collection[str] = ()) -> None:
+    def commit(
+        self,
+        record: RunRecord,
+        report: Mapping[str, Any],
+        *,
+        replaced: Collection[str] = (),
+        check: Callable[[PastRuns], None] | None = None,
+    ) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
+        `check` raises where the runs that are finished by now speak against it.
         Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
         with self._alone():
-            overlapping = {past.run for past in self.overlapping(record.run, record.spans)} - set(replaced)
+            past = self.past()
+            overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
             if overlapping and record.replay is None:
                 raise UnavailableError(
                     f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
                     mend="let one command at a time decode a range into a directory",
                 )  # fmt: skip
+            if check is not None:
+                check(past)
             self._publish(record, report, replaced)
 
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
