@@ -88,8 +88,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     if not formats:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
-        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops, runs.begun()
-    )
+        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops,
+        next((note for note in runs.begun() if "replay" in note), None),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,9 +180,10 @@ def open_quarantine(
         )
     begun = found.begun
     if begun is not None:
-        files = tuple(file for file in found.files if file.run in begun["of"])
-        replayed = tuple(file for file in found.replayed if file.run in begun["after"])
-        found, topics = replace(found, files=files, replayed=replayed), begun["topics"]
+        noted = begun["replay"]
+        files = tuple(file for file in found.files if file.run in noted["of"])
+        replayed = tuple(file for file in found.replayed if file.run in noted["after"])
+        found, topics = replace(found, files=files, replayed=replayed), noted["topics"]
     known = _read_coordinates(runs.root, found.replayed)
     ends: dict[Source, tuple[int, int]] = {}
     counts: Counter[Source] = Counter()

@@ -4,8 +4,8 @@
                                                                                  files of all attempts, counted or not
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
     DIR/_reports/<id>.json                                                       what the run found
-    DIR/_replays/<id>.json                                                       what a replay reads, till it is done
-    DIR/_begun/<id>.json                                                         what a run reads, till it is done
+    DIR/_begun/<id>.json                                                         what a run or a replay reads, till it
+                                                                                 is done
     DIR/_runs/<id>.json                                                          written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
@@ -44,7 +44,6 @@ from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
-REPLAYS: Final = "_replays"
 BEGUN: Final = "_begun"
 
 
@@ -131,7 +130,7 @@ class RunDirectory:
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
-        self._remove({f"{BEGUN}/{record.run}.json"})
+        self.forget_begun(record.run)
         if before is not None:
             self._remove(_paths(before) - _paths(document))
 
@@ -147,23 +146,21 @@ class RunDirectory:
                 self._remove_run(past.run)
 
     def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
-        """Note what a replay reads, before it writes where nothing can be taken back."""
-        self._write(f"{REPLAYS}/{run}.json", {"run": run, **document})
+        """Note what a run reads, before it writes where nothing can be taken back."""
+        self._write(f"{BEGUN}/{run}.json", {"run": run, **document})
 
-    def begun(self) -> dict[str, Any] | None:
-        """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
-        for entry in self._listing(REPLAYS):
-            found = self._read(entry.path)
-            if self.find(found["run"]) is None:
-                return found
-            self.forget_begun(found["run"])
-        return None
+    def begun(self) -> list[dict[str, Any]]:
+        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
+        notes = [note for entry in self._listing(BEGUN) if (note := self._read_if_there(entry.path)) is not None]
+        finished = self.past().names if notes else frozenset()
+        for note in notes:
+            if note["run"] in finished:
+                self.forget_begun(note["run"])
+        return [note for note in notes if note["run"] not in finished]
 
     def forget_begun(self, run: str) -> None:
-        """Remove what was noted of a replay, if anything was."""
-        path = f"{self._root}/{REPLAYS}/{run}.json"
-        if self._filesystem.get_file_info(path).type == fs.FileType.File:
-            self._filesystem.delete_file(path)
+        """Remove what was noted of a run, if anything was."""
+        self._remove({f"{BEGUN}/{run}.json"})
 
     def begin(self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span]) -> None:
         """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
@@ -172,19 +169,17 @@ class RunDirectory:
         """
         with self._alone():
             self.check_cut_off(run, spans)
-            note = {"run": run, "contract": contract, "stream": stream_document(key), "range": range_document(spans)}
-            self._write(f"{BEGUN}/{run}.json", note)
+            note = {"contract": contract, "stream": stream_document(key), "range": range_document(spans)}
+            self.note_begun(run, note)
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
         """Raise UnavailableError where another run was cut off that has read some of the same records.
 
-        Some of its rows may be in tables, and only the same run again knows which. Notes of finished runs are removed.
+        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
+        nobody else does.
         """
-        for entry in self._listing(BEGUN):
-            note = self._read(entry.path)
-            if self.find(note["run"]) is not None:
-                self._remove({f"{BEGUN}/{note['run']}.json"})
-            elif note["run"] != run and overlap(range_of(note), spans):
+        for note in self.begun():
+            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
                 raise UnavailableError(
                     f"run {note['run']} was cut off, or is still running, and has read some of these records: "
                     "some of its rows may be in tables",

@@ -148,3 +148,13 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
         runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
+
+
+def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
+    runs.note_begun("aaaa", {"replay": {"of": ["cccc"], "after": [], "topics": []}})
+    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)})
+    assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
+    _, record = begin("bbbb", "done")
+    runs.commit(record, {})
+    runs.forget_begun("aaaa")
+    assert runs.begun() == []
