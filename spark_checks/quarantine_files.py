@@ -16,7 +16,7 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
-from cdc_contracts.spark_checks.offsets import words_of
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import open_directory
 from cdc_contracts.spark_checks.table_formats import PARQUET
@@ -123,15 +123,13 @@ class QuarantineInput:
         return [self]
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
-        by_topic: dict[str, dict[int, tuple[int, int]]] = {}
-        for source, span in sorted(self.spans.items()):
-            by_topic.setdefault(source.topic, {})[source.partition] = (span.start, span.end)
+        ranges = range_words(by_topic(bounds_of(dict(sorted(self.spans.items())))))
         return {
             "kind": "quarantine",
             "directory": self.directory,
             "runs": len(self.waiting),
-            "topics": list(by_topic),
-            "ranges": {topic: dict(zip(("from", "to"), words_of(one), strict=True)) for topic, one in by_topic.items()},
+            "topics": list(ranges),
+            "ranges": ranges,
             "blank_lines": 0,
         }
 
