@@ -15,6 +15,7 @@ import pyarrow as pa
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.spark_checks.changes_files import TYPED_FROM, read_changes
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
@@ -50,12 +51,10 @@ class ParquetTables:
             return TypedWrite()
         job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
 
-        def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield as_row(_open_job(job).run(mine))
+        def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            yield as_row(_open_job(job).run(numbers))
 
-        numbers = session.range(0, len(changes), 1, len(changes))
-        return join_writes(read_rows(numbers.mapInArrow(work, RESULT_SCHEMA).collect()))
+        return join_writes(read_rows(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
@@ -80,7 +79,7 @@ class WriteJob:
     layouts: Mapping[TableName, TableLayout]
     above: str = TABLES
 
-    def run(self, numbers: Sequence[int]) -> TypedWrite:
+    def run(self, numbers: Iterable[int]) -> TypedWrite:
         """Type the rows of some changes files; nothing is left of it where that fails."""
         files = _TypedFiles(self.place, self.layouts, self.above)
         try:

@@ -18,6 +18,7 @@ from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import open_directory
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
@@ -137,12 +138,10 @@ class QuarantineInput:
         groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]
         read = self._read
 
-        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield from work(records for number in mine for records in read(groups[number]))
+        def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            return work(records for number in numbers for records in read(groups[number]))
 
-        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
-        return numbers.mapInArrow(read_and_work, schema).collect()
+        return hand_out(session, len(groups), read_and_work, schema).collect()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -32,6 +32,7 @@ from cdc_contracts.spark_checks.offsets import (
     resolve,
     select,
 )
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.slices import Windows, cut, keep, spread
 
 if TYPE_CHECKING:
@@ -226,12 +227,10 @@ class FileInput:
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         groups, read = _share_out(self.plan.slices, self.tasks), self._reading()
 
-        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield from work(batch for number in mine for one in groups[number] for batch in read(one))
+        def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            return work(batch for number in numbers for one in groups[number] for batch in read(one))
 
-        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
-        return numbers.mapInArrow(read_and_work, schema).collect()
+        return hand_out(session, len(groups), read_and_work, schema).collect()
 
     def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
