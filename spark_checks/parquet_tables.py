@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.spark_checks.changes_files import TYPED_FROM, read_changes
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
@@ -23,6 +24,9 @@ from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
+TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
+"""What of `changes/` typed rows are made of."""
 WAITING_BYTES: Final = 64 * 1024 * 1024
 MOST_OPEN: Final = 200
 """So much may a task hold, however many tables there are: rows that wait, and files that are not finished."""
@@ -84,7 +88,7 @@ class WriteJob:
         files = _TypedFiles(self.place, self.layouts, self.above)
         try:
             for number in numbers:
-                for changes in read_changes(self.place, self.changes[number], TYPED_FROM):
+                for changes in read_part(self.place, self.changes[number], TYPED_FROM):
                     for name, rows in split_by_table(changes):
                         files.add(name, rows if rows.num_rows == changes.num_rows else _copy(rows))
             return files.close()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
@@ -17,6 +16,7 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.part_files import read_columns
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import open_directory
@@ -225,9 +225,7 @@ def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterato
             where=path,
             mend=f"decode the range of run {file.run} again with --replace",
         )
-    with filesystem.open_input_file(path) as source, pq.ParquetFile(source) as opened:
-        for rows in opened.iter_batches(_BATCH_ROWS, columns=list(columns)):
-            yield rows.select(list(columns))
+    yield from read_columns(filesystem, path, columns, most=_BATCH_ROWS)
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:

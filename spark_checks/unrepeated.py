@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.spark_checks.changes_files import read_changes
+from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
@@ -36,7 +36,7 @@ def leave_out(session: SparkSession, place: Place, changes: Sequence[Part], repe
 def _rewrite(place: Place, part: Part, repeats: Sequence[Part]) -> list[Part]:
     writer = TableWriter(place, UNREPEATED, CHANGES_SCHEMA, attempt_name())
     try:
-        for rows in read_changes(place, part):
+        for rows in read_part(place, part, CHANGES_SCHEMA):
             known = _coordinates(_repeats_among(place, rows, repeats))
             again = pc.is_in(_coordinates(rows), value_set=known)
             writer.write(rows.filter(pc.invert(again)) if len(known) else rows)

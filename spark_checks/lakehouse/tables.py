@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
@@ -26,6 +25,7 @@ from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
 from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
+from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
@@ -150,16 +150,11 @@ class LakehouseTables:
 
 def _read(session: SparkSession, place: Place, parts: Sequence[Part], schema: pa.Schema) -> DataFrame:
     """Return the typed rows of some files, read where the files are by what wrote them."""
-    paths = [part.path for part in parts]
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
-        filesystem, root = place.open()
-        for number in numbers:
-            with filesystem.open_input_file(f"{root}/{paths[number]}") as source, pq.ParquetFile(source) as file:
-                for rows in file.iter_batches(_ROWS):
-                    yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+        return (rows for number in numbers for rows in read_part(place, parts[number], schema, most=_ROWS))
 
-    return hand_out(session, len(paths), work, spark_schema(schema))
+    return hand_out(session, len(parts), work, spark_schema(schema))
 
 
 def _remove(place: Place, folder: str) -> None:
