@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
@@ -19,7 +18,7 @@ from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.part_files import read_columns
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.shares import hand_out
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.sinks import check_whole, open_directory
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -218,13 +217,7 @@ def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterato
     """Yield columns of a file, in this order."""
     filesystem, folder = open_directory(root)
     path = f"{folder}/{file.path}"
-    info = filesystem.get_file_info(path)
-    if info.type != fs.FileType.File or info.size != file.size:
-        raise UnavailableError(
-            "a file that a finished run has written is lost or cut off",
-            where=path,
-            mend=f"decode the range of run {file.run} again with --replace",
-        )
+    check_whole(filesystem, path, file.size, where=path, whose=f"run {file.run}")
     yield from read_columns(filesystem, path, columns, most=_BATCH_ROWS)
 
 

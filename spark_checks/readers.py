@@ -6,14 +6,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyarrow import fs
-
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.sinks import check_whole, open_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,14 +41,9 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     found = []
     for one in _of_table(directory, table):
         for part in one["files"]:
-            info = filesystem.get_file_info(f"{root}/{part['path']}")
-            if info.type != fs.FileType.File or info.size != part["size"]:
-                raise UnavailableError(
-                    "a file that a finished run has written is lost or cut off",
-                    where=f"{directory}/{part['path']}",
-                    mend="decode the range of its run again with --replace",
-                )
-            found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], info.size))
+            where = f"{directory}/{part['path']}"
+            check_whole(filesystem, f"{root}/{part['path']}", part["size"], where=where, whose="its run")
+            found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], part["size"]))
     return found
 
 

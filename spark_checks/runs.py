@@ -37,7 +37,15 @@ from cdc_contracts.spark_checks.run_records import (
     range_of,
     stream_document,
 )
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory, write_whole
+from cdc_contracts.spark_checks.sinks import (
+    Part,
+    Place,
+    TableWriter,
+    bring_to_disk,
+    is_whole,
+    open_directory,
+    write_whole,
+)
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
@@ -217,8 +225,7 @@ class RunDirectory:
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""
         for part in record.files:
-            info = self._filesystem.get_file_info(f"{self._root}/{part.path}")
-            if info.type != fs.FileType.File or info.size != part.size:
+            if not is_whole(self._filesystem, f"{self._root}/{part.path}", part.size):
                 raise UnavailableError(
                     "a file that this run has written is gone: another process may have written the same run",
                     where=f"{self.directory}/{part.path}",

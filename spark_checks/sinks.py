@@ -115,6 +115,22 @@ def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
     bring_to_disk(filesystem, folder)
 
 
+def is_whole(filesystem: fs.FileSystem, path: str, size: int) -> bool:
+    """Say whether a file is there, with all of its bytes."""
+    info = filesystem.get_file_info(path)
+    return bool(info.type == fs.FileType.File and info.size == size)
+
+
+def check_whole(filesystem: fs.FileSystem, path: str, size: int, *, where: str, whose: str) -> None:
+    """Raise UnavailableError where a file that counts is not whole; `where` and `whose` it is are told."""
+    if not is_whole(filesystem, path, size):
+        raise UnavailableError(
+            "a file that a finished run has written is lost or cut off",
+            where=where,
+            mend=f"decode the range of {whose} again with --replace",
+        )
+
+
 class TableWriter:
     """Writes one task's rows of one table, in a file of its own name; nothing is written where there are no rows.
 
