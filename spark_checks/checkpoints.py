@@ -23,6 +23,7 @@ from pyarrow import fs
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.run_records import range_document
 from cdc_contracts.spark_checks.sinks import open_directory, write_whole
 
 OWN: Final = "_cdc"
@@ -138,10 +139,7 @@ class Checkpoint:
             "batch": number,
             "pin": pin,
             "fingerprint": fingerprint,
-            "range": [
-                {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
-                for source, span in sorted(spans.items())
-            ],
+            "range": range_document(spans),
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
         self._forget(
