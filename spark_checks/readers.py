@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
@@ -55,10 +56,8 @@ def table_layout(directory: str, table: str) -> TableLayout:
 
 def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
     """Return the rows of a typed table; columns that came later are null in earlier rows. Raises as `table_files`."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     paths = [one.path for one in table_files(directory, table)]
-    schema = from_arrow_schema(table_layout(directory, table).arrow, prefer_timestamp_ntz=True)
+    schema = spark_schema(table_layout(directory, table).arrow)
     # A run without rows of a table has no file of it.
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
 

@@ -12,6 +12,7 @@ from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.spark_checks.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.lakehouse.addresses import (
     HISTORY,
     Addresses,
@@ -23,7 +24,7 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
-from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
 from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
