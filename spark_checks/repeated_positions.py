@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.positions import PositionLine, PositionStretch
 from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import Repeats, find_repeats
-from cdc_contracts.spark_checks.run_records import PastRun
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import Place
 from cdc_contracts.spark_checks.tasks import TaskResult
@@ -23,9 +23,14 @@ _ORDERED: Final = (RISING, NOT_FALLING)
 
 
 def look_for_repeats(
-    session: SparkSession, runs: RunDirectory, place: Place, judged: TaskResult, catalogue: Catalogue
+    session: SparkSession,
+    runs: RunDirectory,
+    finished: PastRuns,
+    place: Place,
+    judged: TaskResult,
+    catalogue: Catalogue,
 ) -> Repeats:
-    """Return the rows of a run that repeat others of it, or of earlier runs of the directory.
+    """Return the rows of a run that repeat others of it, or of the runs of the directory that are finished.
 
     Nothing is read where positions show that none can. Earlier runs are looked at where the contract promises that
     positions never fall: elsewhere a position of theirs may come again by right at any time.
@@ -35,7 +40,7 @@ def look_for_repeats(
     alone = [subject for subject, promise in promises.items() if promise in _EACH_ITS_OWN]
     again = {line for line, stretch in lines.items() if stretch.comes_again(each_its_own=line.subject in alone)}
     earlier: list[PastRun] = []
-    for past in runs.past():
+    for past in finished:
         touched = set(_touched(past, lines, promises)) if past.run != place.run else set()
         if touched:
             again |= touched
