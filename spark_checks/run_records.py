@@ -68,8 +68,8 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 class RunRecord:
     """What a finished run read and wrote.
 
-    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `stream` is whose
-    batch it is, None for a run of its own.
+    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
+    the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
     `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has
     decoded records, None where it read them from their source.
     """
@@ -87,6 +87,7 @@ class RunRecord:
     tables: tuple[TableRecord, ...]
     repeats: Mapping[str, Any]
     positions: Mapping[PositionLine, PositionStretch]
+    topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
@@ -112,6 +113,7 @@ class RunRecord:
             "stream": stream_document(self.stream),
             "redacted": self.redacted,
             "replay": self.replay and dict(self.replay),
+            "topics": dict(sorted(self.topics.items())),
             "range": range_document(self.spans),
             "counts": dict(self.counts),
             "files": _files(self.parts),
@@ -134,6 +136,8 @@ class PastRun:
     positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
     replays: frozenset[str] = frozenset()
     """The runs whose quarantined records it has decoded."""
+    topics: Mapping[str, str] = field(default_factory=dict)
+    """What the broker knew its topics by."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -147,6 +151,7 @@ class PastRun:
             layouts=layouts,
             positions=read_positions(record.get("positions", ())),
             replays=frozenset((record.get("replay") or {}).get("of", ())),
+            topics=record.get("topics", {}),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

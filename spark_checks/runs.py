@@ -163,14 +163,38 @@ class RunDirectory:
         if self._filesystem.get_file_info(path).type == fs.FileType.File:
             self._filesystem.delete_file(path)
 
-    def begin(self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span]) -> None:
+    def check_topics(self, topics: Mapping[str, str], *, without: Collection[str]) -> None:
+        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
+
+        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
+        """
+        notes = ((note["run"], note.get("topics", {})) for note in self._notes())
+        for run, known in [*((past.run, past.topics) for past in self.past()), *notes]:
+            others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
+            if others and run not in without:
+                raise UnavailableError(
+                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
+                    "since, or is that of another cluster",
+                    where=self.directory,
+                    mend="Decode it into another directory: its offsets mean other records.",
+                )
+
+    def begin(
+        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
+    ) -> None:
         """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
 
         Raises as `check_cut_off` does.
         """
         with self._alone():
             self.check_cut_off(run, spans)
-            note = {"run": run, "contract": contract, "stream": stream_document(key), "range": range_document(spans)}
+            note = {
+                "run": run,
+                "contract": contract,
+                "stream": stream_document(key),
+                "topics": dict(topics),
+                "range": range_document(spans),
+            }
             self._write(f"{BEGUN}/{run}.json", note)
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
@@ -178,8 +202,7 @@ class RunDirectory:
 
         Some of its rows may be in tables, and only the same run again knows which. Notes of finished runs are removed.
         """
-        for entry in self._listing(BEGUN):
-            note = self._read(entry.path)
+        for note in self._notes():
             if self.find(note["run"]) is not None:
                 self._remove({f"{BEGUN}/{note['run']}.json"})
             elif note["run"] != run and overlap(range_of(note), spans):
@@ -244,6 +267,10 @@ class RunDirectory:
                 self._filesystem.delete_file(f"{self._root}/{path}")
         for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
             self._remove_if_empty(folder)
+
+    def _notes(self) -> list[dict[str, Any]]:
+        """Return what runs have noted that were begun, whether they were finished or not."""
+        return [self._read(entry.path) for entry in self._listing(BEGUN)]
 
     def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:
         listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))
