@@ -138,14 +138,17 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    run = replay.begin(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
+    topics = source.topic_ids(session) if key is None else {}
+    run = replay.begin(found) if replay else run_id(spans, found, topics) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
-    overlapping = _overlapping(past, run, spans, output) if replay is None else ()
-    runs.check_cut_off(run, spans)
+    topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
+    overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     gone = {run, *(one.run for one in overlapping)}
+    runs.check_topics(topics, past, without=gone)
+    runs.check_cut_off(run, spans)
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
     record = None
@@ -167,7 +170,7 @@ def decode_input(
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
-                runs.begin(run, scope.declared, key, spans)
+                runs.begin(run, scope.declared, key, spans, topics)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
             ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
             if replay is not None:
@@ -186,6 +189,7 @@ def decode_input(
                 tables=tables,
                 repeats=report["repeats"],
                 positions=judged.positions.whole(),
+                topics=topics,
                 stream=key,
                 redacted=output.redact and replay is None,
                 replay=replay.as_document(judged.tally) if replay is not None else None,
@@ -201,11 +205,16 @@ def decode_input(
     return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
 
 
-def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
-    """Return the name of a run: the same range judged by the same contract on the same terms has the same."""
+def run_id(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str]) -> str:
+    """Return the name of a run: the same range judged by the same contract on the same terms has the same.
+
+    `topics` are what the broker knows the topics by, as far as it tells: one that was made anew is another.
+    """
     digest = hashlib.sha256()
     for source, span in sorted(spans.items()):
         digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
+    for told in sorted(topics.items()):
+        digest.update("{}\n{}\n".format(*told).encode())
     digest.update(scope.fingerprint.encode())
     return digest.hexdigest()[:16]
 
@@ -250,11 +259,16 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
     )
 
 
-def _overlapping(past: PastRuns, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[PastRun]:
+def _overlapping(
+    past: PastRuns, run: str, spans: Mapping[Source, Span], output: Output, topics: Mapping[str, str]
+) -> Sequence[PastRun]:
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
+        output.runs.check_topics(topics, past)
+        untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
-            f"run {found[0].run} has decoded some of these records already",
+            f"run {found[0].run} has decoded some of these records already"
+            + (f", or those of another topic {min(untold)}: it does not tell which" if untold else ""),
             where=output.directory,
             mend="choose another range or directory"
             + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),

@@ -165,7 +165,7 @@ def _same_topics(
             where=", ".join(anew),
             mend="Follow it with a new checkpoint and into another output.",
         )
-    return found
+    return {**known, **found}
 
 
 def _begin(

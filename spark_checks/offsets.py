@@ -30,6 +30,8 @@ WORDS: Final = (
     "zone such as 2024-05-01T00:00:00Z."
 )
 PATIENCE_SECONDS: Final = 15
+_NO_ID: Final = "A" * 22
+"""What a client calls a topic by that the broker gives no id."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 CLIENT_DEFAULTS: Final = {
     # Records of aborted transactions were never data.
@@ -150,7 +152,7 @@ def topic_ids(
 ) -> dict[str, str]:
     """Return what a broker knows topics by: a topic that is deleted and made anew has another id, as it has a name.
 
-    Raises as `resolve` does.
+    Brokers before 2.8 give none. Raises as `resolve` does.
     """
     jvm: Any = session._jvm  # noqa: SLF001  as above
     with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
@@ -158,7 +160,8 @@ def topic_ids(
         for topic in topics:
             names.add(topic)
         described = admin.describeTopics(names).allTopicNames().get()
-        return {topic: described.get(topic).topicId().toString() for topic in topics}
+        found = {topic: described.get(topic).topicId().toString() for topic in topics}
+        return {topic: identity for topic, identity in found.items() if identity != _NO_ID}
 
 
 def reading_options(

@@ -17,7 +17,10 @@ from cdc_contracts.spark_checks.run_records import overlap, range_of
 
 @dataclass(frozen=True)
 class PastRun:
-    """A finished run in short. `replays` are the runs whose quarantined records it has decoded."""
+    """A finished run in short.
+
+    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by.
+    """
 
     run: str
     attempt: str
@@ -26,6 +29,7 @@ class PastRun:
     layouts: tuple[TableLayout, ...]
     positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
     replays: frozenset[str] = frozenset()
+    topics: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -37,6 +41,7 @@ class PastRun:
             layouts=tuple(_layout(json.dumps(one["layout"])) for one in record.get("tables", ())),
             positions=read_positions(record.get("positions", ())),
             replays=frozenset((record.get("replay") or {}).get("of", ())),
+            topics=record.get("topics", {}),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

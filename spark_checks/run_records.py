@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -62,8 +62,8 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 class RunRecord:
     """What a finished run read and wrote.
 
-    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `stream` is whose
-    batch it is, None for a run of its own.
+    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
+    the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
     `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has
     decoded records, None where it read them from their source.
     """
@@ -81,6 +81,7 @@ class RunRecord:
     tables: tuple[TableRecord, ...]
     repeats: Mapping[str, Any]
     positions: Mapping[PositionLine, PositionStretch]
+    topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
@@ -106,6 +107,7 @@ class RunRecord:
             "stream": stream_document(self.stream),
             "redacted": self.redacted,
             "replay": self.replay and dict(self.replay),
+            "topics": dict(sorted(self.topics.items())),
             "range": range_document(self.spans),
             "counts": dict(self.counts),
             "files": _files(self.parts),

@@ -170,14 +170,37 @@ class RunDirectory:
         """Remove what was noted of a run, if anything was."""
         self._remove({f"{BEGUN}/{run}.json"})
 
-    def begin(self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span]) -> None:
+    def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
+        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
+
+        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
+        """
+        begun = ((note["run"], note.get("topics", {})) for note in self.begun())
+        for run, known in [*((one.run, one.topics) for one in past), *begun]:
+            others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
+            if others and run not in without:
+                raise UnavailableError(
+                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
+                    "since, or is that of another cluster",
+                    where=self.directory,
+                    mend="Decode it into another directory: its offsets mean other records.",
+                )
+
+    def begin(
+        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
+    ) -> None:
         """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
 
         Raises as `check_cut_off` does.
         """
         with self._alone():
             self.check_cut_off(run, spans)
-            note = {"contract": contract, "stream": stream_document(key), "range": range_document(spans)}
+            note = {
+                "contract": contract,
+                "stream": stream_document(key),
+                "topics": dict(topics),
+                "range": range_document(spans),
+            }
             self.note_begun(run, note)
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:

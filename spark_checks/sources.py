@@ -31,6 +31,7 @@ from cdc_contracts.spark_checks.offsets import (
     reading_options,
     resolve,
     select,
+    topic_ids,
 )
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.slices import Windows, cut, keep, spread
@@ -60,6 +61,10 @@ class Input(Protocol):
 
     @property
     def spans(self) -> Mapping[Source, Span]: ...
+
+    def topic_ids(self, session: SparkSession) -> Mapping[str, str]:
+        """Return what a broker knows its topics by, as far as one tells. Raises UnavailableError as `read_topics`."""
+        ...
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
         """Return what a report says of the source; `spans` is what was read of it."""
@@ -99,6 +104,9 @@ class TopicInput:
             for topic, partitions in self.selected.items()
             for partition, window in partitions.items()
         }
+
+    def topic_ids(self, session: SparkSession) -> dict[str, str]:
+        return topic_ids(session, self.bootstrap, list(self.selected), self.properties)
 
     def pieces(self, offsets: int | None = None) -> list[TopicInput]:
         """Return what is to be read in pieces of about so many offsets; without a number, in one if it is not sampled.
@@ -215,6 +223,9 @@ class FileInput:
     @property
     def spans(self) -> dict[Source, Span]:
         return {source: Span(*window) for source, window in self.windows.items()}
+
+    def topic_ids(self, session: SparkSession) -> dict[str, str]:
+        return {}  # a capture does not say which topic of its name it is of
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
         blank = 0

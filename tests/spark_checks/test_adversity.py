@@ -43,12 +43,13 @@ def delete(broker, topic):
         time.sleep(0.1)
 
 
-def test_a_topic_that_is_deleted_and_made_anew_behind_a_checkpoint_is_not_read_on(broker, make_topic, decode, tmp_path):
+def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_topic, decode, tmp_path):
     from confluent_kafka import Producer
 
     values = [value for _, value in write_changelog(60).messages]
-    topic = make_topic([(0, value) for value in values[:20]])
-    assert decode(topic, "--follow", "--once")[0] == 0
+    topic = make_topic([(0, value) for value in values[20:40]])
+    run, later = tmp_path / "run", ("--from", "offset:20")
+    assert decode(topic, "--follow", "--once")[0] == decode(topic, out=run)[0] == 0
     delete(broker, topic)
     broker.create_topic(topic)
     producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
@@ -58,6 +59,16 @@ def test_a_topic_that_is_deleted_and_made_anew_behind_a_checkpoint_is_not_read_o
     code, said = decode(topic, "--follow", "--once")
     assert (code, "the topic was deleted and made anew since the stream began" in said) == (3, True)
     assert len(run_records(tmp_path / "out")) == 1
+    (before,) = run_records(run)
+    for options in (("--until", "offset:20"), later):
+        code, said = decode(topic, *options, out=run)
+        assert (code, f"{topic} is not the topic that run {before['run']} has read" in said) == (3, True), said
+    assert [one["run"] for one in run_records(run)] == [before["run"]]
+    assert decode(topic, "--replace", out=run)[0] == decode(topic, "--replace", out=run)[0] == 0
+    (after,) = run_records(run)
+    assert len(read_output(run, "changes")) == len(values) == 60
+    assert before["topics"].keys() == after["topics"].keys() == {topic}
+    assert before["topics"] != after["topics"]
 
 
 def test_what_compaction_and_aborted_transactions_leave_out_is_a_gap_and_no_row(broker, make_topic, decode, tmp_path):

@@ -108,8 +108,9 @@ def test_the_run_is_named_by_range_and_contract(spark, tmp_path):
     source = read_files([path], parse_range(), tasks=1)
     scope = scope_of("dts/canal@2")
     digest = hashlib.sha256(b"a.jsonl\n0\n0\n20\n" + scope.fingerprint.encode()).hexdigest()[:16]
-    assert run_id(source.spans, scope) == digest
-    assert run_id(source.spans, scope_of("dts/canal@1")) != digest
+    assert run_id(source.spans, scope, {}) == digest
+    assert run_id(source.spans, scope_of("dts/canal@1"), {}) != digest
+    assert run_id(source.spans, scope, {"a.jsonl": "x"}) not in (digest, run_id(source.spans, scope, {"a.jsonl": "y"}))
     assert Source("a.jsonl", 0) in source.spans
 
 

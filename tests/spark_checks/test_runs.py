@@ -39,7 +39,7 @@ def runs(tmp_path):
 def begin(runs):
     """Write the files of an attempt at a run; returns its place and the record it would have."""
 
-    def write(run, token, window=(0, 10), *, replaces=(), layouts=()):
+    def write(run, token, window=(0, 10), *, replaces=(), layouts=(), topics=()):
         place = Place(runs.root, run, token)
         writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
         writer.write(LEDGER)
@@ -48,7 +48,7 @@ def begin(runs):
             run=run, attempt=token, replaces=replaces, contract="x@1", fingerprint="f", table_contracts="g",
             spans={Source("t", 0): Span(*window)}, counts={}, parts=parts, table_format="parquet",
             tables=tuple(TableRecord(one, 0, {}) for one in layouts), repeats={}, positions={},
-            stream=WriteKey("query", 3),
+            topics=dict(topics), stream=WriteKey("query", 3),
         )  # fmt: skip
 
     return write
@@ -115,6 +115,25 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     assert runs.past().overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
 
 
+def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
+    for run, window, known in (
+        ("aaaa", (0, 10), {"t": "first"}),
+        ("bbbb", (10, 20), {}),
+        ("cccc", (20, 30), {"u": "x"}),
+    ):
+        runs.commit(begin(run, run, window, topics=known)[1], {})
+    runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
+    past = runs.past()
+    runs.check_topics({"t": "first", "u": "x", "v": "new"}, past)
+    runs.check_topics({}, past)
+    runs.check_topics({"t": "second"}, past, without=["aaaa"])
+    fresh = RunDirectory(str(tmp_path))
+    for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
+        with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
+            fresh.check_topics(known, past, without=["bbbb"])
+        assert "another directory" in refused.value.mend
+
+
 def test_layouts_of_runs_side_by_side_come_together_in_one_way():
     narrow = layout(("id", pa.int64()), ("b", pa.string()), awaited=("c", "z"))
     wide = layout(("id", pa.int64()), ("c", pa.string()), ("d", pa.date32()))
@@ -135,16 +154,16 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
 def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
     spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
     later = {Source("t", 0): Span(0, 12)}
-    runs.begin("aaaa", "x@1", None, spans)
-    runs.begin("aaaa", "x@1", None, spans)
+    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
     runs.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
-        runs.begin("bbbb", "x@1", None, later)
+        runs.begin("bbbb", "x@1", None, later, {})
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
     runs.check_cut_off("bbbb", later)
-    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)})
+    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
         runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
@@ -152,7 +171,7 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
     runs.note_begun("aaaa", {"replay": {"of": ["cccc"], "after": [], "topics": []}})
-    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)})
+    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
     assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, {})
