@@ -11,7 +11,8 @@ import pytest
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.spark_checks import consumer
-from cdc_contracts.spark_checks.consumer import open_reader, read_record, read_sample
+from cdc_contracts.spark_checks.consumer import open_reader
+from cdc_contracts.spark_checks.excerpts import read_record, read_sample
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.property_names import translate
 from cdc_contracts.spark_checks.sources import read_topics
