@@ -14,11 +14,12 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.part_files import read_columns
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.shares import hand_out
-from cdc_contracts.spark_checks.sinks import check_whole, open_directory
+from cdc_contracts.spark_checks.sinks import check_whole
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -218,10 +219,10 @@ def _read_coordinates(root: str, files: Iterable[QuarantineFile]) -> Known:
 
 def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield columns of a file, in this order."""
-    filesystem, folder = open_directory(root)
-    path = f"{folder}/{file.path}"
-    check_whole(filesystem, path, file.size, where=path, whose=f"run {file.run}")
-    yield from read_columns(filesystem, path, columns, most=_BATCH_ROWS)
+    folder = Folder(root)
+    path = f"{folder.root}/{file.path}"
+    check_whole(folder, file.path, file.size, where=path, whose=f"run {file.run}")
+    yield from read_columns(folder.filesystem, path, columns, most=_BATCH_ROWS)
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:

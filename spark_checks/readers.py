@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import check_whole, open_directory
+from cdc_contracts.spark_checks.sinks import check_whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,12 +39,12 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     Raises UnavailableError where no run has finished there or a file is lost, UsageError where there is no such table
     or it is not kept in files.
     """
-    filesystem, root = open_directory(directory)
+    folder = Folder(directory)
     found = []
     for one in _of_table(directory, table):
         for part in one["files"]:
             where = f"{directory}/{part['path']}"
-            check_whole(filesystem, f"{root}/{part['path']}", part["size"], where=where, whose="its run")
+            check_whole(folder, part["path"], part["size"], where=where, whose="its run")
             found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], part["size"]))
     return found
 
