@@ -15,8 +15,8 @@ import pyarrow as pa
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.failures import hide, lost_records, tell_failure
-from cdc_contracts.spark_checks.offsets import PATIENCE_SECONDS, Limits, Range, milliseconds, select
+from cdc_contracts.spark_checks.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
+from cdc_contracts.spark_checks.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.property_names import translate
 
 GROUP: Final = "cdc-contracts"

@@ -22,17 +22,8 @@ from cdc_contracts.registry.windows import share_windows
 from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
-from cdc_contracts.spark_checks.offsets import (
-    Range,
-    bounds_of,
-    by_topic,
-    list_topics,
-    range_words,
-    reading_options,
-    resolve,
-    select,
-    topic_ids,
-)
+from cdc_contracts.spark_checks.kafka_source import list_topics, reading_options, resolve, topic_ids
+from cdc_contracts.spark_checks.offsets import Range, bounds_of, by_topic, range_words, select
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.slices import Windows, cut, keep, spread
 

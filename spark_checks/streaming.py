@@ -23,7 +23,8 @@ from cdc_contracts.spark_checks.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
 from cdc_contracts.spark_checks.failures import RecordsGone, tell_stream_failure
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, client_options, list_topics
+from cdc_contracts.spark_checks.kafka_source import client_options, list_topics
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop

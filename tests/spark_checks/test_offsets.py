@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks import offsets
-from cdc_contracts.spark_checks.offsets import parse_range, reading_options, resolve, select, words_of
+from cdc_contracts.spark_checks import kafka_source
+from cdc_contracts.spark_checks.kafka_source import reading_options, resolve
+from cdc_contracts.spark_checks.offsets import parse_range, select, words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -197,7 +198,7 @@ def test_a_missing_topic_is_named_with_those_near_it(spark: SparkSession, broker
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid:9092"])
 def test_a_broker_out_of_reach_is_given_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setattr(offsets, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(kafka_source, "PATIENCE_SECONDS", 2)
     with pytest.raises(UnavailableError, match=r"did not answer|is not known") as failure:
         resolve(spark, address, "t", parse_range(), {})
     assert failure.value.where == address
