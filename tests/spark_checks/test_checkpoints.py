@@ -25,10 +25,10 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Batch
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
-from cdc_contracts.spark_checks.sources import read_files
 
 CONTRACT = "oms-community/canal@2"
 
