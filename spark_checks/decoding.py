@@ -163,7 +163,9 @@ def decode_input(
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None and (replay is None or _moves(judged.tally)):
-            repeats = look_for_repeats(session, runs, place, judged, scope.catalogue)
+            repeats = look_for_repeats(
+                session, runs, place, judged, scope.catalogue, query=None if key is None else key.writer
+            )
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:

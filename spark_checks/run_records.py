@@ -138,6 +138,8 @@ class PastRun:
     """The runs whose quarantined records it has decoded."""
     topics: Mapping[str, str] = field(default_factory=dict)
     """What the broker knew its topics by."""
+    query: str | None = None
+    """The stream that it is a batch of."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -152,6 +154,7 @@ class PastRun:
             positions=read_positions(record.get("positions", ())),
             replays=frozenset((record.get("replay") or {}).get("of", ())),
             topics=record.get("topics", {}),
+            query=(record.get("stream") or {}).get("query"),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
