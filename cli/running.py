@@ -245,11 +245,7 @@ def finish(
 
 
 def _tell_ranges(source: TopicInput | FileInput) -> None:
-    from cdc_contracts.spark_checks.offsets import words_of
+    from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 
-    by_topic: dict[str, dict[int, tuple[int, int]]] = {}
-    for (topic, partition), span in source.spans.items():
-        by_topic.setdefault(topic, {})[partition] = (span.start, span.end)
-    for topic, selected in by_topic.items():
-        first, last = words_of(selected)
-        console.say(f"{topic}: --from '{first}' --to '{last}'")
+    for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
+        console.say(f"{topic}: --from '{words['from']}' --to '{words['to']}'")

@@ -170,12 +170,7 @@ class Checkpoint:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
-            told = dict(json.loads(lines[-1] if version == "v1" else "null"))
-            return {
-                Source(topic, int(partition)): int(offset)
-                for topic, partitions in told.items()
-                for partition, offset in partitions.items()
-            }
+            return read_offsets(json.loads(lines[-1] if version == "v1" else "null"))
         except (ValueError, TypeError, IndexError, AttributeError) as error:
             raise UnavailableError(
                 "the checkpoint is damaged, or of a Spark that writes it in another way",
@@ -207,3 +202,12 @@ class Checkpoint:
     def _forget(self, folder: str, names: Iterable[str]) -> None:
         for name in names:
             self._filesystem.delete_file(f"{self._root}/{folder}/{name}")
+
+
+def read_offsets(told: Mapping[str, Mapping[str, int]]) -> Offsets:
+    """Return offsets as Spark writes them, by topic and partition."""
+    return {
+        Source(topic, int(partition)): int(offset)
+        for topic, partitions in told.items()
+        for partition, offset in partitions.items()
+    }

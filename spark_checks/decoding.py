@@ -10,9 +10,9 @@ import hashlib
 import secrets
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.baseline import judge_again
@@ -25,9 +25,10 @@ from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.repeats import Repeats
-from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled, settle_layouts
 from cdc_contracts.spark_checks.sinks import Place, table_folder
@@ -137,15 +138,16 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     topics = source.topic_ids(session) if key is None else {}
+    past = runs.past()
     run = replay.begin(found) if replay else run_id(spans, found, topics) if key is None else stream_run_id(key)
-    if not output.replace and (done := _recorded(output, run, fail_on)) is not None:
+    if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
     topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
-    overlapping = _overlapping(runs, run, spans, output, topics) if replay is None else ()
-    gone = {run, *(past.run for past in overlapping)}
-    runs.check_topics(topics, without=gone)
+    overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
+    gone = {run, *(one.run for one in overlapping)}
+    runs.check_topics(past, topics, without=gone)
     runs.check_cut_off(run, spans)
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
@@ -163,11 +165,11 @@ def decode_input(
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None and (replay is None or _moves(judged.tally)):
-            repeats = look_for_repeats(
-                session, runs, place, judged, scope.catalogue, query=None if key is None else key.writer
-            )
+            past = runs.past()  # others may have finished while this one judged
+            query = None if key is None else key.writer
+            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue, query=query)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
-            layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
+            layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
                 runs.begin(run, scope.declared, key, spans, topics)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
@@ -177,7 +179,7 @@ def decode_input(
             record = RunRecord(
                 run=run,
                 attempt=place.token,
-                replaces=tuple(past.attempt for past in overlapping),
+                replaces=tuple(one.attempt for one in overlapping),
                 contract=scope.declared,
                 fingerprint=found.fingerprint,
                 table_contracts=found.terms.tables.fingerprint,
@@ -193,10 +195,7 @@ def decode_input(
                 redacted=output.redact and replay is None,
                 replay=replay.as_document(judged.tally) if replay is not None else None,
             )
-            check_settled(runs.layouts(without=gone), layouts)
-            if replay is not None:
-                replay.check()
-            runs.commit(record, report, replaced=gone - {run})
+            runs.commit(record, report, replaced=gone - {run}, check=partial(_check, replay, layouts, gone))
     except BaseException:
         halt(session)
         runs.discard(place, map(table_folder, layouts))
@@ -238,12 +237,12 @@ def halt(session: SparkSession) -> None:
         return
 
 
-def _recorded(output: Output, run: str, fail_on: str) -> Decoded | None:
+def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
     Raises UnavailableError where it was written otherwise than the output asks for.
     """
-    record, report = output.runs.find(run), output.runs.report(run)
+    record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
         return None
     repeats = record["repeats"]
@@ -262,11 +261,11 @@ def _recorded(output: Output, run: str, fail_on: str) -> Decoded | None:
 
 
 def _overlapping(
-    runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output, topics: Mapping[str, str]
+    past: PastRuns, run: str, spans: Mapping[Source, Span], output: Output, topics: Mapping[str, str]
 ) -> Sequence[PastRun]:
-    found = runs.overlapping(run, spans)
+    found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
-        runs.check_topics(topics, without=())
+        output.runs.check_topics(past, topics)
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
@@ -287,6 +286,13 @@ def _check_redaction(done: Decoded, output: Output) -> None:
             where=output.directory,
             mend="--replace writes it again as you ask now",
         )
+
+
+def _check(replay: Replay | None, layouts: Layouts, gone: Collection[str], finished: PastRuns) -> None:
+    """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
+    check_settled(finished.layouts(without=gone), layouts)
+    if replay is not None:
+        replay.check()
 
 
 def _quarantine(output: Output, replay: Replay | None) -> Quarantine:

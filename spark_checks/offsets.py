@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.failures import causes_of, hide, tell_failure
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ Limits = Mapping[int, tuple[int, int]]
 """Per partition the offset of the first record, and the one after the last."""
 OffsetsAtTime = Callable[[datetime], Mapping[int, int]]
 """Per partition the first offset whose timestamp is not earlier; a partition without one is left out."""
+
+_T = TypeVar("_T")
 
 WORDS: Final = (
     'Write earliest, latest, offset:12, offset:0=12,1=90, {"0": 12}, last:1000 (--from only) or a time with its '
@@ -189,6 +193,24 @@ def words_of(selected: Limits) -> tuple[str, str]:
     """The range as JSON that --from and --to accept again."""
     starts, ends = ({str(each): bounds[end] for each, bounds in sorted(selected.items())} for end in (0, 1))
     return json.dumps(starts), json.dumps(ends)
+
+
+def range_words(selected: Mapping[str, Limits]) -> dict[str, dict[str, str]]:
+    """The range of each topic as reports say it, `from` and `to` as `words_of` writes them."""
+    return {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in selected.items()}
+
+
+def bounds_of(spans: Mapping[Source, Span]) -> dict[Source, tuple[int, int]]:
+    """Per partition of a span the first offset, and the one after the last."""
+    return {source: (span.start, span.end) for source, span in spans.items()}
+
+
+def by_topic(told: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
+    """What is told of partitions, topic by topic, in the order that it is told in."""
+    found: dict[str, dict[int, _T]] = {}
+    for source, one in told.items():
+        found.setdefault(source.topic, {})[source.partition] = one
+    return found
 
 
 def _parse(word: str, option: str) -> Bound:

@@ -16,7 +16,7 @@ from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
-from cdc_contracts.spark_checks.offsets import words_of
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import open_directory
 from cdc_contracts.spark_checks.table_formats import PARQUET
@@ -88,8 +88,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     if not formats:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
-        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops, runs.begun()
-    )
+        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops,
+        next((note for note in runs.begun() if "replay" in note), None),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,15 +126,13 @@ class QuarantineInput:
         return [self]
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
-        by_topic: dict[str, dict[int, tuple[int, int]]] = {}
-        for source, span in sorted(self.spans.items()):
-            by_topic.setdefault(source.topic, {})[source.partition] = (span.start, span.end)
+        ranges = range_words(by_topic(bounds_of(dict(sorted(self.spans.items())))))
         return {
             "kind": "quarantine",
             "directory": self.directory,
             "runs": len(self.waiting),
-            "topics": list(by_topic),
-            "ranges": {topic: dict(zip(("from", "to"), words_of(one), strict=True)) for topic, one in by_topic.items()},
+            "topics": list(ranges),
+            "ranges": ranges,
             "blank_lines": 0,
         }
 
@@ -182,9 +181,10 @@ def open_quarantine(
         )
     begun = found.begun
     if begun is not None:
-        files = tuple(file for file in found.files if file.run in begun["of"])
-        replayed = tuple(file for file in found.replayed if file.run in begun["after"])
-        found, topics = replace(found, files=files, replayed=replayed), begun["topics"]
+        noted = begun["replay"]
+        files = tuple(file for file in found.files if file.run in noted["of"])
+        replayed = tuple(file for file in found.replayed if file.run in noted["after"])
+        found, topics = replace(found, files=files, replayed=replayed), noted["topics"]
     known = _read_coordinates(runs.root, found.replayed)
     ends: dict[Source, tuple[int, int]] = {}
     counts: Counter[Source] = Counter()

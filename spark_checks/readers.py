@@ -11,7 +11,7 @@ from pyarrow import fs
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.run_records import grown_layouts
+from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import open_directory
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.positions import PositionLine, PositionStretch
 from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import Repeats, find_repeats
-from cdc_contracts.spark_checks.run_records import PastRun
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import Place
 from cdc_contracts.spark_checks.tasks import TaskResult
@@ -32,13 +32,14 @@ _Before = Mapping[PositionLine, Sequence[tuple[PastRun, PositionStretch]]]
 def look_for_repeats(
     session: SparkSession,
     runs: RunDirectory,
+    finished: PastRuns,
     place: Place,
     judged: TaskResult,
     catalogue: Catalogue,
     *,
     query: str | None,
 ) -> Repeats:
-    """Return the rows of a run that repeat others of it, or of earlier runs of the directory.
+    """Return the rows of a run that repeat others of it, or of the runs of the directory that are finished.
 
     Nothing is read where positions show that none can. Earlier runs are looked at where the contract promises that
     positions never fall: elsewhere a position of theirs may come again by right at any time. The batches of a stream,
@@ -46,7 +47,7 @@ def look_for_repeats(
     """
     lines = judged.positions.whole()
     promises = {line.subject: _promise(catalogue, line.subject) for line in lines}
-    compared = plan_comparison(lines, (one for one in runs.past() if one.run != place.run), promises, query)
+    compared = plan_comparison(lines, (one for one in finished if one.run != place.run), promises, query)
     if not compared.lines:
         return Repeats()
     own = [part.path for part in judged.parts if part.table == "changes"]

@@ -44,7 +44,8 @@ class QuarantineReplay:
             )
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
             after = sorted({file.run for file in source.replayed})
-            self.output.runs.note_begun(run, {"of": list(source.waiting), "after": after, "topics": source.topics})
+            noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
+            self.output.runs.note_begun(run, {"replay": noted})
         return run
 
     def as_document(self, tally: Tally) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from cdc_contracts.registry.detection.detection import Detection
 from cdc_contracts.registry.report import Span, build_report, check_ledger
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.repeats import NO_REPEATS, add_repeats
 from cdc_contracts.spark_checks.sources import TopicInput
 
@@ -50,9 +51,7 @@ class Rolling:
 
     def report(self, source: TopicInput, scope: Scope, detection: Detection | None, fail_on: str) -> dict[str, Any]:
         """Return the report over all batches, as that of one run over the same range."""
-        selected: dict[str, dict[int, tuple[int, int]]] = {}
-        for (topic, partition), span in sorted(self.spans.items()):
-            selected.setdefault(topic, {})[partition] = (span.start, span.end)
+        selected = by_topic(bounds_of(dict(sorted(self.spans.items()))))
         whole = TopicInput(source.bootstrap, selected, source.properties)
         report = build_report(
             self.tally,

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cdc_contracts.registry.canonical.layouts import (
-    Layouts,
-    TableLayout,
-    TableName,
-    read_layout,
-    write_layout,
-)
-from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions, write_positions
+from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, write_layout
+from cdc_contracts.registry.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.offsets import words_of
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.sinks import Part
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -124,46 +118,6 @@ class RunRecord:
         }
 
 
-@dataclass(frozen=True)
-class PastRun:
-    """What later runs have to know of a finished one."""
-
-    run: str
-    attempt: str
-    replaces: tuple[str, ...]
-    spans: Mapping[Source, Span]
-    layouts: tuple[TableLayout, ...]
-    positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
-    replays: frozenset[str] = frozenset()
-    """The runs whose quarantined records it has decoded."""
-    topics: Mapping[str, str] = field(default_factory=dict)
-    """What the broker knew its topics by."""
-    query: str | None = None
-    """The stream that it is a batch of."""
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> PastRun:
-        spans = range_of(record)
-        layouts = tuple(read_layout(one["layout"]) for one in record.get("tables", ()))
-        return cls(
-            run=record["run"],
-            attempt=record.get("attempt", record["run"]),
-            replaces=tuple(record.get("replaces", ())),
-            spans=spans,
-            layouts=layouts,
-            positions=read_positions(record.get("positions", ())),
-            replays=frozenset((record.get("replay") or {}).get("of", ())),
-            topics=record.get("topics", {}),
-            query=(record.get("stream") or {}).get("query"),
-        )
-
-    def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Say whether the run has read some of the same records from where they come from."""
-        if self.replays:
-            return False
-        return overlap(self.spans, spans)
-
-
 def range_document(spans: Mapping[Source, Span]) -> list[dict[str, Any]]:
     """Return a range as run records keep it."""
     return [
@@ -192,34 +146,9 @@ def how_to_finish(note: Mapping[str, Any]) -> str:
     """Return what finishes a run that was cut off: the same run."""
     if note["stream"]:
         return "start the stream again with the checkpoint it had, or decode into another directory"
-    told = []
-    for topic in sorted({one["topic"] for one in note["range"]}):
-        bounds = {one["partition"]: (one["start"], one["end"]) for one in note["range"] if one["topic"] == topic}
-        start, end = words_of(bounds)
-        told.append(f"{topic} --from '{start}' --until '{end}'")
+    ranges = range_words(by_topic(bounds_of(range_of(note))))
+    told = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
     return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"
-
-
-def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
-    """Return what the layouts of runs have come to, whatever the order they ended in.
-
-    Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
-    of the other stand behind, by name.
-    """
-    found: dict[TableName, TableLayout] = {}
-    for layout in sorted(set(layouts), key=_longest_first):
-        longest = found.setdefault(layout.name, layout)
-        names = {column.name.casefold() for column in longest.columns}
-        more = [column for column in layout.columns if column.name.casefold() not in names]
-        columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
-        held = {column.name for column in columns}
-        awaited = dict.fromkeys(name for name in (*longest.awaited, *layout.awaited) if name not in held)
-        found[layout.name] = replace(longest, columns=columns, awaited=tuple(awaited))
-    return found
-
-
-def _longest_first(layout: TableLayout) -> tuple[int, str]:
-    return -len(layout.columns), repr(layout)
 
 
 def _files(parts: Iterable[Part]) -> list[dict[str, Any]]:

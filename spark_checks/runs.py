@@ -4,8 +4,8 @@
                                                                                  files of all attempts, counted or not
     DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
     DIR/_reports/<id>.json                                                       what the run found
-    DIR/_replays/<id>.json                                                       what a replay reads, till it is done
-    DIR/_begun/<id>.json                                                         what a run reads, till it is done
+    DIR/_begun/<id>.json                                                         what a run or a replay reads, till it
+                                                                                 is done
     DIR/_runs/<id>.json                                                          written last: what counts
 
 A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
@@ -17,22 +17,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import pyarrow as pa
 from pyarrow import fs
 
-from cdc_contracts.registry.canonical.layouts import Layouts
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import REPEATS
 from cdc_contracts.spark_checks.run_records import (
-    PastRun,
     RunRecord,
-    grown_layouts,
     how_to_finish,
     overlap,
     range_document,
@@ -46,7 +44,6 @@ from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
-REPLAYS: Final = "_replays"
 BEGUN: Final = "_begun"
 
 
@@ -70,34 +67,27 @@ class RunDirectory:
             if found is not None:
                 yield found
 
-    def find(self, run: str) -> dict[str, Any] | None:
-        """Return the record of a run, None where it is not finished or another has replaced it."""
-        return self._record(run) if any(past.run == run for past in self.past()) else None
+    def find(self, run: str, among: PastRuns | None = None) -> dict[str, Any] | None:
+        """Return the record of a run, None where it is not finished or another has replaced it.
+
+        `among` are the finished runs where they are known already.
+        """
+        known = self.past() if among is None else among
+        return self._record(run) if run in known.names else None
 
     def report(self, run: str) -> dict[str, Any] | None:
         """Return the report of a finished run, None where there is none."""
         return self._read_if_there(f"{self._root}/{REPORTS}/{run}.json")
 
-    def past(self) -> list[PastRun]:
-        """Return all finished runs in short, but for those replaced; what was read before is not read again."""
+    def past(self) -> PastRuns:
+        """Return the runs that are finished now; what was read of one before is not read again."""
         known, self._past = self._past, {}
         for entry in self._listing():
             key = entry.path, entry.size, entry.mtime_ns
             self._past[key] = known.get(key) or PastRun.of(self._read(entry.path))
         # One that was killed while it replaced another may have left the other's record there.
         gone = {attempt for past in self._past.values() for attempt in past.replaces}
-        return [past for past in self._past.values() if past.attempt not in gone]
-
-    def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
-        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
-        others = [past for past in self.past() if past.run != run]
-        found = [past for past in others if past.overlaps(spans)]
-        read_again = {run, *(past.run for past in found)}
-        return [*found, *(past for past in others if past.replays & read_again)]
-
-    def layouts(self, *, without: Collection[str] = ()) -> Layouts:
-        """Return what the finished runs, but for some, have fixed of the layouts of tables."""
-        return grown_layouts(one for past in self.past() if past.run not in without for one in past.layouts)
+        return PastRuns(past for past in self._past.values() if past.attempt not in gone)
 
     def write_part(self, place: Place, table: str, rows: pa.RecordBatch) -> Iterator[Part]:
         """Write a table that the driver holds; yields the file."""
@@ -105,19 +95,30 @@ class RunDirectory:
         writer.write(rows)
         yield from writer.close()
 
-    def commit(self, record: RunRecord, report: Mapping[str, Any], *, replaced: Collection[str] = ()) -> None:
+    def commit(
+        self,
+        record: RunRecord,
+        report: Mapping[str, Any],
+        *,
+        replaced: Collection[str] = (),
+        check: Callable[[PastRuns], None] | None = None,
+    ) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
+        `check` raises where the runs that are finished by now speak against it.
         Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
         with self._alone():
-            overlapping = {past.run for past in self.overlapping(record.run, record.spans)} - set(replaced)
+            past = self.past()
+            overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
             if overlapping and record.replay is None:
                 raise UnavailableError(
                     f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
                     mend="let one command at a time decode a range into a directory",
                 )  # fmt: skip
+            if check is not None:
+                check(past)
             self._publish(record, report, replaced)
 
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
@@ -129,7 +130,7 @@ class RunDirectory:
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
-        self._remove({f"{BEGUN}/{record.run}.json"})
+        self.forget_begun(record.run)
         if before is not None:
             self._remove(_paths(before) - _paths(document))
 
@@ -145,31 +146,29 @@ class RunDirectory:
                 self._remove_run(past.run)
 
     def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
-        """Note what a replay reads, before it writes where nothing can be taken back."""
-        self._write(f"{REPLAYS}/{run}.json", {"run": run, **document})
+        """Note what a run reads, before it writes where nothing can be taken back."""
+        self._write(f"{BEGUN}/{run}.json", {"run": run, **document})
 
-    def begun(self) -> dict[str, Any] | None:
-        """Return what was noted of a replay that is not finished; notes of finished ones are removed."""
-        for entry in self._listing(REPLAYS):
-            found = self._read(entry.path)
-            if self.find(found["run"]) is None:
-                return found
-            self.forget_begun(found["run"])
-        return None
+    def begun(self) -> list[dict[str, Any]]:
+        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
+        notes = [note for entry in self._listing(BEGUN) if (note := self._read_if_there(entry.path)) is not None]
+        finished = self.past().names if notes else frozenset()
+        for note in notes:
+            if note["run"] in finished:
+                self.forget_begun(note["run"])
+        return [note for note in notes if note["run"] not in finished]
 
     def forget_begun(self, run: str) -> None:
-        """Remove what was noted of a replay, if anything was."""
-        path = f"{self._root}/{REPLAYS}/{run}.json"
-        if self._filesystem.get_file_info(path).type == fs.FileType.File:
-            self._filesystem.delete_file(path)
+        """Remove what was noted of a run, if anything was."""
+        self._remove({f"{BEGUN}/{run}.json"})
 
-    def check_topics(self, topics: Mapping[str, str], *, without: Collection[str]) -> None:
+    def check_topics(self, past: PastRuns, topics: Mapping[str, str], *, without: Collection[str] = ()) -> None:
         """Raise UnavailableError where another run, but for some, has read other topics of the same names.
 
         The same offsets mean other records there, and whoever reads the rows could not tell them apart.
         """
-        notes = ((note["run"], note.get("topics", {})) for note in self._notes())
-        for run, known in [*((past.run, past.topics) for past in self.past()), *notes]:
+        begun = ((note["run"], note.get("topics", {})) for note in self.begun())
+        for run, known in (*((one.run, one.topics) for one in past), *begun):
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
             if others and run not in without:
                 raise UnavailableError(
@@ -189,23 +188,21 @@ class RunDirectory:
         with self._alone():
             self.check_cut_off(run, spans)
             note = {
-                "run": run,
                 "contract": contract,
                 "stream": stream_document(key),
                 "topics": dict(topics),
                 "range": range_document(spans),
             }
-            self._write(f"{BEGUN}/{run}.json", note)
+            self.note_begun(run, note)
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
         """Raise UnavailableError where another run was cut off that has read some of the same records.
 
-        Some of its rows may be in tables, and only the same run again knows which. Notes of finished runs are removed.
+        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
+        nobody else does.
         """
-        for note in self._notes():
-            if self.find(note["run"]) is not None:
-                self._remove({f"{BEGUN}/{note['run']}.json"})
-            elif note["run"] != run and overlap(range_of(note), spans):
+        for note in self.begun():
+            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
                 raise UnavailableError(
                     f"run {note['run']} was cut off, or is still running, and has read some of these records: "
                     "some of its rows may be in tables",
@@ -267,10 +264,6 @@ class RunDirectory:
                 self._filesystem.delete_file(f"{self._root}/{path}")
         for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
             self._remove_if_empty(folder)
-
-    def _notes(self) -> list[dict[str, Any]]:
-        """Return what runs have noted that were begun, whether they were finished or not."""
-        return [self._read(entry.path) for entry in self._listing(BEGUN)]
 
     def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:
         listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))

@@ -24,12 +24,14 @@ from cdc_contracts.spark_checks.consumer import open_reader
 from cdc_contracts.spark_checks.failures import reading
 from cdc_contracts.spark_checks.offsets import (
     Range,
+    bounds_of,
+    by_topic,
     list_topics,
+    range_words,
     reading_options,
     resolve,
     select,
     topic_ids,
-    words_of,
 )
 from cdc_contracts.spark_checks.slices import Windows, cut, keep, spread
 
@@ -110,23 +112,14 @@ class TopicInput:
 
         A piece has one window of each partition that it reads.
         """
-        found = []
-        for piece in cut(windows_of(self), offsets):
-            selected: dict[str, dict[int, tuple[int, int]]] = {}
-            for source, window in piece.items():
-                selected.setdefault(source.topic, {})[source.partition] = window
-            found.append(replace(self, selected=selected, sample=None))
-        return found
+        return [replace(self, selected=by_topic(piece), sample=None) for piece in cut(windows_of(self), offsets)]
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
-        ranges = {
-            topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in self.selected.items()
-        }
         return {
             "kind": "kafka",
             "bootstrap": self.bootstrap,
             "topics": list(self.selected),
-            "ranges": ranges,
+            "ranges": range_words(self.selected),
             "blank_lines": 0,
         }
 
@@ -153,10 +146,8 @@ class TopicInput:
             return self.frame(session).mapInArrow(work, schema).collect()
 
     def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
-        for windows in share_windows({source: (span.start, span.end) for source, span in self.spans.items()}, most):
-            selected: dict[str, dict[int, tuple[int, int]]] = {}
-            for source, window in windows.items():
-                selected.setdefault(source.topic, {})[source.partition] = window
+        for windows in share_windows(bounds_of(self.spans), most):
+            selected = by_topic(windows)
             part = replace(self, selected=selected, tasks=None, headers=False, sample=None)
             if not selected:
                 continue
@@ -240,10 +231,7 @@ class FileInput:
         for source in self.plan.line_partitions & set(spans):
             span, counted = spans[source], tally.partitions.get(source)
             blank += span.end - span.start - span.skipped - (counted.read if counted else 0)
-        by_topic: dict[str, dict[int, Window]] = {}
-        for source, window in self.windows.items():
-            by_topic.setdefault(source.topic, {})[source.partition] = window
-        ranges = {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in by_topic.items()}
+        ranges = range_words(by_topic(self.windows))
         return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
@@ -295,8 +283,7 @@ def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool 
     """
     plan = plan_files(paths, whole=whole)
     windows: dict[Source, Window] = {}
-    for topic in {source.topic for source in plan.limits}:
-        limits = {source.partition: window for source, window in plan.limits.items() if source.topic == topic}
+    for topic, limits in by_topic(plan.limits).items():
         for partition, window in select(wanted, limits, _no_times).items():
             windows[Source(topic, partition)] = window
     return FileInput(tuple(map(str, paths)), plan, windows, tasks)
@@ -306,7 +293,7 @@ def windows_of(source: Input) -> Windows:
     """Return what is read of each partition: all of its span, or the slices of a sample."""
     if source.sample is not None:
         return spread(source.spans, source.sample)
-    return {place: [(span.start, span.end)] for place, span in source.spans.items()}
+    return {place: [bounds] for place, bounds in bounds_of(source.spans).items()}
 
 
 def _no_times(_: datetime) -> Mapping[int, int]:

@@ -81,12 +81,17 @@ class Command:
         self.ended.append(ended)
         return ended
 
-    def run_to_the_end(self, kills: list[Kill]) -> Ended:
-        """The command was killed as told, one after the other, and ended by itself after that."""
+    def run_to_the_end(self, kills: list[Kill], survived: Kill | None = None) -> Ended:
+        """The command was killed as told, one after the other, and ended by itself after that.
+
+        `survived` is a kill that it does not die of: Spark gives the task to another worker.
+        """
         for kill in kills:
-            ended = self.run(kill)
-            assert ended.struck, f"{kill} was never reached, exit {ended.code}: {ended.said[-3000:]}"
-        return self.run()
+            check_struck(self.run(kill))
+        last = self.run(survived)
+        if survived is not None:
+            check_struck(last)
+        return last
 
     def _watch(self, process: subprocess.Popen[bytes], kill: Kill | None, notes: Path) -> bool:
         """Wait for the end of the process; strike where that is not done from inside; say whether it was struck."""
@@ -106,6 +111,11 @@ class Command:
         if kill is not None and kill.trap is not None and kill.victim != "worker":
             struck = f'"{kill.victim}"' in notes.read_text()
         return struck
+
+
+def check_struck(ended: Ended) -> None:
+    """The kill was reached before the command had come to its end."""
+    assert ended.struck, f"{ended.kill} was never reached, exit {ended.code}: {ended.said[-3000:]}"
 
 
 def strike(session: int, victim: str) -> bool:

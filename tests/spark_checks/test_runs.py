@@ -11,7 +11,8 @@ from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, grown_layouts
+from cdc_contracts.spark_checks.past_runs import grown_layouts
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
 from cdc_contracts.spark_checks.sinks import Place, TableWriter
@@ -55,7 +56,7 @@ def begin(runs):
 
 def test_a_run_counts_from_its_record_on_and_no_file_of_a_killed_attempt_stays(runs, begin, tmp_path):
     begin("aaaa", "killed")
-    assert (runs.past(), runs.find("aaaa")) == ([], None)
+    assert (runs.past(), runs.find("aaaa")) == ((), None)
     _, record = begin("aaaa", "done")
     begin("bbbb", "other")
     runs.commit(record, {"verdict": "pass"})
@@ -109,9 +110,9 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     (tmp_path / "_runs").mkdir()
     document = {name: record.as_document()[name] for name in kept}
     (tmp_path / "_runs" / "aaaa.json").write_text(json.dumps(document))
-    (past,) = runs.overlapping("bbbb", {Source("t", 0): Span(9, 20)})
+    (past,) = runs.past().overlapping("bbbb", {Source("t", 0): Span(9, 20)})
     assert (past.run, past.layouts, past.positions) == ("aaaa", (), {})
-    assert runs.overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
+    assert runs.past().overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
 
 
 def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
@@ -122,13 +123,14 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
     ):
         runs.commit(begin(run, run, window, topics=known)[1], {})
     runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
-    runs.check_topics({"t": "first", "u": "x", "v": "new"}, without=())
-    runs.check_topics({}, without=())
-    runs.check_topics({"t": "second"}, without=["aaaa"])
+    past = runs.past()
+    runs.check_topics(past, {"t": "first", "u": "x", "v": "new"})
+    runs.check_topics(past, {})
+    runs.check_topics(past, {"t": "second"}, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
-            fresh.check_topics(known, without=["bbbb"])
+            fresh.check_topics(fresh.past(), known, without=["bbbb"])
         assert "another directory" in refused.value.mend
 
 
@@ -165,3 +167,13 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
         runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
+
+
+def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
+    runs.note_begun("aaaa", {"replay": {"of": ["cccc"], "after": [], "topics": []}})
+    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
+    assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
+    _, record = begin("bbbb", "done")
+    runs.commit(record, {})
+    runs.forget_begun("aaaa")
+    assert runs.begun() == []
