@@ -6,11 +6,16 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import yaml
 
 from cdc_contracts.registry.errors import ContractError
+
+DEEPEST: Final = 200
+"""So deep a document may be nested; PyYAML's reader in C overruns its stack far below what Python would notice."""
+MOST_REPEATED: Final = 100_000
+"""So many values the aliases of a document may repeat; a handful of lines can stand for more than a machine holds."""
 
 
 class _TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -51,9 +56,10 @@ def write_values(document: Mapping[str, Any]) -> str:
 def parse_document(text: str, where: str, kind: type[_TextLoader] = _TextLoader) -> dict[str, Any]:
     """Return the mapping that a YAML text holds.
 
-    Raises ContractError where the text is no YAML mapping or names a key twice.
+    Raises ContractError where the text is no YAML mapping, names a key twice, or is not safe to work with.
     """
     try:
+        _refuse_bombs(text, where, kind)
         loader = kind(text)
         try:
             node = loader.get_single_node()
@@ -61,6 +67,9 @@ def parse_document(text: str, where: str, kind: type[_TextLoader] = _TextLoader)
             document = None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        why = ", ".join(part for part in (error.context, error.problem) if part)
+        raise ContractError(f"not readable as YAML: {why}", where=_line(where, error.problem_mark)) from error
     except yaml.YAMLError as error:
         raise ContractError(f"not readable as YAML: {error}", where=where) from error
     if not isinstance(document, dict):
@@ -99,12 +108,43 @@ def without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
     return merge({}, document)
 
 
+def _refuse_bombs(text: str, where: str, kind: type[_TextLoader]) -> None:
+    """Refuse what is nested without end, or is a few lines that stand for millions of values."""
+    values, repeated, open_ones = 0, 0, list[tuple[str | None, int]]()
+    held: dict[str | None, int | None] = {}
+    for event in yaml.parse(text, kind):
+        if isinstance(event, yaml.AliasEvent):
+            again = held.get(event.anchor, 0)
+            if again is None:
+                raise ContractError(f"`*{event.anchor}` stands inside itself", where=_line(where, event.start_mark))
+            values += again
+            repeated += again
+        elif isinstance(event, yaml.CollectionStartEvent):
+            open_ones.append((event.anchor, values))
+            values += 1
+            held[event.anchor] = None
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_ones.pop()
+            held[anchor] = values - before
+        elif isinstance(event, yaml.ScalarEvent):
+            values += 1
+            held[event.anchor] = 1
+        if len(open_ones) > DEEPEST:
+            raise ContractError(f"nested deeper than {DEEPEST}", where=_line(where, event.start_mark))
+        if repeated > MOST_REPEATED:
+            raise ContractError(f"aliases repeat more than {MOST_REPEATED:,} values", where=where)
+
+
+def _line(where: str, mark: Any) -> str:
+    return where if mark is None else f"{where}:{mark.line + 1}"
+
+
 def _refuse_duplicates(node: yaml.Node | None, where: str) -> None:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
             if key.value in seen:
-                raise ContractError(f"key `{key.value}` stands twice", where=f"{where}:{key.start_mark.line + 1}")
+                raise ContractError(f"key `{key.value}` stands twice", where=_line(where, key.start_mark))
             seen.add(key.value)
             _refuse_duplicates(value, where)
     elif isinstance(node, yaml.SequenceNode):

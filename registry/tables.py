@@ -120,7 +120,16 @@ def read_table_contracts(path: Path) -> TableContracts:
     found = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
     if not found:
         raise UsageError(f"no .yaml file below {path}")
-    return TableContracts(parse_table_contract(documents.read_document(file), str(file)) for file in found)
+    contracts: dict[str, TableContract] = {}
+    files: dict[str, Path] = {}
+    for file in found:
+        contract = parse_table_contract(documents.read_document(file), str(file))
+        if contract.table in contracts:
+            raise ContractError(
+                f"two contracts for table {contract.table}", where=f"{files[contract.table]} and {file}"
+            )
+        contracts[contract.table], files[contract.table] = contract, file
+    return TableContracts(contracts.values())
 
 
 def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:

@@ -137,8 +137,8 @@ def decode_input(
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
-    topics = source.topic_ids(session) if key is None else {}
     past = runs.past()
+    topics = source.topic_ids(session) if key is None else {}
     run = replay.begin(found) if replay else run_id(spans, found, topics) if key is None else stream_run_id(key)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
@@ -147,7 +147,7 @@ def decode_input(
     topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     gone = {run, *(one.run for one in overlapping)}
-    runs.check_topics(past, topics, without=gone)
+    runs.check_topics(topics, past, without=gone)
     runs.check_cut_off(run, spans)
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
@@ -265,7 +265,7 @@ def _overlapping(
 ) -> Sequence[PastRun]:
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
-        output.runs.check_topics(past, topics)
+        output.runs.check_topics(topics, past)
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"

@@ -162,13 +162,13 @@ class RunDirectory:
         """Remove what was noted of a run, if anything was."""
         self._remove({f"{BEGUN}/{run}.json"})
 
-    def check_topics(self, past: PastRuns, topics: Mapping[str, str], *, without: Collection[str] = ()) -> None:
+    def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
         """Raise UnavailableError where another run, but for some, has read other topics of the same names.
 
         The same offsets mean other records there, and whoever reads the rows could not tell them apart.
         """
         begun = ((note["run"], note.get("topics", {})) for note in self.begun())
-        for run, known in (*((one.run, one.topics) for one in past), *begun):
+        for run, known in [*((one.run, one.topics) for one in past), *begun]:
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
             if others and run not in without:
                 raise UnavailableError(

@@ -123,6 +123,9 @@ def table_contracts_hold_together(draft: Draft) -> Iterator[Fault]:
         found += draft.samples[version.reference].table_files
     tables: dict[tuple[str, str], Traversable] = {}
     for file in found:
+        if faults := list(_unreadable(file)):
+            yield from faults
+            continue
         try:
             contract = parse_table_contract(_read_yaml(file), str(file))
         except ContractError as error:
@@ -145,7 +148,9 @@ def _unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[Fault]:
     except ValueError as error:
         yield Fault(file, "one JSON document", str(error))
     except ContractError as error:
-        yield Fault(file, "one YAML document", error.what.replace("\n", " "))
+        line = error.where.rpartition(":")[2]
+        spot = (int(line), 1) if line.isdigit() and not is_list else None
+        yield Fault(file, "one YAML document", error.what.replace("\n", " "), spot=spot)
 
 
 def _read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:

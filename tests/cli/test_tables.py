@@ -165,6 +165,27 @@ def test_the_folder_of_the_settings_is_checked_where_none_is_named(here, capsys)
     assert main(["lint", "mine"]) == 1
 
 
+def test_files_that_are_no_contract_are_told_with_the_line_and_keep_no_other_from_being_checked(here, capsys):
+    mine = here / "mine"
+    mine.mkdir()
+    (mine / "bytes.yaml").write_bytes(b"table: shop.caf\xe9\n")
+    (mine / "half.yaml").write_text("table: shop.orders\ncolumns:\n  id: {type: int")
+    (mine / "twice.yaml").write_text("table: shop.orders\ncolumns:\n  id: {type: int}\n  id: {type: bigint}\n")
+    (mine / "typo.yaml").write_text("table: shop.orders\ncolumns: {id: {type: int, nulable: false}}\n")
+    (mine / "wrong.yaml").write_text(ORDERS.replace("bigint unsigned", "bigitn"))
+    assert main(["tables", "check", "mine"]) == 1
+    told = [line.split(" error ")[0] for line in capsys.readouterr().out.splitlines()]
+    at = ["bytes.yaml:", "half.yaml:4:1:", "twice.yaml:4:1:", "typo.yaml:2:27:", "wrong.yaml:3:8:"]
+    assert told == [f"mine/{one}" for one in at]
+
+
+def test_two_contracts_of_one_table_are_told_with_their_files(here, capsys):
+    for name in ("one.yaml", "two.yaml"):
+        (here / name).write_text(ORDERS)
+    assert main(["check", "shop.sql", "--contract", "dts/canal@2", "--tables", "."]) == 2
+    assert "two contracts for table shop.orders (one.yaml and two.yaml)" in capsys.readouterr().err
+
+
 def test_types_are_held_against_the_contracts_that_topics_are_bound_to(here, capsys):
     (here / "mine").mkdir()
     (here / "mine" / "a.yaml").write_text(ORDERS)

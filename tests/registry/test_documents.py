@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from cdc_contracts.registry.documents import merge, parse_document, read_document, without_nulls
@@ -53,6 +55,39 @@ def test_what_is_no_mapping_is_refused(text):
     with pytest.raises(ContractError) as error:
         parse(text)
     assert error.value.where.startswith("here")
+
+
+def billions():
+    """Ten lines that stand for more than three thousand million values."""
+    lines = [
+        f"{name}: &{name} [{', '.join(f'*{before}' for _ in range(9))}]" for before, name in pairwise("abcdefghij")
+    ]
+    return "\n".join(["a: &a [x, x, x, x, x, x, x, x, x]", *lines])
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "where"),
+    [
+        (billions(), "aliases repeat more than 100,000 values", "here"),
+        ("a: 1\nb: &b\n  c: *b", "`*b` stands inside itself", "here:3"),
+        ("a:\n  " + "[" * 100_000, "nested deeper than 200", "here:2"),
+        ("- " * 100_000 + "a", "nested deeper than 200", "here:1"),
+        ("\n".join(" " * deep + "a:" for deep in range(300)), "nested deeper than 200", "here:201"),
+    ],
+)
+def test_a_document_that_is_a_bomb_is_refused_at_once(text, says, where):
+    with pytest.raises(ContractError) as error:
+        parse(text)
+    assert (error.value.what, error.value.where) == (says, where)
+
+
+def test_what_stands_once_may_be_named_again():
+    assert parse("a: &a {type: int}\nb: [*a, *a]") == {"a": {"type": "int"}, "b": [{"type": "int"}, {"type": "int"}]}
+
+
+def test_a_text_that_is_no_yaml_is_told_with_its_line():
+    with pytest.raises(ContractError, match=r"not readable as YAML: .*expected.* \(here:3\)"):
+        parse("a: 1\nb:\n  }")
 
 
 @pytest.mark.parametrize(

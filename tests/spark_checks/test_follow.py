@@ -98,9 +98,9 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     assert (code, len(list((here / "out/_runs").glob("*.json")))) == (1, 3)
     _, _, whole = call("decode", topic, "--to", "whole", contract=POSITIONED)
     assert report == whole
-    # Of thirty messages that were sent again in another batch three are no rows.
-    assert (report["repeats"]["rows"], report["repeats"]["tables"][0]["first_offset"]) == (27, 0)
-    assert "27 rows repeat others" in said
+    # Thirty messages were sent again in another batch; this dialect tells no DDL, so that each is a row.
+    assert (report["repeats"]["rows"], report["repeats"]["tables"][0]["first_offset"]) == (30, 0)
+    assert "30 rows repeat others" in said
     for table in ("changes", "control", "quarantine"):
         assert read_table(here / "out", table) == read_table(here / "whole", table)
     ledger = read_table(here / "out", "ledger")

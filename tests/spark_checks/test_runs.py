@@ -124,13 +124,13 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         runs.commit(begin(run, run, window, topics=known)[1], {})
     runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
     past = runs.past()
-    runs.check_topics(past, {"t": "first", "u": "x", "v": "new"})
-    runs.check_topics(past, {})
-    runs.check_topics(past, {"t": "second"}, without=["aaaa"])
+    runs.check_topics({"t": "first", "u": "x", "v": "new"}, past)
+    runs.check_topics({}, past)
+    runs.check_topics({"t": "second"}, past, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
-            fresh.check_topics(fresh.past(), known, without=["bbbb"])
+            fresh.check_topics(known, past, without=["bbbb"])
         assert "another directory" in refused.value.mend
 
 
