@@ -165,7 +165,8 @@ def decode_input(
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None and (replay is None or _moves(judged.tally)):
             past = runs.past()  # others may have finished while this one judged
-            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue)
+            query = None if key is None else key.writer
+            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue, query=query)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
@@ -185,11 +186,13 @@ def decode_input(
                 counts=sum_rows(ledger),
                 parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
+                table_schema=output.tables.schema,
                 tables=tables,
                 repeats=report["repeats"],
                 positions=judged.positions.whole(),
                 topics=topics,
                 stream=key,
+                current=output.tables.keeps_current,
                 redacted=output.redact and replay is None,
                 replay=replay.as_document(judged.tally) if replay is not None else None,
             )
@@ -226,9 +229,10 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         return None
     repeats = record["repeats"]
     kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
-    if record["table_format"] != output.tables.name or kept_otherwise:
+    schema = record.get("table_schema", output.tables.schema)
+    if (record["table_format"], schema) != (output.tables.name, output.tables.schema) or kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, its tables as {record['table_format']}, "
+            f"run {run} is there already, its tables as {record['table_format']} in {schema or 'the directory'}, "
             f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
             mend="choose another directory, or give --replace to write it anew",
