@@ -6,9 +6,7 @@ record last: it counts whole or not at all, and the same run again changes nothi
 
 from __future__ import annotations
 
-import hashlib
 import secrets
-import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +26,13 @@ from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.repeats import Repeats
+from cdc_contracts.spark_checks.run_names import name_batch, name_run
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled, settle_layouts
 from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Quarantine,
@@ -138,8 +138,14 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    topics = source.topic_ids(session) if key is None else {}
-    run = replay.begin(found) if replay else run_id(spans, found, topics) if key is None else stream_run_id(key)
+    topics: Mapping[str, str] = {}
+    if replay is not None:
+        run = replay.begin(found)
+    elif key is not None:
+        run = name_batch(key)
+    else:
+        topics = source.topic_ids(session)
+        run = name_run(spans, found.fingerprint, topics)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
@@ -203,37 +209,6 @@ def decode_input(
         runs.discard(place)
         return Decoded(judged.tally, report, run, output.directory, withheld)
     return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
-
-
-def run_id(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str]) -> str:
-    """Return the name of a run: the same range judged by the same contract on the same terms has the same.
-
-    `topics` are what the broker knows the topics by, as far as it tells: one that was made anew is another.
-    """
-    digest = hashlib.sha256()
-    for source, span in sorted(spans.items()):
-        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
-    for told in sorted(topics.items()):
-        digest.update("{}\n{}\n".format(*told).encode())
-    digest.update(scope.fingerprint.encode())
-    return digest.hexdigest()[:16]
-
-
-def stream_run_id(key: WriteKey) -> str:
-    """Return the name of a batch of a stream: the same batch of the same query has the same, whatever it reads."""
-    return hashlib.sha256(f"{key.writer}\n{key.number}".encode()).hexdigest()[:16]
-
-
-def halt(session: SparkSession) -> None:
-    """No task of the session is running any more, or the patience for it is used up."""
-    try:
-        context = session.sparkContext
-        context.cancelAllJobs()
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
-            time.sleep(0.1)
-    except Exception:  # noqa: BLE001  the session itself may be what failed
-        return
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
@@ -332,6 +307,3 @@ def _type(
     written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
     check_typed(judged.rows, dropped, written.rows)
     return table_records(layouts, written)
-
-
-_PATIENCE_SECONDS = 15
