@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from producing import open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks import kafka_source
@@ -256,26 +257,12 @@ def test_records_that_are_gone_when_they_are_read_fail_the_job(spark: SparkSessi
 
 
 def test_aborted_records_and_transaction_marks_are_gaps(spark: SparkSession, broker: Broker, make_topic) -> None:  # type: ignore[no-untyped-def]
-    from confluent_kafka import Producer
-
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for value, keep in ((b"kept", True), (b"aborted", False), (b"kept too", True)):
-        producer.begin_transaction()
-        producer.produce(topic, value)
-        producer.flush(30)
-        if keep:
-            producer.commit_transaction(30)
-        else:
-            producer.abort_transaction(30)
-    producer.begin_transaction()
-    producer.produce(topic, b"still open")
-    producer.flush(30)
-    assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 6)}
-    rows = read(spark, broker.bootstrap, topic).select("offset", "value").collect()
-    assert [(row.offset, bytes(row.value)) for row in rows] == [(0, b"kept"), (4, b"kept too")]
-    producer.abort_transaction(30)
+    write_transactions(broker, topic, ([b"kept"], True), ([b"aborted"], False), ([b"kept too"], True))
+    with open_transaction(broker, topic, [b"still open"]):
+        assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 6)}
+        rows = read(spark, broker.bootstrap, topic).select("offset", "value").collect()
+        assert [(row.offset, bytes(row.value)) for row in rows] == [(0, b"kept"), (4, b"kept too")]
     assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 8)}
     assert read(spark, broker.bootstrap, topic, "offset:5").count() == 0
 
