@@ -146,8 +146,8 @@ def decode_input(
     topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     gone = {run, *(one.run for one in overlapping)}
-    runs.check_topics(topics, past, without=gone)
-    runs.check_cut_off(run, spans)
+    runs.begun.check_topics(topics, past, without=gone)
+    runs.begun.check_cut_off(run, spans)
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
     record = None
@@ -170,7 +170,7 @@ def decode_input(
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
-                runs.begin(run, scope.declared, key, spans, topics)
+                runs.begun.add(run, scope.declared, key, spans, topics)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
             ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
             if replay is not None:
@@ -248,7 +248,7 @@ def _overlapping(
 ) -> Sequence[PastRun]:
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
-        output.runs.check_topics(topics, past)
+        output.runs.begun.check_topics(topics, past)
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"

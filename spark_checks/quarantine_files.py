@@ -130,7 +130,7 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
-        frozenset(schemas), current, drops, next((note for note in runs.begun() if "replay" in note), None),
+        frozenset(schemas), current, drops, runs.begun.replay(),
     )  # fmt: skip
 
 
