@@ -44,7 +44,7 @@ from cdc_contracts.spark_checks.tasks import (
     merge_results,
 )
 from cdc_contracts.spark_checks.typed_tables import TypedTables, WriteKey
-from cdc_contracts.spark_checks.unrepeated import leave_out
+from cdc_contracts.spark_checks.unrepeated import drop_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -312,7 +312,7 @@ def _type(
     changes = [part for part in judged.parts if part.table == "changes"]
     dropped: Counter[TableName] = Counter()
     if output.drop_duplicates and repeats.parts:
-        changes, dropped = leave_out(session, place, changes, repeats.parts), repeats.by_table()
+        changes, dropped = drop_repeats(session, place, changes, repeats.parts), repeats.by_table()
     written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
     check_typed(judged.rows, dropped, written.rows)
     return table_records(layouts, written)

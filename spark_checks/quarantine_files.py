@@ -18,6 +18,7 @@ from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_co
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.part_files import read_columns
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import check_whole
@@ -126,8 +127,6 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             redacted[record["run"]] = record["counts"]["quarantined"]
         else:
             files += _files(record, "quarantine")
-    if not formats:
-        raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
         frozenset(schemas), current, drops, runs.begun.replay(),
@@ -270,4 +269,4 @@ def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterato
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
-    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in record["files"] if one["table"] == table]
+    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in files_of(record, table)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
@@ -82,10 +82,6 @@ def _of_table(directory: str, table: str | None) -> list[Mapping[str, Any]]:
 
 def _tables(directory: str) -> Iterator[Mapping[str, Any]]:
     """Yield what the records of finished runs say of typed tables, with the format that each was written in."""
-    finished = False
     for record in RunDirectory(directory).records():
-        finished = True
         for one in record.get("tables", ()):
             yield {**one, "format": record["table_format"]}
-    if not finished:
-        raise UnavailableError("no finished run of `decode` there", where=directory)

@@ -141,6 +141,11 @@ def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     return any(one.start < other.end and other.start < one.end for one, other in shared)
 
 
+def files_of(record: Mapping[str, Any], output: str) -> list[Mapping[str, Any]]:
+    """Return the files of an output, such as `changes`, that a record names."""
+    return [part for part in record["files"] if part["table"] == output]
+
+
 def stream_document(key: WriteKey | None) -> dict[str, Any] | None:
     """Return whose batch a run is, as run records keep it."""
     return None if key is None else {"query": key.writer, "batch": key.number}

@@ -48,8 +48,14 @@ class RunDirectory:
         return self._folder.root if self._folder.local else self.directory
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of all finished runs that none has replaced, in order of their ids."""
-        for past in self.past():
+        """Yield the records of all finished runs that none has replaced, in order of their ids.
+
+        Raises UnavailableError where there is none.
+        """
+        finished = self.past()
+        if not finished:
+            raise UnavailableError("no finished run of `decode` there", where=self.directory)
+        for past in finished:
             found = self._record(past.run)
             if found is not None:
                 yield found

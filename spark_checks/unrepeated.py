@@ -22,7 +22,7 @@ UNREPEATED: Final = "unrepeated"
 _PLACE: Final = ("topic", "partition", "offset", "row_index")
 
 
-def leave_out(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
+def drop_repeats(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
     """Write the rows of changes files that are not among the repeats, and return the files."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
