@@ -138,14 +138,8 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    topics: Mapping[str, str] = {}
-    if replay is not None:
-        run = replay.begin(found)
-    elif key is not None:
-        run = name_batch(key)
-    else:
-        topics = source.topic_ids(session)
-        run = name_run(spans, found.fingerprint, topics)
+    topics = source.topic_ids(session) if key is None and replay is None else {}
+    run = replay.begin(found) if replay else _name(spans, found, topics, key)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
@@ -172,7 +166,8 @@ def decode_input(
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None and (replay is None or _moves(judged.tally)):
             past = runs.past()  # others may have finished while this one judged
-            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue)
+            query = None if key is None else key.writer
+            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue, query=query)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
             layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
@@ -192,11 +187,13 @@ def decode_input(
                 counts=sum_rows(ledger),
                 parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
+                table_schema=output.tables.schema,
                 tables=tables,
                 repeats=report["repeats"],
                 positions=judged.positions.whole(),
                 topics=topics,
                 stream=key,
+                current=output.tables.keeps_current,
                 redacted=output.redact and replay is None,
                 replay=replay.as_document(judged.tally) if replay is not None else None,
             )
@@ -211,6 +208,10 @@ def decode_input(
     return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
 
 
+def _name(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str], key: WriteKey | None) -> str:
+    return name_batch(key) if key is not None else name_run(spans, scope.fingerprint, topics)
+
+
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
@@ -221,9 +222,10 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         return None
     repeats = record["repeats"]
     kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
-    if record["table_format"] != output.tables.name or kept_otherwise:
+    schema = record.get("table_schema", output.tables.schema)
+    if (record["table_format"], schema) != (output.tables.name, output.tables.schema) or kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, its tables as {record['table_format']}, "
+            f"run {run} is there already, its tables as {record['table_format']} in {schema or 'the directory'}, "
             f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
             mend="choose another directory, or give --replace to write it anew",

@@ -40,6 +40,8 @@ class ParquetTables:
 
     name = "parquet"
     replaceable = True
+    schema = None
+    keeps_current = False
 
     def __init__(self, above: str = TABLES) -> None:
         self._above = above

@@ -19,7 +19,8 @@ from cdc_contracts.spark_checks.run_records import overlap, range_of
 class PastRun:
     """A finished run in short.
 
-    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by.
+    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by, and
+    `query` the stream that it is a batch of.
     """
 
     run: str
@@ -30,6 +31,7 @@ class PastRun:
     positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
     replays: frozenset[str] = frozenset()
     topics: Mapping[str, str] = field(default_factory=dict)
+    query: str | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -42,6 +44,7 @@ class PastRun:
             positions=read_positions(record.get("positions", ())),
             replays=frozenset((record.get("replay") or {}).get("of", ())),
             topics=record.get("topics", {}),
+            query=(record.get("stream") or {}).get("query"),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,15 +46,18 @@ class QuarantineFile:
 class QuarantineFiles:
     """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
 
-    `redacted` counts, run by run, the records that are there only in shapes; `formats` are those of the runs' tables,
-    `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what was
-    noted of a replay that is not finished.
+    `topics` are those that the runs have read. `redacted` counts, run by run, the records that are there only in
+    shapes; `formats` are those of the runs' tables, `schemas` the schemas of catalogs that these are in, None for the
+    directory; `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what
+    was noted of a replay that is not finished.
     """
 
     files: tuple[QuarantineFile, ...]
     replayed: tuple[QuarantineFile, ...]
+    topics: frozenset[str]
     redacted: Mapping[str, int]
     formats: frozenset[str]
+    schemas: frozenset[str | None]
     current: bool
     drops: bool
     begun: Mapping[str, Any] | None = None
@@ -68,17 +72,53 @@ class QuarantineFiles:
             )
         return next(iter(self.formats))
 
+    def find_schema(self, wanted: str | None) -> str | None:
+        """Return the schema that the typed tables are in, None for the directory; runs of old do not tell it.
+
+        Raises UsageError where they are in several, or not in the one that is wanted.
+        """
+        if len(self.schemas) > 1:
+            raise UsageError(
+                f"the runs keep their tables in several places: {', '.join(sorted(map(_name_schema, self.schemas)))}",
+                mend="decode the ranges of one of them again, into a directory of its own",
+            )
+        known = next(iter(self.schemas), wanted)
+        if wanted not in (None, known):
+            raise UsageError(
+                f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
+                mend="leave --to away: what is decoded now goes to where the rest is",
+            )
+        return known
+
+    def check_topics(self, wanted: Iterable[str], directory: str) -> None:
+        """Raise UsageError where no run has read one of these topics."""
+        for topic in wanted:
+            if topic not in self.topics:
+                near = difflib.get_close_matches(topic, sorted(self.topics), 3, 0)
+                raise UsageError(
+                    f"no run there has read topic {topic}", where=directory, mend=f"Near it are: {', '.join(near)}."
+                )
+
 
 def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     """Return what the finished runs of a directory have quarantined. Raises UnavailableError where there is none."""
     files: list[QuarantineFile] = []
     replayed: list[QuarantineFile] = []
     redacted: dict[str, int] = {}
+    topics: set[str] = set()
     formats: set[str] = set()
+    schemas: set[str | None] = set()
     current = drops = False
     for record in runs.records():
+        topics |= {one["topic"] for one in record["range"]}
         formats.add(record.get("table_format", PARQUET))
-        current = current or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        if "table_schema" in record:
+            schemas.add(record["table_schema"])
+        current = (
+            current
+            or record.get("current", False)
+            or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        )
         drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
         if record.get("replay"):
             replayed += _files(record, "replayed")
@@ -89,8 +129,8 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     if not formats:
         raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
-        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops,
-        next((note for note in runs.begun() if "replay" in note), None),
+        tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
+        frozenset(schemas), current, drops, next((note for note in runs.begun() if "replay" in note), None),
     )  # fmt: skip
 
 
@@ -206,6 +246,10 @@ def open_quarantine(
         waiting=dict(sorted((+waiting).items())), topics=tuple(topics), tasks=tasks,
         begun=begun["run"] if begun is not None else None,
     )  # fmt: skip
+
+
+def _name_schema(schema: str | None) -> str:
+    return "the directory" if schema is None else f"table:{schema}"
 
 
 def _waiting(rows: pa.RecordBatch, known: Known, topics: Sequence[str]) -> pa.RecordBatch:

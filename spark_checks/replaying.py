@@ -35,16 +35,10 @@ class QuarantineReplay:
     def begin(self, scope: Scope) -> str:
         source = self.source
         run = name_replay(source.waiting, source.topics, scope.fingerprint)
-        if source.begun not in (None, run):
-            raise UnavailableError(
-                "a replay by another contract was begun and not finished: some of its rows may be in tables",
-                where=self.output.directory,
-                mend="replay by the contract and table contracts of then, and by these afterwards",
-            )
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
             after = sorted({file.run for file in source.replayed})
             noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
-            self.output.runs.note_begun(run, {"replay": noted})
+            self.output.runs.begin_replay(run, noted, self.check)
         return run
 
     def as_document(self, tally: Tally) -> dict[str, Any]:

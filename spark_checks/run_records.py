@@ -64,8 +64,9 @@ class RunRecord:
 
     `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
     the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
-    `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has
-    decoded records, None where it read them from their source.
+    `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
+    rows are kept of them. `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine
+    of which runs it has decoded records, None where it read them from their source.
     """
 
     run: str
@@ -78,11 +79,13 @@ class RunRecord:
     counts: Mapping[str, int]
     parts: tuple[Part, ...]
     table_format: str
+    table_schema: str | None
     tables: tuple[TableRecord, ...]
     repeats: Mapping[str, Any]
     positions: Mapping[PositionLine, PositionStretch]
     topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
+    current: bool = False
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
 
@@ -114,6 +117,8 @@ class RunRecord:
             "repeats": dict(self.repeats),
             "positions": write_positions(self.positions),
             "table_format": self.table_format,
+            "table_schema": self.table_schema,
+            "current": self.current,
             "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
         }
 

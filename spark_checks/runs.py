@@ -153,6 +153,24 @@ class RunDirectory:
         """Note what a run reads, before it writes where nothing can be taken back."""
         self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})
 
+    def begin_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
+        """Note what a replay reads, before it writes where nothing can be taken back.
+
+        `check` raises where the quarantine is not what the replay has found.
+        Raises UnavailableError where another was begun and is not finished.
+        """
+        with self._alone():
+            other = next((note["run"] for note in self.begun() if "replay" in note and note["run"] != run), None)
+            if other is not None:
+                raise UnavailableError(
+                    f"replay {other} by another contract was begun and not finished, or is still running: some of its "
+                    "rows may be in tables",
+                    where=self.directory,
+                    mend="replay by the contract and table contracts of then, and by these afterwards",
+                )
+            check()
+            self.note_begun(run, {"replay": dict(noted)})
+
     def begun(self) -> list[dict[str, Any]]:
         """Return what was noted of runs that are not finished; notes of finished ones are removed."""
         found = [self._folder.read_document(f"{BEGUN}/{entry.base_name}") for entry in self._listing(BEGUN)]

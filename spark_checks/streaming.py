@@ -39,8 +39,8 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey], Tally]
-"""Does the work of a batch, unless it is done already, and returns its tally."""
+Judge = Callable[[TopicInput, Scope, WriteKey], tuple[Tally, Mapping[str, Any] | None]]
+"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept."""
 
 
 class Follow:
@@ -191,15 +191,15 @@ class Follow:
         there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
         source = wanted.input(by_topic(there), headers=wanted.command == DECODE)
         try:
-            tally = self._judge(source, scope, key)
+            tally, repeats = self._judge(source, scope, key)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, mend="Follow with a new checkpoint, and --new-epoch where rows are "
                 "kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
-        self.whole.add(number, tally, spans)
+        self.whole.add(number, tally, spans, repeats)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
-        self.own.add(number, tally, spans)
+        self.own.add(number, tally, spans, repeats)
         self._done = number
         self._observer.note_batch(Batch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 

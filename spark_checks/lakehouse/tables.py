@@ -16,6 +16,7 @@ from cdc_contracts.spark_checks.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.lakehouse.addresses import (
     HISTORY,
     Addresses,
+    CatalogSchema,
     DeltaDirectory,
     IcebergDirectory,
     parse_schema,
@@ -77,6 +78,14 @@ class LakehouseTables:
     @property
     def replaceable(self) -> bool:
         return False
+
+    @property
+    def schema(self) -> str | None:
+        return self.addresses.text if isinstance(self.addresses, CatalogSchema) else None
+
+    @property
+    def keeps_current(self) -> bool:
+        return self.current is not None
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""

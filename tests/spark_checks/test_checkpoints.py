@@ -160,12 +160,12 @@ class Hostile:
 @pytest.mark.parametrize(
     "data",
     [
-        pickle.dumps((__version__, {}, Hostile(), 0, None)),
+        pickle.dumps((__version__, {}, Hostile(), 0, None, None)),
         b"cposix\nsystem\n(S'true'\ntR.",
         b"ccdc_contracts.registry.reports.kinds\nwrite_whole\n(tR.",
         b"",
         b"\x80",
-        pickle.dumps(("0.0.0", {}, Tally(), 1, 0)),
+        pickle.dumps(("0.0.0", {}, Tally(), 1, 0, None)),
     ],
 )
 def test_an_account_is_read_as_values_alone(data, capsys):

@@ -133,6 +133,7 @@ def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
         CatalogSchema(("pond", "db"), "iceberg").prepare(spark)
     with pytest.raises(UsageError, match="written CATALOG"):
         parse_schema("lake", "iceberg")
+    assert parse_schema("lake.`a.b``c`.d", "delta").text == "lake.`a.b``c`.d"
 
 
 def test_a_table_is_found_by_a_name_that_no_other_table_has():

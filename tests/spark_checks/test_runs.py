@@ -1,17 +1,21 @@
 """The runs of a directory, without Spark: what counts, whatever was stopped half-way."""
 
+import fcntl
 import json
+import os
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.past_runs import grown_layouts
+from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
@@ -47,6 +51,7 @@ def begin(runs):
         return place, RunRecord(
             run=run, attempt=token, replaces=replaces, contract="x@1", fingerprint="f", table_contracts="g",
             spans={Source("t", 0): Span(*window)}, counts={}, parts=parts, table_format="parquet",
+            table_schema=None,
             tables=tuple(TableRecord(one, 0, {}) for one in layouts), repeats={}, positions={},
             topics=dict(topics), stream=WriteKey("query", 3),
         )  # fmt: skip
@@ -115,6 +120,45 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     assert runs.past().overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
 
 
+def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begin, tmp_path):
+    _, record = begin("aaaa", "done")
+    looked = []
+
+    def look(*_):
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        looked.append(runs.past().names)
+
+    (tmp_path / "_runs").mkdir()
+    folder = os.open(tmp_path / "_runs", os.O_RDONLY)
+    try:
+        runs.begin_replay("bbbb", {"of": []}, look)
+        runs.commit(record, {}, check=look)
+    finally:
+        os.close(folder)
+    assert looked == [frozenset()] * 2
+
+
+def test_a_replay_goes_where_the_runs_went(runs, begin):
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze"), {})
+    found = list_quarantine(runs)
+    assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
+    with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
+        found.find_schema("lake.silver")
+    runs.commit(begin("bbbb", "other", (10, 20))[1], {})
+    with pytest.raises(UsageError, match=r"in several places: table:lake\.bronze, the directory"):
+        list_quarantine(runs).find_schema(None)
+
+
+def test_a_replay_of_a_topic_that_no_run_has_read_is_refused(runs, begin):
+    runs.commit(begin("aaaa", "one")[1], {})
+    found = list_quarantine(runs)
+    found.check_topics(["t"], "out")
+    with pytest.raises(UsageError, match="no run there has read topic tt") as refused:
+        found.check_topics(["t", "tt"], "out")
+    assert (refused.value.where, refused.value.mend) == ("out", "Near it are: t.")
+
+
 def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
     for run, window, known in (
         ("aaaa", (0, 10), {"t": "first"}),
@@ -170,7 +214,11 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
-    runs.note_begun("aaaa", {"replay": {"of": ["cccc"], "after": [], "topics": []}})
+    noted = {"of": ["cccc"], "after": [], "topics": []}
+    for _ in range(2):
+        runs.begin_replay("aaaa", noted, lambda: None)
+    with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
+        runs.begin_replay("dddd", noted, lambda: None)
     runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
     assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
