@@ -26,10 +26,10 @@ from cdc_contracts.spark_checks.tasks import (
     Quarantine,
     TaskResult,
     Watch,
-    collect_results,
     decode_work,
     describe_scope,
     merge_results,
+    read_results,
 )
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 from cdc_contracts.spark_checks.unrepeated import drop_repeats
@@ -92,7 +92,7 @@ class Attempt:
         Raises LedgerError where the counts do not add up.
         """
         work = decode_work(describe_scope(self.scope), self.place, watch, self._quarantine)
-        judged = merge_results(collect_results(self.source.run(self.session, work, RESULT_SCHEMA)))
+        judged = merge_results(read_results(self.source.run(self.session, work, RESULT_SCHEMA)))
         check_rows(judged.tally, judged.parts, replay=self.replay is not None)
         return judged
 
