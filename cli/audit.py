@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import following, judging, reports, running, topics
-from cdc_contracts.cli.options import AsJson, ContractFolders, spread
+from cdc_contracts.cli import following, reports, running, topics
+from cdc_contracts.cli.judging import FailOn, Judging, ShowValues
+from cdc_contracts.cli.options import AsJson, spread
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
@@ -20,38 +21,26 @@ def audit_topic(
     brokers: running.Brokers,
     reading: running.Reading,
     stream: following.Following,
+    judging: Judging,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
-    contract: judging.Contract = None,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "warning",
+    fail_on: FailOn = "warning",
+    show_values: ShowValues = False,
     report: reports.ReportFiles = None,
     baseline: reports.KnownFindings = None,
     new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
-    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of a range of one or more topics, read once, or of a stream."""
     reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     known = reports.open_baseline(baseline)
-    judge = partial(
-        judging.open_run, folders=folders, tables=tables, parameters=parameters, severities=severities,
-        fail_on=fail_on, max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude, show_values=show_values,
-        wrapping=reading.unwrap,
-    )  # fmt: skip
+    judge = partial(judging.open_scope, reading=reading, show_values=show_values)
     if topics.is_followed(stream, reading, brokers):
         ending = following.Ending(fail_on, as_json, report, known, new_baseline)
-        topics.follow_audit(names, reading, brokers, contract, judge, stream, ending)
+        topics.follow_audit(names, reading, brokers, judging.contract, judge, stream, ending)
         return
-    opened = topics.open_inputs(names, reading, brokers, contract, judge)
+    opened = topics.open_inputs(names, reading, brokers, judging.contract, judge)
     with running.open_engine(reading, brokers) as session:
         told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)
         running.finish(
@@ -67,31 +56,19 @@ def audit_file(
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
     reading: running.Reading,
-    contract: judging.Contract = None,
+    judging: Judging,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "warning",
+    fail_on: FailOn = "warning",
+    show_values: ShowValues = False,
     report: reports.ReportFiles = None,
     baseline: reports.KnownFindings = None,
     new_baseline: reports.NewBaseline = None,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
-    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
     reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
     known = reports.open_baseline(baseline)
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, table=table,
-        include=reading.include, exclude=reading.exclude, show_values=show_values,
-        wrapping=reading.unwrap,
-    )  # fmt: skip
+    scope = judging.open_scope(reading=reading, show_values=show_values)
     source = running.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
     )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, judging
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli import console
+from cdc_contracts.cli.judging import FailOn, Judging, ShowValues
+from cdc_contracts.cli.options import AsJson, spread
 from cdc_contracts.registry.errors import UndetectedError
 from cdc_contracts.registry.exits import EXIT_CODES
 
@@ -22,30 +23,21 @@ if TYPE_CHECKING:
 _MEND = "`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it"
 
 
+@spread
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files, or - for standard input.")],
-    contract: judging.Contract = None,
+    judging: Judging,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "warning",
+    fail_on: FailOn = "warning",
+    show_values: ShowValues = False,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
-    show_values: judging.ShowValues = False,
 ) -> None:
     """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.checking import check_batches
     from cdc_contracts.registry.detection.samples import ENOUGH, find_scope, sample_files
     from cdc_contracts.registry.files import STDIN, plan_files, read_input, read_slice
 
-    asked = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, table=table, show_values=show_values,
-    )  # fmt: skip
+    asked = judging.open_scope(show_values=show_values)
     batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:
         plan, batches = None, list(read_input(sys.stdin.buffer.read(), whole=whole))

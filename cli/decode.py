@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, following, judging, outputs, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders, spread
+from cdc_contracts.cli import console, following, outputs, reports, running
+from cdc_contracts.cli.judging import FailOn, Judging
+from cdc_contracts.cli.options import AsJson, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
@@ -21,21 +22,14 @@ def decode_topic(
     bootstrap: running.Bootstrap,
     output: outputs.OutputOptions,
     stream: following.DecodeFollowing,
-    contract: judging.Contract = None,
+    judging: Judging,
     start: running.From = None,
     end: running.Until = "latest",
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "error",
+    fail_on: FailOn = "error",
     report: reports.ReportFiles = None,
     as_json: AsJson = False,
     kafka_config: running.KafkaConfig = None,
     kafka_options: running.KafkaOptions = None,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
     cores: running.Cores = None,
     jars: running.Jars = None,
     packages: running.Packages = None,
@@ -44,10 +38,7 @@ def decode_topic(
     stream.check(refused={"--until": end != "latest"})
     output.check()
     reports.check_targets(report)
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
-    )  # fmt: skip
+    scope = judging.open_scope(topics)
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     if stream.follow:
         place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
@@ -68,20 +59,13 @@ def decode_file(
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
     output: outputs.OutputOptions,
-    contract: judging.Contract = None,
+    judging: Judging,
     start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "error",
+    fail_on: FailOn = "error",
     report: reports.ReportFiles = None,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
     cores: running.Cores = None,
     jars: running.Jars = None,
     packages: running.Packages = None,
@@ -89,10 +73,7 @@ def decode_file(
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     reports.check_targets(report, kept=paths)
     output.check()
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, table=table,
-    )  # fmt: skip
+    scope = judging.open_scope()
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
     with running.spark_session(
         kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]

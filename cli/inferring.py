@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, running, topics
+from cdc_contracts.cli import console, running, topics
+from cdc_contracts.cli.judging import Contract, Judging, Parameters, Table
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
 from cdc_contracts.cli.table_files import Folder, Replace, file_tables
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
@@ -33,19 +34,17 @@ def infer_topic(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
-    contract: judging.Contract = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
+    contract: Contract = None,
+    table: Table = None,
+    parameters: Parameters = None,
     output: Folder = None,
     replace: Replace = False,
     as_json: AsJson = False,
     folders: ContractFolders = None,
 ) -> None:
     """Make a contract for each table that the messages of topics have rows of, and show what it rests on."""
-    judge = partial(
-        judging.open_run, folders=folders, tables=None, parameters=parameters, severities=None, fail_on="error",
-        table=table, include=reading.include, exclude=reading.exclude, wrapping=reading.unwrap,
-    )  # fmt: skip
+    judging = Judging(contract=contract, folders=folders, table=table, parameters=parameters)
+    judge = partial(judging.open_scope, reading=reading)
     opened = topics.open_inputs(names, reading, brokers, contract, judge)
     with running.open_engine(reading, brokers) as session:
         _infer(session, opened(session), reading, output, replace=replace, as_json=as_json)
@@ -58,20 +57,18 @@ def infer_file(
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
     reading: running.Reading,
-    contract: judging.Contract = None,
+    contract: Contract = None,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
+    table: Table = None,
+    parameters: Parameters = None,
     output: Folder = None,
     replace: Replace = False,
     as_json: AsJson = False,
     folders: ContractFolders = None,
 ) -> None:
     """Make a contract for each table that the messages of files have rows of, and show what it rests on."""
-    scope = judging.open_run(
-        contract, folders=folders, tables=None, parameters=parameters, severities=None, fail_on="error", table=table,
-        include=reading.include, exclude=reading.exclude, wrapping=reading.unwrap,
-    )  # fmt: skip
+    judging = Judging(contract=contract, folders=folders, table=table, parameters=parameters)
+    scope = judging.open_scope(reading=reading)
     source = running.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
     )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, outputs, reports, running
-from cdc_contracts.cli.options import AsJson, ContractFolders
+from cdc_contracts.cli import console, outputs, reports, running
+from cdc_contracts.cli.judging import FailOn, Judging
+from cdc_contracts.cli.options import AsJson, spread
 from cdc_contracts.registry.exits import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -25,26 +26,21 @@ def _quarantine_only() -> None:
 
 
 @app.command("quarantine", short_help="Judge the quarantine of a directory again, and decode.")
+@spread
 def replay_quarantine(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    judging: Judging,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
-        str | None, typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if not in DIR.")
+        str | None,
+        typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if no run tells."),
     ] = None,
     trust_contract: Annotated[
         bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
     ] = False,
-    contract: judging.Contract = None,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
-    fail_on: judging.FailOn = "error",
+    fail_on: FailOn = "error",
     report: reports.ReportFiles = None,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
     cores: running.Cores = None,
     jars: running.Jars = None,
     packages: running.Packages = None,
@@ -56,10 +52,7 @@ def replay_quarantine(
     reports.check_targets(report)
     found, source = _open(directory, topics or (), cores)
     output = _options(found, directory, schema, trust_contract=trust_contract)
-    scope = judging.open_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities, fail_on=fail_on,
-        max_bytes=max_bytes, strict_json=strict_json, topics=source.read_topics, table=table,
-    )  # fmt: skip
+    scope = judging.open_scope(source.read_topics)
     if not source.waiting:
         reports.tell(replaying.report_nothing(source, scope, fail_on), as_json=as_json, targets=report)
         return
@@ -84,6 +77,7 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
 
     runs = RunDirectory(directory)
     found = list_quarantine(runs)
+    found.check_topics(topics, directory)
     source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
     console.say(
         f"to judge: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
@@ -101,11 +95,12 @@ def _options(
     found: QuarantineFiles, directory: str, schema: str | None, *, trust_contract: bool
 ) -> outputs.OutputOptions:
     """Return where rows go: where those of the runs went, in the same format."""
+    known = found.find_schema(None if schema is None else schema.removeprefix(outputs.SCHEMA))
     output = outputs.OutputOptions(
-        target=schema or directory,
+        target=directory if known is None else f"{outputs.SCHEMA}{known}",
         table_format=outputs.TableFormat(found.table_format),
         trust_contract=trust_contract,
-        files=directory if schema else None,
+        files=None if known is None else directory,
         current=found.current,
         drop_duplicates=found.drops,
     )

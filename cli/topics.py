@@ -96,7 +96,7 @@ def assign_scopes(
     bindings = {contract: list(topics)} if contract else read_settings(Path.cwd()).bindings(topics)
     assigned: list[tuple[Scope | Undetected, list[str]]] = []
     for reference, names in bindings.items():
-        scope = judge(reference, topics=names)
+        scope = judge(names, contract=reference)
         if isinstance(scope, Undetected):
             assigned += [(scope, [name]) for name in names]
             continue

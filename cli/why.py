@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, judging, running
-from cdc_contracts.cli.options import AsJson, ContractFolders, spread
+from cdc_contracts.cli import console, running
+from cdc_contracts.cli.judging import AUTO, Judging
+from cdc_contracts.cli.options import AsJson, spread
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES
 
@@ -41,27 +42,17 @@ class Place:
 def why(
     words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
     place: Place,
-    contract: judging.Contract = None,
-    tables: judging.Tables = None,
-    table: judging.Table = None,
-    parameters: judging.Parameters = None,
-    severities: judging.Raised = None,
+    judging: Judging,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
     as_json: AsJson = False,
-    folders: ContractFolders = None,
-    max_bytes: judging.MaxBytes = judging.MOST_BYTES,
-    strict_json: judging.StrictJson = False,
 ) -> None:
     """Explain one message: every member of it, the nearest contract, and what it breaks of that and why."""
     from cdc_contracts.registry.dissection import dissect
 
     topics = [words[1]] if _names_a_topic(words) else []
-    catalogue, terms, reference = judging.open_terms_of_run(
-        contract, folders=folders, tables=tables, parameters=parameters, severities=severities,
-        max_bytes=max_bytes, strict_json=strict_json, topics=topics, table=table,
-    )  # fmt: skip
+    catalogue, terms, reference = judging.open_terms(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
-    declared = None if reference == judging.AUTO else reference
+    declared = None if reference == AUTO else reference
     _tell(dissect(found.value, catalogue, terms, declared=declared, show_values=show_values), found, as_json=as_json)
 
 
@@ -98,7 +89,8 @@ def _read_file(path: str, place: Place) -> Found:
 def _read_topic(topic: str, place: Place) -> Found:
     from cdc_contracts.registry.origins import found_in
     from cdc_contracts.spark_checks.clients import read_client_properties
-    from cdc_contracts.spark_checks.consumer import open_reader, read_record
+    from cdc_contracts.spark_checks.consumer import open_reader
+    from cdc_contracts.spark_checks.excerpts import read_record
 
     if place.bootstrap is None or place.partition is None or place.offset is None:
         mend = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"

@@ -6,13 +6,11 @@ record last: it counts whole or not at all, and the same run again changes nothi
 
 from __future__ import annotations
 
-import hashlib
 import secrets
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.baseline import judge_again
@@ -25,13 +23,16 @@ from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.repeats import Repeats
-from cdc_contracts.spark_checks.run_records import PastRun, RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.run_names import name_batch, name_run
+from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled, settle_layouts
 from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Quarantine,
@@ -136,14 +137,18 @@ def decode_input(
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
-    run = replay.begin(found) if replay else run_id(spans, found) if key is None else stream_run_id(key)
-    if not output.replace and (done := _recorded(output, run, fail_on)) is not None:
+    past = runs.past()
+    topics = source.topic_ids(session) if key is None and replay is None else {}
+    run = replay.begin(found) if replay else _name(spans, found, topics, key)
+    if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
-    overlapping = _overlapping(runs, run, spans, output) if replay is None else ()
+    topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
+    overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
+    gone = {run, *(one.run for one in overlapping)}
+    runs.check_topics(topics, past, without=gone)
     runs.check_cut_off(run, spans)
-    gone = {run, *(past.run for past in overlapping)}
     place = Place(runs.root, run, secrets.token_hex(8))
     layouts: Layouts = {}
     record = None
@@ -160,11 +165,13 @@ def decode_input(
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
         if withheld is None and (replay is None or _moves(judged.tally)):
-            repeats = look_for_repeats(session, runs, place, judged, scope.catalogue)
+            past = runs.past()  # others may have finished while this one judged
+            query = None if key is None else key.writer
+            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue, query=query)
             report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
-            layouts = settle_layouts(runs.layouts(without=gone), found.terms.tables, judged)
+            layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
             if replay is None and not output.tables.replaceable:
-                runs.begin(run, scope.declared, key, spans)
+                runs.begin(run, scope.declared, key, spans, topics)
             tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
             ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
             if replay is not None:
@@ -172,7 +179,7 @@ def decode_input(
             record = RunRecord(
                 run=run,
                 attempt=place.token,
-                replaces=tuple(past.attempt for past in overlapping),
+                replaces=tuple(one.attempt for one in overlapping),
                 contract=scope.declared,
                 fingerprint=found.fingerprint,
                 table_contracts=found.terms.tables.fingerprint,
@@ -180,17 +187,17 @@ def decode_input(
                 counts=sum_rows(ledger),
                 parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
                 table_format=output.tables.name,
+                table_schema=output.tables.schema,
                 tables=tables,
                 repeats=report["repeats"],
                 positions=judged.positions.whole(),
+                topics=topics,
                 stream=key,
+                current=output.tables.keeps_current,
                 redacted=output.redact and replay is None,
                 replay=replay.as_document(judged.tally) if replay is not None else None,
             )
-            check_settled(runs.layouts(without=gone), layouts)
-            if replay is not None:
-                replay.check()
-            runs.commit(record, report, replaced=gone - {run})
+            runs.commit(record, report, replaced=gone - {run}, check=partial(_check, replay, layouts, gone))
     except BaseException:
         halt(session)
         runs.discard(place, map(table_folder, layouts))
@@ -201,45 +208,24 @@ def decode_input(
     return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
 
 
-def run_id(spans: Mapping[Source, Span], scope: Scope) -> str:
-    """Return the name of a run: the same range judged by the same contract on the same terms has the same."""
-    digest = hashlib.sha256()
-    for source, span in sorted(spans.items()):
-        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
-    digest.update(scope.fingerprint.encode())
-    return digest.hexdigest()[:16]
+def _name(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str], key: WriteKey | None) -> str:
+    return name_batch(key) if key is not None else name_run(spans, scope.fingerprint, topics)
 
 
-def stream_run_id(key: WriteKey) -> str:
-    """Return the name of a batch of a stream: the same batch of the same query has the same, whatever it reads."""
-    return hashlib.sha256(f"{key.writer}\n{key.number}".encode()).hexdigest()[:16]
-
-
-def halt(session: SparkSession) -> None:
-    """No task of the session is running any more, or the patience for it is used up."""
-    try:
-        context = session.sparkContext
-        context.cancelAllJobs()
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
-            time.sleep(0.1)
-    except Exception:  # noqa: BLE001  the session itself may be what failed
-        return
-
-
-def _recorded(output: Output, run: str, fail_on: str) -> Decoded | None:
+def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
     Raises UnavailableError where it was written otherwise than the output asks for.
     """
-    record, report = output.runs.find(run), output.runs.report(run)
+    record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
         return None
     repeats = record["repeats"]
     kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
-    if record["table_format"] != output.tables.name or kept_otherwise:
+    schema = record.get("table_schema", output.tables.schema)
+    if (record["table_format"], schema) != (output.tables.name, output.tables.schema) or kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, its tables as {record['table_format']}, "
+            f"run {run} is there already, its tables as {record['table_format']} in {schema or 'the directory'}, "
             f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
             mend="choose another directory, or give --replace to write it anew",
@@ -250,11 +236,16 @@ def _recorded(output: Output, run: str, fail_on: str) -> Decoded | None:
     )
 
 
-def _overlapping(runs: RunDirectory, run: str, spans: Mapping[Source, Span], output: Output) -> Sequence[PastRun]:
-    found = runs.overlapping(run, spans)
+def _overlapping(
+    past: PastRuns, run: str, spans: Mapping[Source, Span], output: Output, topics: Mapping[str, str]
+) -> Sequence[PastRun]:
+    found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
+        output.runs.check_topics(topics, past)
+        untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
-            f"run {found[0].run} has decoded some of these records already",
+            f"run {found[0].run} has decoded some of these records already"
+            + (f", or those of another topic {min(untold)}: it does not tell which" if untold else ""),
             where=output.directory,
             mend="choose another range or directory"
             + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
@@ -271,6 +262,13 @@ def _check_redaction(done: Decoded, output: Output) -> None:
             where=output.directory,
             mend="--replace writes it again as you ask now",
         )
+
+
+def _check(replay: Replay | None, layouts: Layouts, gone: Collection[str], finished: PastRuns) -> None:
+    """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
+    check_settled(finished.layouts(without=gone), layouts)
+    if replay is not None:
+        replay.check()
 
 
 def _quarantine(output: Output, replay: Replay | None) -> Quarantine:
@@ -311,6 +309,3 @@ def _type(
     written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
     check_typed(judged.rows, dropped, written.rows)
     return table_records(layouts, written)
-
-
-_PATIENCE_SECONDS = 15

@@ -14,7 +14,8 @@ from cdc_contracts.registry.scope import Scope, Spoken, Undetected, open_spoken
 from cdc_contracts.spark_checks.bookmarks import Offsets
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import Range, parse_range, topic_ids
+from cdc_contracts.spark_checks.kafka_source import topic_ids
+from cdc_contracts.spark_checks.offsets import Range, parse_range
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.stopping import Stop
 
@@ -165,7 +166,7 @@ def _same_topics(
             where=", ".join(anew),
             mend="Follow it with a new checkpoint and into another output.",
         )
-    return found
+    return {**known, **found}
 
 
 def _begin(

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cdc_contracts.registry.canonical.layouts import (
-    Layouts,
-    TableLayout,
-    TableName,
-    read_layout,
-    write_layout,
-)
-from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions, write_positions
+from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, write_layout
+from cdc_contracts.registry.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.offsets import words_of
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.sinks import Part
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -68,10 +62,11 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 class RunRecord:
     """What a finished run read and wrote.
 
-    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `stream` is whose
-    batch it is, None for a run of its own.
-    `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has
-    decoded records, None where it read them from their source.
+    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
+    the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
+    `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
+    rows are kept of them. `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine
+    of which runs it has decoded records, None where it read them from their source.
     """
 
     run: str
@@ -84,10 +79,13 @@ class RunRecord:
     counts: Mapping[str, int]
     parts: tuple[Part, ...]
     table_format: str
+    table_schema: str | None
     tables: tuple[TableRecord, ...]
     repeats: Mapping[str, Any]
     positions: Mapping[PositionLine, PositionStretch]
+    topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
+    current: bool = False
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
 
@@ -112,48 +110,17 @@ class RunRecord:
             "stream": stream_document(self.stream),
             "redacted": self.redacted,
             "replay": self.replay and dict(self.replay),
+            "topics": dict(sorted(self.topics.items())),
             "range": range_document(self.spans),
             "counts": dict(self.counts),
             "files": _files(self.parts),
             "repeats": dict(self.repeats),
             "positions": write_positions(self.positions),
             "table_format": self.table_format,
+            "table_schema": self.table_schema,
+            "current": self.current,
             "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
         }
-
-
-@dataclass(frozen=True)
-class PastRun:
-    """What later runs have to know of a finished one."""
-
-    run: str
-    attempt: str
-    replaces: tuple[str, ...]
-    spans: Mapping[Source, Span]
-    layouts: tuple[TableLayout, ...]
-    positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
-    replays: frozenset[str] = frozenset()
-    """The runs whose quarantined records it has decoded."""
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> PastRun:
-        spans = range_of(record)
-        layouts = tuple(read_layout(one["layout"]) for one in record.get("tables", ()))
-        return cls(
-            run=record["run"],
-            attempt=record.get("attempt", record["run"]),
-            replaces=tuple(record.get("replaces", ())),
-            spans=spans,
-            layouts=layouts,
-            positions=read_positions(record.get("positions", ())),
-            replays=frozenset((record.get("replay") or {}).get("of", ())),
-        )
-
-    def overlaps(self, spans: Mapping[Source, Span]) -> bool:
-        """Say whether the run has read some of the same records from where they come from."""
-        if self.replays:
-            return False
-        return overlap(self.spans, spans)
 
 
 def range_document(spans: Mapping[Source, Span]) -> list[dict[str, Any]]:
@@ -184,34 +151,9 @@ def how_to_finish(note: Mapping[str, Any]) -> str:
     """Return what finishes a run that was cut off: the same run."""
     if note["stream"]:
         return "start the stream again with the checkpoint it had, or decode into another directory"
-    told = []
-    for topic in sorted({one["topic"] for one in note["range"]}):
-        bounds = {one["partition"]: (one["start"], one["end"]) for one in note["range"] if one["topic"] == topic}
-        start, end = words_of(bounds)
-        told.append(f"{topic} --from '{start}' --until '{end}'")
+    ranges = range_words(by_topic(bounds_of(range_of(note))))
+    told = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
     return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"
-
-
-def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
-    """Return what the layouts of runs have come to, whatever the order they ended in.
-
-    Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
-    of the other stand behind, by name.
-    """
-    found: dict[TableName, TableLayout] = {}
-    for layout in sorted(set(layouts), key=_longest_first):
-        longest = found.setdefault(layout.name, layout)
-        names = {column.name.casefold() for column in longest.columns}
-        more = [column for column in layout.columns if column.name.casefold() not in names]
-        columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
-        held = {column.name for column in columns}
-        awaited = dict.fromkeys(name for name in (*longest.awaited, *layout.awaited) if name not in held)
-        found[layout.name] = replace(longest, columns=columns, awaited=tuple(awaited))
-    return found
-
-
-def _longest_first(layout: TableLayout) -> tuple[int, str]:
-    return -len(layout.columns), repr(layout)
 
 
 def _files(parts: Iterable[Part]) -> list[dict[str, Any]]:

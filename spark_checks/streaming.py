@@ -19,11 +19,12 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.batches import Batch, Observer, Pace
-from cdc_contracts.spark_checks.checkpoints import Checkpoint
+from cdc_contracts.spark_checks.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
 from cdc_contracts.spark_checks.failures import RecordsGone, tell_stream_failure
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import client_options, list_topics
+from cdc_contracts.spark_checks.kafka_source import client_options, list_topics
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
@@ -38,8 +39,8 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey], Tally]
-"""Does the work of a batch, unless it is done already, and returns its tally."""
+Judge = Callable[[TopicInput, Scope, WriteKey], tuple[Tally, Mapping[str, Any] | None]]
+"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept."""
 
 
 class Follow:
@@ -162,11 +163,7 @@ class Follow:
         sources = progress.sources() if progress is not None else []
         told = sources[0].latestOffset() if sources else None
         latest = (json.loads(told) if told else None) or {}  # none where there is nothing new
-        self._observer.note_latest({
-            Source(topic, int(partition)): int(offset)
-            for topic, partitions in latest.items()
-            for partition, offset in partitions.items()
-        })  # fmt: skip
+        self._observer.note_latest(read_offsets(latest))
 
     # --- a batch
 
@@ -191,17 +188,18 @@ class Follow:
         if self._done != number - 1:
             self.whole = self._rolling_up_to(number - 1)
         key = WriteKey(str(self._checkpoint.query), number)
-        source = wanted.input(_selected(spans), headers=wanted.command == DECODE)
+        there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
+        source = wanted.input(by_topic(there), headers=wanted.command == DECODE)
         try:
-            tally = self._judge(source, scope, key)
+            tally, repeats = self._judge(source, scope, key)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, mend="Follow with a new checkpoint, and --new-epoch where rows are "
                 "kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
-        self.whole.add(number, tally, spans)
+        self.whole.add(number, tally, spans, repeats)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
-        self.own.add(number, tally, spans)
+        self.own.add(number, tally, spans, repeats)
         self._done = number
         self._observer.note_batch(Batch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 
@@ -246,12 +244,3 @@ class _NotNow(Exception):
 
 class _Failed(Exception):
     """A batch whose error is told by the thread that waits for the stream."""
-
-
-def _selected(spans: Mapping[Source, Span]) -> dict[str, dict[int, tuple[int, int]]]:
-    """Return what there is to read, by topic and partition."""
-    selected: dict[str, dict[int, tuple[int, int]]] = {}
-    for source, span in spans.items():
-        if span.end > span.start:
-            selected.setdefault(source.topic, {})[source.partition] = (span.start, span.end)
-    return selected

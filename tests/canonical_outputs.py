@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import fastavro
 import pyarrow.parquet as pq
+from changelogs import NAMES
 
 COORDINATES = ("topic", "partition", "offset", "row_index")
+KEYS = {name: table.primary_key for table, name in NAMES.items()}
 
 
 def run_records(directory):
@@ -27,7 +30,16 @@ def read_output(directory, name):
 
 def read_table(directory, table):
     """The rows of a typed table in any format, in order of where they come from."""
-    rows = read_files(table_files(directory, table))
+    return in_order(table_files(directory, table))
+
+
+def read_kept(directory, kind, table):
+    """The rows of `current` or `deleted` of a table, in order of the changes that they are there by."""
+    return in_order(kept_files(directory, kind, table))
+
+
+def in_order(paths):
+    rows = read_files(paths)
     for row in rows:
         if "__partition" in row:  # Iceberg has a `_partition` of its own
             row["_partition"] = row.pop("__partition")
@@ -46,12 +58,21 @@ def read_files(paths):
 def table_files(directory, table):
     """The files that hold the rows of a typed table now."""
     found = [one for record in run_records(directory) for one in record["tables"] if one["table"] == table]
-    formats = {record["table_format"] for record in run_records(directory)}
-    if formats == {"parquet"}:
+    if format_of(directory) == "parquet":
         return [str(directory / part["path"]) for one in found for part in one["files"]]
-    if formats == {"delta"}:
-        return delta_files(directory / "tables" / quote(table, safe="."))
-    return iceberg_files(directory / "tables" / table.replace(".", "/"))
+    return kept_files(directory, "tables", table)
+
+
+def format_of(directory):
+    (found,) = {record["table_format"] for record in run_records(directory)}
+    return found
+
+
+def kept_files(directory, kind, table):
+    """The files that hold the rows of a table of `tables`, `current` or `deleted` now."""
+    if format_of(directory) == "delta":
+        return delta_files(directory / kind / quote(table, safe="."))
+    return iceberg_files(directory / kind / table.replace(".", "/"))
 
 
 def delta_files(folder):
@@ -61,6 +82,7 @@ def delta_files(folder):
         for line in commit.read_text().splitlines():
             for action, told in json.loads(line).items():
                 if action == "add":
+                    assert "deletionVector" not in told, "files are read whole here"
                     files[told["path"]] = str(folder / unquote(told["path"]))
                 elif action == "remove":
                     files.pop(told["path"], None)
@@ -73,7 +95,9 @@ def iceberg_files(folder):
     metadata = json.loads((folder / "metadata" / f"v{hint}.metadata.json").read_text())
     current = next(one for one in metadata["snapshots"] if one["snapshot-id"] == metadata["current-snapshot-id"])
     entries = [entry for one in _avro(current["manifest-list"]) for entry in _avro(one["manifest_path"])]
-    return [_path(entry["data_file"]["file_path"]) for entry in entries if entry["status"] != 2]
+    there = [entry["data_file"] for entry in entries if entry["status"] != 2]
+    assert not any(one["content"] for one in there), "files are read whole here"
+    return [_path(one["file_path"]) for one in there]
 
 
 def check_outputs(directory, topic, log):
@@ -97,6 +121,21 @@ def check_outputs(directory, topic, log):
     check_ledger(directory, log)
 
 
+def check_current(directory, log):
+    """The current rows are those that the source has at the end, each by its newest change; the other keys are gone."""
+    for table, wanted in log.current.items():
+        keys = KEYS[table]
+        rows = read_kept(directory, "current", table)
+        found = {
+            tuple(row[name] for name in keys): {name: row[name] for name in next(iter(wanted.values()))} for row in rows
+        }
+        assert len(found) == len(rows), table
+        assert found == wanted, table
+        assert not any(row["_absent"] or row["_raw"] for row in rows), table
+        gone = [tuple(row[name] for name in keys) for row in read_kept(directory, "deleted", table)]
+        assert sorted(gone) == sorted(log.gone[table]), table
+
+
 def check_ledger(directory, log):
     """The ledgers of all runs together account for every message once, partition by partition."""
     total = defaultdict(Counter)
@@ -118,7 +157,8 @@ def digest_of(directory, log):
 
     digest = hashlib.sha256()
     for table in log.rows:
-        for row in read_table(directory, table):
+        kept = [read_kept(directory, kind, table) for kind in ("current", "deleted") if (directory / kind).exists()]
+        for row in chain(read_table(directory, table), *kept):
             digest.update(repr(sorted(row.items())).encode())
     for name in ("changes", "control", "quarantine"):
         for row in read_output(directory, name):

@@ -70,7 +70,8 @@ class Changelog:
 
     `messages`: partition and value. `rows`: by table, in order of partition and offset, what `tables/` has to hold:
     `_op`, `_partition`, `_offset`, `_position` and typed images. `current`: by table and key the row that is there at
-    the end. `counts`: messages by partition and outcome.
+    the end, with what it is there by; `gone`: the keys that were there once. `counts`: messages by partition and
+    outcome.
     """
 
     messages: list[tuple[int, bytes | None]] = field(default_factory=list)
@@ -78,6 +79,7 @@ class Changelog:
     current: dict[str, dict[tuple[Any, ...], Row]] = field(
         default_factory=lambda: {name: {} for name in NAMES.values()}
     )
+    gone: dict[str, set[tuple[Any, ...]]] = field(default_factory=lambda: {name: set() for name in NAMES.values()})
     counts: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, partition: int, value: bytes | None, outcome: str) -> int:
@@ -174,16 +176,17 @@ class _Source:
     def keep(self, log: Changelog, partition: int, offset: int, event: Event) -> None:
         """Note what a change comes to."""
         before, after = self._typed(event.before), self._typed(event.after)
-        log.rows[self._name].append({
-            "_op": event.op, "_partition": partition, "_offset": offset, "_position": event.position,
-            "before": before, "after": after,
-        })  # fmt: skip
-        current = log.current[self._name]
-        for image in (before, after):
-            if image is not None:
-                current.pop(tuple(image[name] for name in self.table.primary_key), None)
+        facts = {"_op": event.op, "_partition": partition, "_offset": offset, "_position": event.position}
+        log.rows[self._name].append({**facts, "before": before, "after": after})
+        current, gone = log.current[self._name], log.gone[self._name]
+        if before is not None:
+            key = tuple(before[name] for name in self.table.primary_key)
+            del current[key]
+            gone.add(key)
         if after is not None:
-            current[tuple(after[name] for name in self.table.primary_key)] = after
+            key = tuple(after[name] for name in self.table.primary_key)
+            gone.discard(key)
+            current[key] = {**facts, **after}
 
     def _row(self, key: int) -> dict[str, str | None]:
         return {name: self._pick(name) for name in self._pools} | self._key(key)

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from topics import rendered
 
-from cdc_contracts.cli import judging
 from cdc_contracts.cli.app import main
+from cdc_contracts.cli.judging import Judging
 
 ROOT = Path(__file__).parents[2]
 
@@ -308,19 +308,16 @@ def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
 # --- messages that do not name their table
 
 
-def open_smt(**options):
-    return judging.open_run(
-        options.pop("contract", "oms/debezium-smt"),
-        folders=None, tables=None, parameters=None, severities=None, fail_on="error", **options,
-    ).terms.table  # fmt: skip
+def open_smt(topics, contract="oms/debezium-smt", table=None):
+    return Judging(contract=contract, table=table).open_scope(topics).terms.table
 
 
 def test_the_topic_names_the_table_of_messages_that_do_not_unless_an_option_does(here, monkeypatch):
     monkeypatch.chdir(here)
-    assert open_smt(topics=["shop.orders"]) == "shop.orders"
-    assert open_smt(topics=["shop.orders"], table="shop.visits") == "shop.visits"
-    assert open_smt(topics=["a", "b"]) is None
-    assert open_smt(topics=["shop.orders"], contract="oms-community/canal@2") is None
+    assert open_smt(["shop.orders"]) == "shop.orders"
+    assert open_smt(["shop.orders"], table="shop.visits") == "shop.visits"
+    assert open_smt(["a", "b"]) is None
+    assert open_smt(["shop.orders"], contract="oms-community/canal@2") is None
 
 
 def test_a_table_contract_gives_types_to_messages_that_name_no_table(here, capsys, monkeypatch):

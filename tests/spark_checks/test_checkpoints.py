@@ -25,10 +25,10 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Batch
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
-from cdc_contracts.spark_checks.sources import read_files
 
 CONTRACT = "oms-community/canal@2"
 
@@ -160,12 +160,12 @@ class Hostile:
 @pytest.mark.parametrize(
     "data",
     [
-        pickle.dumps((__version__, {}, Hostile(), 0, None)),
+        pickle.dumps((__version__, {}, Hostile(), 0, None, None)),
         b"cposix\nsystem\n(S'true'\ntR.",
         b"ccdc_contracts.registry.reports.kinds\nwrite_whole\n(tR.",
         b"",
         b"\x80",
-        pickle.dumps(("0.0.0", {}, Tally(), 1, 0)),
+        pickle.dumps(("0.0.0", {}, Tally(), 1, 0, None)),
     ],
 )
 def test_an_account_is_read_as_values_alone(data, capsys):

@@ -12,13 +12,13 @@ import sys
 from itertools import cycle
 
 import pytest
-from canonical_outputs import check_outputs, digest_of, run_records
+from canonical_outputs import check_current, check_outputs, digest_of, format_of, run_records
 from changelogs import REFERENCE, write_changelog
 from killed_command import find
 from killing import Command, Kill
 
 MESSAGES = int(os.environ.get("CDC_DECODE_KILLS", "2000"))
-BATCH = max(700, MESSAGES // 24)
+BATCH = MESSAGES // 24 if "CDC_DECODE_KILLS" in os.environ else 700
 FORMATS = ("parquet", "delta", "iceberg")
 long_form = pytest.mark.skipif("CDC_DECODE_KILLS" not in os.environ, reason="set CDC_DECODE_KILLS to a number")
 
@@ -34,7 +34,10 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
         "before judging": ("decoding:_judge", "before", None),
         "changes, control, quarantine written": ("decoding:_judge", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
-        "rows of one table typed": (f"{tables}._write_table", "after", None),
+        "before the current rows of a table": ("lakehouse.current:CurrentTables.merge", "before", None),
+        "between current rows and deletions": ("lakehouse.current:_merge_deleted", "before", None),
+        "current rows of a table merged": ("lakehouse.current:CurrentTables.merge", "after", None),
+        "between two tables": (f"{tables}._write_table", "after", None),
         "typed rows written": (f"{tables}.write", "after", None),
         "before the ledger": ("runs:RunDirectory.write_part", "before", None),
         "ledger written": ("runs:RunDirectory.write_part", "after", None),
@@ -51,6 +54,11 @@ POINTS = (
     "typed rows written", "before the ledger", "ledger written", "before the run record", "run record there",
     "before Spark's commit",
 )  # fmt: skip
+POINTS_OF_A_TABLE = (
+    "before the current rows of a table", "between current rows and deletions", "current rows of a table merged",
+    "between two tables",
+)  # fmt: skip
+"""In formats whose tables are committed one by one, three in each batch."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +79,7 @@ def decoding(broker, topic, folder, *options):
 def following(broker, topic, folder, table_format):
     options = ("--follow", "--once", "--max-offsets", str(BATCH))
     if table_format != "parquet":
-        options = (*options, "--table-format", table_format)
+        options = (*options, "--table-format", table_format, "--current")
     return decoding(broker, topic, folder, *options)
 
 
@@ -79,6 +87,8 @@ def check_end(ended, out, topic, log):
     """The last process ended by itself and told the drift; all that the topic holds is there, and nothing twice."""
     assert ended.code == 1, ended.said[-3000:]
     check_outputs(out, topic, log)
+    if format_of(out) != "parquet":
+        check_current(out, log)
 
 
 def tell(command, table_format):
@@ -102,8 +112,7 @@ def files_of(out):
 
 @pytest.mark.parametrize("table_format", FORMATS)
 def test_every_point_is_a_step_of_the_program(table_format):
-    last = () if table_format == "parquet" else ("rows of one table typed",)
-    for point in (*POINTS, *last):
+    for point in (*POINTS, *(POINTS_OF_A_TABLE if table_format != "parquet" else ())):
         assert callable(find(kill_at(point, table_format).trap)[2])
 
 
@@ -141,8 +150,11 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
     kills += [
         kill_at(point, table_format, victim=next(victims), call=1 + place % 2) for place, point in enumerate(POINTS)
     ]
-    if table_format != "parquet":  # tables of their own are committed one by one
-        kills += [kill_at("rows of one table typed", table_format, victim=victim) for victim in ("all", "jvm")]
+    if table_format != "parquet":
+        kills += [
+            kill_at(point, table_format, victim=next(victims), call=1 + place)
+            for place, point in enumerate(POINTS_OF_A_TABLE)
+        ]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(kills, survived=Kill("a task's Python", "worker", _CHECKS + "decoding:_judge"))
     check_end(ended, tmp_path / "killed" / "out", topic, log)
