@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.part_files import read_columns
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.shares import hand_out
+from cdc_contracts.spark_checks.sinks import check_whole
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -125,11 +127,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             redacted[record["run"]] = record["counts"]["quarantined"]
         else:
             files += _files(record, "quarantine")
-    if not formats:
-        raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
-        frozenset(schemas), current, drops, next((note for note in runs.begun() if "replay" in note), None),
+        frozenset(schemas), current, drops, runs.begun.replay(),
     )  # fmt: skip
 
 
@@ -180,12 +180,10 @@ class QuarantineInput:
         groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]
         read = self._read
 
-        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield from work(records for number in mine for records in read(groups[number]))
+        def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            return work(records for number in numbers for records in read(groups[number]))
 
-        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
-        return numbers.mapInArrow(read_and_work, schema).collect()
+        return hand_out(session, len(groups), read_and_work, schema).collect()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)
@@ -264,19 +262,11 @@ def _read_coordinates(root: str, files: Iterable[QuarantineFile]) -> Known:
 
 def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield columns of a file, in this order."""
-    filesystem, folder = open_directory(root)
-    path = f"{folder}/{file.path}"
-    info = filesystem.get_file_info(path)
-    if info.type != fs.FileType.File or info.size != file.size:
-        raise UnavailableError(
-            "a file that a finished run has written is lost or cut off",
-            where=path,
-            mend=f"decode the range of run {file.run} again with --replace",
-        )
-    with filesystem.open_input_file(path) as source, pq.ParquetFile(source) as opened:
-        for rows in opened.iter_batches(_BATCH_ROWS, columns=list(columns)):
-            yield rows.select(list(columns))
+    folder = Folder(root)
+    path = f"{folder.root}/{file.path}"
+    check_whole(folder, file.path, file.size, where=path, whose=f"run {file.run}")
+    yield from read_columns(folder.filesystem, path, columns, most=_BATCH_ROWS)
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
-    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in record["files"] if one["table"] == table]
+    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in files_of(record, table)]

@@ -14,6 +14,7 @@ from cdc_contracts.registry.positions import PositionLine, PositionStretch
 from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
 from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import Repeats, find_repeats
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import Place
 from cdc_contracts.spark_checks.tasks import TaskResult
@@ -51,7 +52,7 @@ def look_for_repeats(
     if not compared.lines:
         return Repeats()
     own = [part.path for part in judged.parts if part.table == "changes"]
-    earlier = list(_changes_of(runs, compared.earlier))
+    earlier = list(_changes_of(runs, finished, compared.earlier))
     alone = [subject for subject, promise in promises.items() if promise in _EACH_ITS_OWN]
     found = find_repeats(session, place, own, earlier, compared.lines, alone, compared.skipped)
     return replace(found, earlier=compared.earlier)
@@ -131,7 +132,7 @@ def _promise(catalogue: Catalogue, subject: str) -> str | None:
     return None if place is None else place.rises
 
 
-def _changes_of(runs: RunDirectory, earlier: Iterable[str]) -> Iterator[str]:
+def _changes_of(runs: RunDirectory, finished: PastRuns, earlier: Iterable[str]) -> Iterator[str]:
     for run in earlier:
-        record = runs.find(run) or {"files": ()}
-        yield from (part["path"] for part in record["files"] if part["table"] == "changes")
+        record = runs.find(run, finished)
+        yield from (part["path"] for part in files_of(record or {"files": ()}, "changes"))

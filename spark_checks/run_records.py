@@ -11,7 +11,6 @@ from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, write
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.sinks import Part
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -142,18 +141,14 @@ def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     return any(one.start < other.end and other.start < one.end for one, other in shared)
 
 
+def files_of(record: Mapping[str, Any], output: str) -> list[Mapping[str, Any]]:
+    """Return the files of an output, such as `changes`, that a record names."""
+    return [part for part in record["files"] if part["table"] == output]
+
+
 def stream_document(key: WriteKey | None) -> dict[str, Any] | None:
     """Return whose batch a run is, as run records keep it."""
     return None if key is None else {"query": key.writer, "batch": key.number}
-
-
-def how_to_finish(note: Mapping[str, Any]) -> str:
-    """Return what finishes a run that was cut off: the same run."""
-    if note["stream"]:
-        return "start the stream again with the checkpoint it had, or decode into another directory"
-    ranges = range_words(by_topic(bounds_of(range_of(note))))
-    told = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
-    return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"
 
 
 def _files(parts: Iterable[Part]) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ from cdc_contracts.spark_checks.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
 from cdc_contracts.spark_checks.failures import RecordsGone, tell_stream_failure
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, client_options, list_topics
+from cdc_contracts.spark_checks.kafka_source import client_options, list_topics
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
@@ -205,11 +206,11 @@ class Follow:
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> Scope:
         """Return what a batch is judged by: what it was judged by before, if it comes again."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
-        known = checkpoint.contract_of(number)
+        known = checkpoint.pin_of(number)
         if known is None:
             checkpoint.keep_pin(digest, self._pin)
             checkpoint.keep_batch(number, digest, self._epoch.scope.fingerprint, spans)
-            before = checkpoint.contract_of(number - 1)
+            before = checkpoint.pin_of(number - 1)
             if before not in (None, digest):
                 self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
             return self._epoch.scope

@@ -9,6 +9,7 @@ import time
 
 import pyarrow.parquet as pq
 import pytest
+from producing import produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -37,15 +38,6 @@ def call(spark, broker, here, capsys):
         return code, err, json.loads(out) if out else None
 
     return run
-
-
-def produce(broker, topic, values, partition=0):
-    from confluent_kafka import Producer
-
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
-    for value in values:
-        producer.produce(topic, value, partition=partition)
-    assert producer.flush(30) == 0
 
 
 def read_table(out, table):

@@ -31,8 +31,8 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
     tables = "parquet_tables:ParquetTables" if table_format == "parquet" else "lakehouse.tables:LakehouseTables"
     trap, moment, among = {
         "offsets are logged": ("streaming:Follow._take", "before", None),
-        "before judging": ("decoding:_judge", "before", None),
-        "changes, control, quarantine written": ("decoding:_judge", "after", None),
+        "before judging": ("attempts:Attempt.judge", "before", None),
+        "changes, control, quarantine written": ("attempts:Attempt.judge", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
         "before the current rows of a table": ("lakehouse.current:CurrentTables.merge", "before", None),
         "between current rows and deletions": ("lakehouse.current:_merge_deleted", "before", None),
@@ -133,6 +133,10 @@ def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(
     ended = command.run_to_the_end([kill_at("run record there", victim="jvm", call=2)])
     check_end(ended, out, topic, log)
     tell(command, "parquet")
+    killed = command.ended[0]
+    assert (killed.code, killed.said.count("error: ")) == (3, 1), killed.said
+    assert "error: Spark's JVM ended in the middle of its work" in killed.said
+    assert "Traceback" not in killed.said
 
 
 @long_form
@@ -156,7 +160,9 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
             for place, point in enumerate(POINTS_OF_A_TABLE)
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
-    ended = command.run_to_the_end(kills, survived=Kill("a task's Python", "worker", _CHECKS + "decoding:_judge"))
+    ended = command.run_to_the_end(
+        kills, survived=Kill("a task's Python", "worker", _CHECKS + "attempts:Attempt.judge")
+    )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)
     assert digest_of(tmp_path / "killed" / "out", log) == digest

@@ -26,8 +26,8 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_files
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 NAME = TableName("sh op", "a.b", "or`d%ers")

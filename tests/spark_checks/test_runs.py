@@ -132,7 +132,7 @@ def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begi
     (tmp_path / "_runs").mkdir()
     folder = os.open(tmp_path / "_runs", os.O_RDONLY)
     try:
-        runs.begin_replay("bbbb", {"of": []}, look)
+        runs.begun.add_replay("bbbb", {"of": []}, look)
         runs.commit(record, {}, check=look)
     finally:
         os.close(folder)
@@ -166,15 +166,15 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         ("cccc", (20, 30), {"u": "x"}),
     ):
         runs.commit(begin(run, run, window, topics=known)[1], {})
-    runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
+    runs.begun.add("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
     past = runs.past()
-    runs.check_topics({"t": "first", "u": "x", "v": "new"}, past)
-    runs.check_topics({}, past)
-    runs.check_topics({"t": "second"}, past, without=["aaaa"])
+    runs.begun.check_topics({"t": "first", "u": "x", "v": "new"}, past)
+    runs.begun.check_topics({}, past)
+    runs.begun.check_topics({"t": "second"}, past, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
-            fresh.check_topics(known, past, without=["bbbb"])
+            fresh.begun.check_topics(known, past, without=["bbbb"])
         assert "another directory" in refused.value.mend
 
 
@@ -198,30 +198,30 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
 def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
     spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
     later = {Source("t", 0): Span(0, 12)}
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
-        runs.begin("bbbb", "x@1", None, later, {})
+        runs.begun.add("bbbb", "x@1", None, later, {})
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
-    runs.check_cut_off("bbbb", later)
-    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
+    runs.begun.check_cut_off("bbbb", later)
+    runs.begun.add("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
-        runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
+        runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
     noted = {"of": ["cccc"], "after": [], "topics": []}
     for _ in range(2):
-        runs.begin_replay("aaaa", noted, lambda: None)
+        runs.begun.add_replay("aaaa", noted, lambda: None)
     with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
-        runs.begin_replay("dddd", noted, lambda: None)
-    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
-    assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
+        runs.begun.add_replay("dddd", noted, lambda: None)
+    runs.begun.add("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
+    assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, {})
-    runs.forget_begun("aaaa")
-    assert runs.begun() == []
+    runs.begun.forget("aaaa")
+    assert runs.begun.notes() == []
