@@ -84,10 +84,8 @@ def plan_comparison(
             again.add(line)
         before = sorted(shared[line], key=lambda told: told[1].end)
         stretches = [*(told for _, told in before), stretch]
-        between = sorted(start for start in others[line] if before and start > before[0][1].start)
-        fell = between or any(one.fell for one in stretches)
-        fell = fell or any(after.least < one.most for one, after in pairwise(stretches))
-        if before and (fell or each_its_own):
+        between = sorted(start for start in others[line] if start > stretches[0].start)
+        if before and (each_its_own or between or _falls(stretches)):
             again.add(line)
             earlier |= {one.run for one, _ in before}
             skipped += [(line, offset) for offset in _first_between(stretches, between)]
@@ -114,6 +112,11 @@ def _look_back(
                 else:
                     others[line].append(told.start)
     return shared, others
+
+
+def _falls(stretches: Sequence[PositionStretch]) -> bool:
+    """Say whether a position is below one before it: else equal ones are those of one transaction."""
+    return any(one.fell for one in stretches) or any(after.least < one.most for one, after in pairwise(stretches))
 
 
 def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) -> Iterator[int]:
