@@ -59,7 +59,7 @@ def outliving() -> Iterator[None]:
     """
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    logging.getLogger().addHandler(_UNSEEN)
+    _mute()
     try:
         yield
     except CdcContractsError:
@@ -78,6 +78,16 @@ def outliving() -> Iterator[None]:
             raise
         mend = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
         raise UnavailableError(f"{dead} ended in the middle of its work", mend=mend) from error
+
+
+def _mute() -> None:
+    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is told as one error."""
+    from pyspark import SparkContext
+
+    logging.getLogger().addHandler(_UNSEEN)
+    server = getattr(SparkContext._active_spark_context, "_accumulatorServer", None)  # noqa: SLF001  nobody else has it
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 def jvm_is_gone() -> bool:
