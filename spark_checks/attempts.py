@@ -132,6 +132,7 @@ class Attempt:
             topics=self.topics,
             stream=self.key,
             current=output.tables.keeps_current,
+            drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
             replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
         )

@@ -140,9 +140,10 @@ def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begi
 
 
 def test_a_replay_goes_where_the_runs_went(runs, begin):
-    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze"), {})
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze", current=True, drops_repeats=True), {})
     found = list_quarantine(runs)
     assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
+    assert (found.current, found.drops) == (True, True)
     with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
         found.find_schema("lake.silver")
     runs.commit(begin("bbbb", "other", (10, 20))[1], {})
