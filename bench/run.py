@@ -40,9 +40,10 @@ from cdc_contracts.spark_checks.broker import running_broker
 from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo import PARTITIONS, produce
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.session import open_session
-from cdc_contracts.spark_checks.sources import read_files, read_topics
+from cdc_contracts.spark_checks.sources import read_topics
 
 NEW, OLD = "oms-community/canal@2", "oms-community/canal@1"
 TOPIC = "bench"

@@ -263,6 +263,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
 def _tell(follow: Follow, ending: Ending) -> Mapping[str, Any]:
     report = reports.compare_with(follow.report(follow.whole), ending.known, ending.new_baseline)
     reports.tell(report, as_json=ending.as_json, targets=ending.targets)
+    outputs.tell_repeats(report.get("repeats") or {"rows": 0})
     return report
 
 

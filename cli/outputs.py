@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import Decoded, Output
     from cdc_contracts.spark_checks.sources import Input
 
-_SCHEMA = "table:"
+SCHEMA = "table:"
 _MOST_TABLES = 20
 _MOST_COLUMNS = 10
 
@@ -77,7 +77,7 @@ class OutputOptions:
 
     def check(self) -> None:
         """Raise UsageError where options do not go together."""
-        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(_SCHEMA)
+        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
         if parquet and (named or self.current):
             raise UsageError(
                 "--current and table:CATALOG.DB are for tables that keep versions of themselves",
@@ -96,7 +96,7 @@ class OutputOptions:
         if named:
             from cdc_contracts.spark_checks.lakehouse.addresses import parse_schema
 
-            parse_schema(self.target.removeprefix(_SCHEMA), self.table_format.value)
+            parse_schema(self.target.removeprefix(SCHEMA), self.table_format.value)
 
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
@@ -106,7 +106,7 @@ class OutputOptions:
 
         options: dict[str, Any] = {}
         if self.table_format is not TableFormat.PARQUET:
-            schema = self.target.removeprefix(_SCHEMA) if self.files is not None else None
+            schema = self.target.removeprefix(SCHEMA) if self.files is not None else None
             options = {
                 "directory": RunDirectory(self.directory).root,
                 "schema": schema,

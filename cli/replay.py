@@ -32,7 +32,8 @@ def replay_quarantine(
     judging: Judging,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
-        str | None, typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if not in DIR.")
+        str | None,
+        typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if no run tells."),
     ] = None,
     trust_contract: Annotated[
         bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
@@ -76,6 +77,7 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
 
     runs = RunDirectory(directory)
     found = list_quarantine(runs)
+    found.check_topics(topics, directory)
     source = open_quarantine(runs, found, topics, tasks=cores or os.cpu_count() or 1)
     console.say(
         f"to judge: {count_of(source.records, 'record')} of {count_of(len(source.waiting), 'run')} in {directory}"
@@ -93,11 +95,12 @@ def _options(
     found: QuarantineFiles, directory: str, schema: str | None, *, trust_contract: bool
 ) -> outputs.OutputOptions:
     """Return where rows go: where those of the runs went, in the same format."""
+    known = found.find_schema(None if schema is None else schema.removeprefix(outputs.SCHEMA))
     output = outputs.OutputOptions(
-        target=schema or directory,
+        target=directory if known is None else f"{outputs.SCHEMA}{known}",
         table_format=outputs.TableFormat(found.table_format),
         trust_contract=trust_contract,
-        files=directory if schema else None,
+        files=None if known is None else directory,
         current=found.current,
         drop_duplicates=found.drops,
     )

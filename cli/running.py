@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.bookmarks import Offsets
+    from cdc_contracts.spark_checks.message_files import FileInput
     from cdc_contracts.spark_checks.offsets import Range
-    from cdc_contracts.spark_checks.sources import FileInput, Input, TopicInput
+    from cdc_contracts.spark_checks.sources import Input, TopicInput
 
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers, as every Kafka client takes them.")
@@ -195,9 +196,9 @@ def open_files(
     paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
 ) -> FileInput:
     """Return the messages of files in a range, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.message_files import read_files
     from cdc_contracts.spark_checks.offsets import parse_range
     from cdc_contracts.spark_checks.slices import parse_fraction
-    from cdc_contracts.spark_checks.sources import read_files
 
     fraction = parse_fraction(sample) if sample is not None else None
     source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)

@@ -52,6 +52,11 @@ class PositionStretch:
             stayed=self.stayed or other.stayed or other.first == self.last,
         )  # fmt: skip
 
+    def shares(self, other: PositionStretch) -> bool:
+        """Say whether a position may be in both; of positions that are no numbers nothing is known."""
+        unknown = any(one.fell and one.least == one.most for one in (self, other))
+        return unknown or (self.least <= other.most and other.least <= self.most)
+
     def comes_again(self, *, each_its_own: bool) -> bool:
         """Say whether a position may have come twice; `each_its_own` where no two messages may share one."""
         return self.fell or (each_its_own and self.stayed)

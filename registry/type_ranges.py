@@ -29,14 +29,16 @@ _FLOATS: Final[Mapping[str, int]] = {
     "FLOAT": 32, "BINARY FLOAT": 32, "DOUBLE": 64, "DOUBLE PRECISION": 64, "REAL": 64, "BINARY DOUBLE": 64,
 }  # fmt: skip
 _UNBOUNDED: Final = 1 << 32
+"""Also of what no database takes without a length: messages name such types, and the length stays unknown."""
 _LENGTHS: Final[Mapping[str, tuple[str, int]]] = {
-    "CHAR": ("text", 1), "VARCHAR": ("text", 1), "VARCHAR2": ("text", 1), "NCHAR": ("text", 1),
-    "NVARCHAR2": ("text", 1), "NVARCHAR": ("text", 1), "TINYTEXT": ("text", 255), "TEXT": ("text", 65_535),
-    "MEDIUMTEXT": ("text", 16_777_215), "LONGTEXT": ("text", _UNBOUNDED), "CLOB": ("text", _UNBOUNDED),
-    "NCLOB": ("text", _UNBOUNDED), "STRING": ("text", _UNBOUNDED), "LONG": ("text", _UNBOUNDED),
-    "BINARY": ("bytes", 1), "VARBINARY": ("bytes", 1), "RAW": ("bytes", 1), "TINYBLOB": ("bytes", 255),
-    "BLOB": ("bytes", 65_535), "MEDIUMBLOB": ("bytes", 16_777_215), "LONGBLOB": ("bytes", _UNBOUNDED),
-    "LONG RAW": ("bytes", _UNBOUNDED), "BYTES": ("bytes", _UNBOUNDED), "BIT": ("bit", 1),
+    "CHAR": ("text", 1), "NCHAR": ("text", 1), "VARCHAR": ("text", _UNBOUNDED), "VARCHAR2": ("text", _UNBOUNDED),
+    "NVARCHAR2": ("text", _UNBOUNDED), "NVARCHAR": ("text", _UNBOUNDED), "TINYTEXT": ("text", 255),
+    "TEXT": ("text", 65_535), "MEDIUMTEXT": ("text", 16_777_215), "LONGTEXT": ("text", _UNBOUNDED),
+    "CLOB": ("text", _UNBOUNDED), "NCLOB": ("text", _UNBOUNDED), "STRING": ("text", _UNBOUNDED),
+    "LONG": ("text", _UNBOUNDED), "BINARY": ("bytes", 1), "VARBINARY": ("bytes", _UNBOUNDED),
+    "RAW": ("bytes", _UNBOUNDED), "TINYBLOB": ("bytes", 255), "BLOB": ("bytes", 65_535),
+    "MEDIUMBLOB": ("bytes", 16_777_215), "LONGBLOB": ("bytes", _UNBOUNDED), "LONG RAW": ("bytes", _UNBOUNDED),
+    "BYTES": ("bytes", _UNBOUNDED), "BIT": ("bit", 1),
 }  # fmt: skip
 _TIMES: Final = frozenset({"DATETIME", "TIMESTAMP", "TIME"})
 _PLAIN: Final = frozenset({"DATE", "YEAR", "JSON", "BOOLEAN", "BOOL", "XMLTYPE", "ROWID", "UROWID", "BFILE"})

@@ -14,22 +14,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-
-from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.sinks import open_directory, write_whole
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.run_records import range_document
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
 """So many batches back is known what they were judged by; Spark keeps as many of its offsets."""
 _STREAM: Final = f"{OWN}/stream.json"
-Offsets = dict[Source, int]
 
 
 @dataclass(frozen=True)
@@ -57,17 +55,17 @@ class Checkpoint:
     def __init__(self, directory: str) -> None:
         """Raise UnavailableError where pyarrow does not reach the filesystem."""
         self.directory = directory
-        self._filesystem, self._root = open_directory(re.sub("^s3[an]:", "s3:", directory))
+        self._folder = Folder(re.sub("^s3[an]:", "s3:", directory))
 
     @property
     def location(self) -> str:
         """The directory as Spark is told it; a local one stays local whatever Spark takes for its own filesystem."""
-        return f"file://{self._root}" if isinstance(self._filesystem, fs.LocalFileSystem) else self.directory
+        return f"file://{self._folder.root}" if self._folder.local else self.directory
 
     @property
     def query(self) -> str | None:
         """The id of the query; None before the first start."""
-        found = self._read("metadata")
+        found = self._folder.read("metadata")
         return None if found is None else str(json.loads(found)["id"])
 
     @property
@@ -82,15 +80,15 @@ class Checkpoint:
 
     def committed(self, number: int) -> bool:
         """Say whether Spark has noted that a batch is done."""
-        return self._read(f"commits/{number}") is not None
+        return self._folder.read(f"commits/{number}") is not None
 
-    def begins(self) -> Offsets:
+    def begins(self) -> dict[Source, int]:
         """Return the offsets that the stream began at, by partition."""
-        return self._offsets("sources/0/0", (self._read("sources/0/0") or b"").lstrip(b"\0"))
+        return self._offsets("sources/0/0", (self._folder.read("sources/0/0") or b"").lstrip(b"\0"))
 
-    def ends(self, number: int) -> Offsets:
+    def ends(self, number: int) -> dict[Source, int]:
         """Return the offsets that a batch ends at, by partition. Raises UnavailableError where nothing says them."""
-        return self._offsets(f"offsets/{number}", self._read(f"offsets/{number}") or b"")
+        return self._offsets(f"offsets/{number}", self._folder.read(f"offsets/{number}") or b"")
 
     def spans(self, number: int) -> dict[Source, Span]:
         """Return the range of a batch by partition.
@@ -111,7 +109,7 @@ class Checkpoint:
 
     def setup(self) -> StreamSetup | None:
         """Return what the stream is; None before the first start. Raises UnavailableError where it cannot be read."""
-        found = self._read(_STREAM)
+        found = self._folder.read(_STREAM)
         if found is None:
             return None
         try:
@@ -127,9 +125,9 @@ class Checkpoint:
     def keep_setup(self, setup: StreamSetup) -> None:
         self._write(_STREAM, json.dumps(vars(setup), indent=1, ensure_ascii=False).encode())
 
-    def contract_of(self, number: int) -> str | None:
+    def pin_of(self, number: int) -> str | None:
         """Return the digest of the pin that a batch is judged by; None where it was not begun."""
-        found = self._read(f"{OWN}/batches/{number}.json")
+        found = self._folder.read(f"{OWN}/batches/{number}.json")
         return None if found is None else str(json.loads(found)["pin"])
 
     def keep_batch(self, number: int, pin: str, fingerprint: str, spans: Mapping[Source, Span]) -> None:
@@ -138,35 +136,32 @@ class Checkpoint:
             "batch": number,
             "pin": pin,
             "fingerprint": fingerprint,
-            "range": [
-                {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
-                for source, span in sorted(spans.items())
-            ],
+            "range": range_document(spans),
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
-        self._forget(
-            f"{OWN}/batches", (f"{one}.json" for one in self._numbers(f"{OWN}/batches") if one < number - KEPT)
-        )
+        known = self._numbers(f"{OWN}/batches")
+        self._folder.remove(f"{OWN}/batches/{one}.json" for one in known if one < number - KEPT)
 
     def pin(self, digest: str) -> str | None:
         """Return the text of a pin, None where there is none."""
-        found = self._read(f"{OWN}/contracts/{digest}.json")
+        found = self._folder.read(f"{OWN}/contracts/{digest}.json")
         return None if found is None else found.decode()
 
     def keep_pin(self, digest: str, text: str) -> None:
-        if self._read(f"{OWN}/contracts/{digest}.json") is None:
+        if self._folder.read(f"{OWN}/contracts/{digest}.json") is None:
             self._write(f"{OWN}/contracts/{digest}.json", text.encode())
 
     def rolling(self, number: int) -> bytes | None:
         """Return what was kept of all batches up to this one."""
-        return self._read(f"{OWN}/rolling/{number}")
+        return self._folder.read(f"{OWN}/rolling/{number}")
 
     def keep_rolling(self, number: int, data: bytes) -> None:
         """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
         self._write(f"{OWN}/rolling/{number}", data)
-        self._forget(f"{OWN}/rolling", (str(one) for one in self._numbers(f"{OWN}/rolling") if one < number - 1))
+        known = self._numbers(f"{OWN}/rolling")
+        self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
 
-    def _offsets(self, name: str, text: bytes) -> Offsets:
+    def _offsets(self, name: str, text: bytes) -> dict[Source, int]:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
@@ -179,32 +174,20 @@ class Checkpoint:
             ) from error
 
     def _numbers(self, folder: str) -> list[int]:
-        selector = fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
-        names = [entry.base_name.removesuffix(".json") for entry in self._filesystem.get_file_info(selector)]
+        names = [entry.base_name.removesuffix(".json") for entry in self._folder.files(folder)]
         return [int(name) for name in names if name.isdecimal()]
-
-    def _read(self, name: str) -> bytes | None:
-        path = f"{self._root}/{name}"
-        if self._filesystem.get_file_info(path).type != fs.FileType.File:
-            return None
-        with self._filesystem.open_input_stream(path) as file:
-            return bytes(file.readall())
 
     def _write(self, name: str, data: bytes) -> None:
         """The file is there whole and on disk, or as it was before. Raises UnavailableError where it cannot be."""
         try:
-            write_whole(self._filesystem, f"{self._root}/{name}", data)
+            self._folder.write(name, data)
         except OSError as error:
             raise UnavailableError(
                 f"the checkpoint cannot be written: {error.strerror or error}", where=f"{self.directory}/{name}"
             ) from error
 
-    def _forget(self, folder: str, names: Iterable[str]) -> None:
-        for name in names:
-            self._filesystem.delete_file(f"{self._root}/{folder}/{name}")
 
-
-def read_offsets(told: Mapping[str, Mapping[str, int]]) -> Offsets:
+def read_offsets(told: Mapping[str, Mapping[str, int]]) -> dict[Source, int]:
     """Return offsets as Spark writes them, by topic and partition."""
     return {
         Source(topic, int(partition)): int(offset)

@@ -15,9 +15,8 @@ import pyarrow as pa
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.windows import Window, share_windows
-from cdc_contracts.spark_checks.failures import hide, lost_records, tell_failure
-from cdc_contracts.spark_checks.offsets import PATIENCE_SECONDS, Limits, Range, milliseconds, parse_range, select
+from cdc_contracts.spark_checks.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
+from cdc_contracts.spark_checks.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.property_names import translate
 
 GROUP: Final = "cdc-contracts"
@@ -56,6 +55,18 @@ _JAVA_NAMES: Final = {
 
 
 @dataclass
+class Stretch:
+    """What is read of a partition: from `start` to before `end`, or up to `most` records; `count` are read so far."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+    most: int = -1
+    count: int = 0
+
+
+@dataclass
 class Reader:
     """Reads topics of one broker; use it in the thread that opened it."""
 
@@ -90,18 +101,19 @@ class Reader:
 
         Raises UnavailableError where records are gone, or the broker refuses or stops to answer.
         """
-        spans = [
-            _Span(topic, partition, start, end)
+        stretches = [
+            Stretch(topic, partition, start, end)
             for topic, partitions in selected.items()
             for partition, (start, end) in partitions.items()
         ]
-        yield from self._read(spans, headers=headers)
+        yield from self.read_stretches(stretches, headers=headers)
 
-    def _read(self, spans: Sequence[_Span], *, headers: bool) -> Iterator[pa.RecordBatch]:
+    def read_stretches(self, stretches: Sequence[Stretch], *, headers: bool) -> Iterator[pa.RecordBatch]:
+        """Yield the records of stretches, one at most of each partition, as `read` does."""
         from confluent_kafka import TopicPartition
 
-        waiting = {Source(span.topic, span.partition): span for span in spans if span.start < span.end}
-        self.consumer.assign([TopicPartition(*place, span.start) for place, span in waiting.items()])
+        waiting = {Source(one.topic, one.partition): one for one in stretches if one.start < one.end}
+        self.consumer.assign([TopicPartition(*place, one.start) for place, one in waiting.items()])
         rows: list[Any] = []
         held, chunk, heard = 0, _FIRST_CHUNK, time.monotonic()
         while waiting:
@@ -127,20 +139,20 @@ class Reader:
         if rows:
             yield _as_batch(rows, headers=headers)
 
-    def _take(self, messages: Sequence[Any], waiting: dict[Source, _Span]) -> tuple[list[Any], list[Source]]:
+    def _take(self, messages: Sequence[Any], waiting: dict[Source, Stretch]) -> tuple[list[Any], list[Source]]:
         """Return the messages that are wanted, and the partitions that end with them; these wait no longer."""
         found, over = [], []
         for message in messages:
             place = Source(message.topic(), message.partition())
-            span = waiting.get(place)
+            stretch = waiting.get(place)
             if message.error() is not None:
-                ends = self._ends(message, span)
-            elif span is not None:
+                ends = self._ends(message, stretch)
+            elif stretch is not None:
                 offset = message.offset()
-                if offset < span.end:
+                if offset < stretch.end:
                     found.append(message)
-                    span.count += 1
-                ends = offset >= span.end - 1 or span.count == span.most
+                    stretch.count += 1
+                ends = offset >= stretch.end - 1 or stretch.count == stretch.most
             else:
                 ends = False
             if ends:
@@ -148,18 +160,18 @@ class Reader:
                 over.append(place)
         return found, over
 
-    def _ends(self, message: Any, span: _Span | None) -> bool:
+    def _ends(self, message: Any, stretch: Stretch | None) -> bool:
         """Say whether a message that is no record ends its partition. Raises UnavailableError where it is a failure."""
         from confluent_kafka import KafkaError
 
         error = message.error()
-        if span is None or error.name().startswith("GROUP_"):
+        if stretch is None or error.name().startswith("GROUP_"):
             return False  # no group is used
         if error.code() not in (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET):  # noqa: SLF001
-            self._fail(error, span.topic)
-        if error.code() == KafkaError._PARTITION_EOF and message.offset() >= span.end:  # noqa: SLF001
+            self._fail(error, stretch.topic)
+        if error.code() == KafkaError._PARTITION_EOF and message.offset() >= stretch.end:  # noqa: SLF001
             return True  # the last offsets of a range may be marks of transactions, or compacted away
-        raise lost_records(f"{span.topic} partition {span.partition}, offsets {span.start} to {span.end}")
+        raise lost_records(f"{stretch.topic} partition {stretch.partition}, offsets {stretch.start} to {stretch.end}")
 
     def _partitions(self, topic: str) -> list[int]:
         found = self._metadata(topic).topics.get(topic)
@@ -241,66 +253,6 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reade
         yield Reader(bootstrap, properties, consumer, admin, told)
     finally:
         consumer.close()
-
-
-def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
-    """Return one record, with its headers.
-
-    Raises UnavailableError where topic, partition or offset are not there, or the offset holds no record.
-    """
-    wanted = parse_range(f"offset:{partition}={offset}", "latest")
-    start, end = reader.resolve(topic, wanted)[partition]
-    for batch in reader.read({topic: {partition: (start, min(end, start + 1))}}, headers=True):
-        if batch.num_rows:
-            return batch
-    raise UnavailableError(
-        f"there is no record at offset {offset}",
-        where=f"{topic} partition {partition}",
-        mend=f"The partition ends at {end}."
-        if offset >= end
-        else "The offset is a mark of a transaction, or was compacted away.",
-    )
-
-
-def read_sample(reader: Reader, topic: str, limit: int, wanted: Range | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
-
-    Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones.
-    Raises UnavailableError as `resolve` and `read` do.
-    """
-    selected = reader.resolve(topic, wanted or parse_range())
-    for spans in _rounds(topic, selected, limit):
-        yield from reader._read(spans, headers=True)  # noqa: SLF001  the same module
-
-
-@dataclass
-class _Span:
-    """What is read of a partition: from `start` to before `end`, or up to `most` records."""
-
-    topic: str
-    partition: int
-    start: int
-    end: int
-    most: int = -1
-    count: int = 0
-
-
-def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[_Span]]:
-    """Yield what is read one after the other: of every partition a slice that may reach on to the next, over gaps."""
-    limits = {Source(topic, partition): bounds for partition, bounds in selected.items()}
-    windows = share_windows(limits, limit)
-    for number, part in enumerate(windows):
-        yield [
-            _Span(
-                topic, place.partition, start, _next_start(windows[number + 1 :], place, limits[place][1]), end - start
-            )
-            for place, (start, end) in part.items()
-            if start < end
-        ]
-
-
-def _next_start(windows: Sequence[Mapping[Source, Window]], place: Source, end: int) -> int:
-    return next((window[place][0] for window in windows if place in window), end)
 
 
 def _as_batch(messages: Sequence[Any], *, headers: bool) -> pa.RecordBatch:

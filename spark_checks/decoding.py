@@ -6,88 +6,28 @@ record last: it counts whole or not at all, and the same run again changes nothi
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-import time
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.baseline import judge_again
-from cdc_contracts.registry.canonical.layouts import Layouts, TableName
 from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
 from cdc_contracts.registry.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.attempts import Attempt, Replay
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
-from cdc_contracts.spark_checks.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.outputs import Output
 from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
-from cdc_contracts.spark_checks.repeated_positions import look_for_repeats
-from cdc_contracts.spark_checks.repeats import Repeats
-from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord, table_records
-from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.settled_layouts import check_settled, settle_layouts
-from cdc_contracts.spark_checks.sinks import Place, table_folder
+from cdc_contracts.spark_checks.run_names import name_batch, name_run
 from cdc_contracts.spark_checks.sources import Input
-from cdc_contracts.spark_checks.tasks import (
-    RESULT_SCHEMA,
-    Quarantine,
-    TaskResult,
-    Watch,
-    collect_results,
-    decode_work,
-    describe_scope,
-    merge_results,
-)
-from cdc_contracts.spark_checks.typed_tables import TypedTables, WriteKey
-from cdc_contracts.spark_checks.unrepeated import leave_out
+from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.tasks import Watch
+from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where runs write, in which format of tables, and on what conditions.
-
-    With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
-    it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
-    the typed tables, with `redact` the quarantine keeps shapes only.
-    """
-
-    directory: str
-    tables: TypedTables = field(default_factory=ParquetTables)
-    replace: bool = False
-    trust_contract: bool = False
-    redact: bool = False
-    drop_duplicates: bool = False
-
-    @cached_property
-    def runs(self) -> RunDirectory:
-        return RunDirectory(self.directory)
-
-
-class Replay(Protocol):
-    """A run that reads the quarantine of other runs, and not the source of its records."""
-
-    def begin(self, scope: Scope) -> str:
-        """Return the name of the run: the quarantine of the same runs judged by the same contract has the same.
-
-        Raises UnavailableError where another replay of it was begun and not finished.
-        """
-        ...
-
-    def as_document(self, tally: Tally) -> dict[str, Any]:
-        """Return what the record of the run says of it."""
-        ...
-
-    def check(self) -> None:
-        """Raise UnavailableError where the quarantine is not what it was when this began."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -138,22 +78,18 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    topics = source.topic_ids(session) if key is None else {}
-    run = replay.begin(found) if replay else run_id(spans, found, topics) if key is None else stream_run_id(key)
+    run, topics = _name(session, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
     topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
-    gone = {run, *(one.run for one in overlapping)}
-    runs.check_topics(topics, past, without=gone)
-    runs.check_cut_off(run, spans)
-    place = Place(runs.root, run, secrets.token_hex(8))
-    layouts: Layouts = {}
-    record = None
+    attempt = Attempt(session, source, found, output, run, topics, overlapping, key, replay)
+    runs.begun.check_topics(topics, past, without=attempt.gone)
+    runs.begun.check_cut_off(run, spans)
     try:
-        judged = _judge(session, source, found, place, watch, _quarantine(output, replay))
+        judged = attempt.judge(watch)
         report = build_report(
             judged.tally,
             catalogue=scope.catalogue,
@@ -164,76 +100,28 @@ def decode_input(
             detection=detection,
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found)
-        if withheld is None and (replay is None or _moves(judged.tally)):
-            past = runs.past()  # others may have finished while this one judged
-            repeats = look_for_repeats(session, runs, past, place, judged, scope.catalogue)
-            report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
-            layouts = settle_layouts(past.layouts(without=gone), found.terms.tables, judged)
-            if replay is None and not output.tables.replaceable:
-                runs.begin(run, scope.declared, key, spans, topics)
-            tables = _type(session, output, place, key or WriteKey(run, 0), judged, repeats, layouts)
-            ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
-            if replay is not None:
-                ledger = moved_rows(ledger)
-            record = RunRecord(
-                run=run,
-                attempt=place.token,
-                replaces=tuple(one.attempt for one in overlapping),
-                contract=scope.declared,
-                fingerprint=found.fingerprint,
-                table_contracts=found.terms.tables.fingerprint,
-                spans=spans,
-                counts=sum_rows(ledger),
-                parts=(*judged.parts, *repeats.parts, *runs.write_part(place, "ledger", ledger)),
-                table_format=output.tables.name,
-                tables=tables,
-                repeats=report["repeats"],
-                positions=judged.positions.whole(),
-                topics=topics,
-                stream=key,
-                redacted=output.redact and replay is None,
-                replay=replay.as_document(judged.tally) if replay is not None else None,
-            )
-            runs.commit(record, report, replaced=gone - {run}, check=partial(_check, replay, layouts, gone))
+        moved = replay is None or any(one.read > one.quarantined for one in judged.tally.partitions.values())
+        record = attempt.publish(judged, report) if withheld is None and moved else None
     except BaseException:
         halt(session)
-        runs.discard(place, map(table_folder, layouts))
+        attempt.discard()
         raise
     if record is None:
-        runs.discard(place)
-        return Decoded(judged.tally, report, run, output.directory, withheld)
-    return Decoded(judged.tally, report, run, output.directory, record=record.as_document())
+        attempt.discard()
+    document = None if record is None else record.as_document()
+    return Decoded(judged.tally, report, run, output.directory, withheld, document)
 
 
-def run_id(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str]) -> str:
-    """Return the name of a run: the same range judged by the same contract on the same terms has the same.
-
-    `topics` are what the broker knows the topics by, as far as it tells: one that was made anew is another.
-    """
-    digest = hashlib.sha256()
-    for source, span in sorted(spans.items()):
-        digest.update(f"{source.topic}\n{source.partition}\n{span.start}\n{span.end}\n".encode())
-    for told in sorted(topics.items()):
-        digest.update("{}\n{}\n".format(*told).encode())
-    digest.update(scope.fingerprint.encode())
-    return digest.hexdigest()[:16]
-
-
-def stream_run_id(key: WriteKey) -> str:
-    """Return the name of a batch of a stream: the same batch of the same query has the same, whatever it reads."""
-    return hashlib.sha256(f"{key.writer}\n{key.number}".encode()).hexdigest()[:16]
-
-
-def halt(session: SparkSession) -> None:
-    """No task of the session is running any more, or the patience for it is used up."""
-    try:
-        context = session.sparkContext
-        context.cancelAllJobs()
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
-            time.sleep(0.1)
-    except Exception:  # noqa: BLE001  the session itself may be what failed
-        return
+def _name(
+    session: SparkSession, source: Input, scope: Scope, key: WriteKey | None, replay: Replay | None
+) -> tuple[str, Mapping[str, str]]:
+    """Return the name of the run, and what its topics are known by, as far as the name is made of it."""
+    if replay is not None:
+        return replay.begin(scope), {}
+    if key is not None:
+        return name_batch(key), {}
+    topics = source.topic_ids(session)
+    return name_run(source.spans, scope.fingerprint, topics), topics
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
@@ -246,9 +134,10 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         return None
     repeats = record["repeats"]
     kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
-    if record["table_format"] != output.tables.name or kept_otherwise:
+    schema = record.get("table_schema", output.tables.schema)
+    if (record["table_format"], schema) != (output.tables.name, output.tables.schema) or kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, its tables as {record['table_format']}, "
+            f"run {run} is there already, its tables as {record['table_format']} in {schema or 'the directory'}, "
             f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
             mend="choose another directory, or give --replace to write it anew",
@@ -264,7 +153,7 @@ def _overlapping(
 ) -> Sequence[PastRun]:
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
-        output.runs.check_topics(topics, past)
+        output.runs.begun.check_topics(topics, past)
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
@@ -287,51 +176,4 @@ def _check_redaction(done: Decoded, output: Output) -> None:
         )
 
 
-def _check(replay: Replay | None, layouts: Layouts, gone: Collection[str], finished: PastRuns) -> None:
-    """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
-    check_settled(finished.layouts(without=gone), layouts)
-    if replay is not None:
-        replay.check()
-
-
-def _quarantine(output: Output, replay: Replay | None) -> Quarantine:
-    if replay is not None:
-        return Quarantine.LEFT
-    return Quarantine.REDACTED if output.redact else Quarantine.WHOLE
-
-
-def _moves(tally: Tally) -> bool:
-    """Say whether any record conforms."""
-    return any(counts.read > counts.quarantined for counts in tally.partitions.values())
-
-
-def _judge(
-    session: SparkSession, source: Input, scope: Scope, place: Place, watch: Watch | None, quarantine: Quarantine
-) -> TaskResult:
-    """Judge every record and write what it is, by tasks that read each once."""
-    work = decode_work(describe_scope(scope), place, watch, quarantine)
-    judged = merge_results(collect_results(source.run(session, work, RESULT_SCHEMA)))
-    check_rows(judged.tally, judged.parts, replay=quarantine is Quarantine.LEFT)
-    return judged
-
-
-def _type(
-    session: SparkSession,
-    output: Output,
-    place: Place,
-    key: WriteKey,
-    judged: TaskResult,
-    repeats: Repeats,
-    layouts: Layouts,
-) -> tuple[TableRecord, ...]:
-    """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
-    changes = [part for part in judged.parts if part.table == "changes"]
-    dropped: Counter[TableName] = Counter()
-    if output.drop_duplicates and repeats.parts:
-        changes, dropped = leave_out(session, place, changes, repeats.parts), repeats.by_table()
-    written = output.tables.write(session, place, key, changes, {name: layouts[name] for name in judged.rows})
-    check_typed(judged.rows, dropped, written.rows)
-    return table_records(layouts, written)
-
-
-_PATIENCE_SECONDS = 15
+__all__ = ["Decoded", "Output", "decode_input"]

@@ -11,6 +11,8 @@ from typing import Any, Final, NoReturn
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
 
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
+PATIENCE_SECONDS: Final = 15
+"""So long a broker may take to answer a question."""
 HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
 _TWO_STREAMS: Final = "Multiple streaming jobs detected"

@@ -32,8 +32,8 @@ def open_audit(
 ) -> Follow | None:  # fmt: skip
     """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
 
-    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
-        return audit_input(session, source, within, fail_on=fail_on).tally
+    def judge(source: TopicInput, within: Scope, key: WriteKey) -> tuple[Tally, None]:
+        return audit_input(session, source, within, fail_on=fail_on).tally, None
 
     epoch = open_epoch(session, checkpoint, wanted, scope, wait=_wait(pace), stop=stop, say=say)
     if epoch is None:
@@ -51,13 +51,7 @@ def open_decode(
     does.
     """
 
-    def judge(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
-        tally = decode(source, within, key)
-        if output.redact:  # the account of a stream is kept beside its rows
-            forget_examples(tally)
-        return tally
-
-    def decode(source: TopicInput, within: Scope, key: WriteKey) -> Tally:
+    def judge(source: TopicInput, within: Scope, key: WriteKey) -> tuple[Tally, Mapping[str, Any]]:
         decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key)
         if decoded.withheld is not None:
             raise WithheldError(
@@ -65,17 +59,21 @@ def open_decode(
                 where=checkpoint.directory,
                 mend="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
             )
-        if decoded.tally is not None:
-            return decoded.tally
+        tally = decoded.tally or audit_again(source, within, key, decoded.report)
+        if output.redact:  # the account of a stream is kept beside its rows
+            forget_examples(tally)
+        return tally, _repeats_besides(decoded.report["repeats"], output, key)
+
+    def audit_again(source: TopicInput, within: Scope, key: WriteKey, report: Mapping[str, Any]) -> Tally:
         try:
             return audit_input(session, source, within, fail_on=fail_on).tally
         except RecordsGone:
             say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
-            return _counted(decoded.report)
+            return _counted(report)
 
     known = check_checkpoint(checkpoint, wanted, scope.declared)
     beside, ends = check_output(
-        checkpoint, wanted, output.runs.records(), output.directory, known=known, new_epoch=new_epoch
+        checkpoint, wanted, output.runs.past(), output.directory, known=known, new_epoch=new_epoch
     )
     epoch = open_epoch(
         session, checkpoint, wanted, scope,
@@ -88,6 +86,14 @@ def open_decode(
 
 def _wait(pace: Pace) -> float | None:
     return None if pace.once else pace.interval
+
+
+def _repeats_besides(repeats: Mapping[str, Any], output: Output, key: WriteKey) -> dict[str, Any]:
+    """Return what a report says of repeats; the batches of the stream are no other runs to it."""
+    if not repeats["compared_with"]:
+        return dict(repeats)
+    own = {past.run for past in output.runs.past() if past.query == key.writer}
+    return {**repeats, "compared_with": [run for run in repeats["compared_with"] if run not in own]}
 
 
 def _counted(report: Mapping[str, Any]) -> Tally:

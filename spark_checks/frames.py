@@ -22,13 +22,14 @@ from cdc_contracts.registry.report import build_report
 from cdc_contracts.registry.scope import AUTO, Scope, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Work,
     audit_work,
-    collect_results,
     describe_scope,
     merge_tallies,
+    read_results,
     rows_work,
 )
 
@@ -86,7 +87,7 @@ def decode(
     spec = describe_scope(_scope(contract, tables, parameters, severities, catalogue))
     frame = _input(df)
     changes, control, quarantine = (
-        frame.mapInArrow(rows_work(spec, table), _spark_schema(schema))
+        frame.mapInArrow(rows_work(spec, table), spark_schema(schema))
         for table, schema in (
             ("changes", CHANGES_SCHEMA),
             ("control", CONTROL_SCHEMA),
@@ -127,16 +128,10 @@ def _report_work(scope: Scope, fail_on: str) -> Work:
     spec = describe_scope(scope)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tally = merge_tallies(collect_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
+        tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
         found = spec.documents.open()
         report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)
         yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
 
     return work
-
-
-def _spark_schema(schema: pa.Schema) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)

@@ -14,14 +14,19 @@ import pyarrow as pa
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.spark_checks.changes_files import TYPED_FROM, read_changes
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.spark_checks.part_files import read_part
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
+TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
+"""What of `changes/` typed rows are made of."""
 WAITING_BYTES: Final = 64 * 1024 * 1024
 MOST_OPEN: Final = 200
 """So much may a task hold, however many tables there are: rows that wait, and files that are not finished."""
@@ -35,6 +40,8 @@ class ParquetTables:
 
     name = "parquet"
     replaceable = True
+    schema = None
+    keeps_current = False
 
     def __init__(self, above: str = TABLES) -> None:
         self._above = above
@@ -50,12 +57,10 @@ class ParquetTables:
             return TypedWrite()
         job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
 
-        def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield as_row(_open_job(job).run(mine))
+        def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            yield as_result(_open_job(job).run(numbers))
 
-        numbers = session.range(0, len(changes), 1, len(changes))
-        return join_writes(read_rows(numbers.mapInArrow(work, RESULT_SCHEMA).collect()))
+        return join_writes(read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
@@ -80,12 +85,12 @@ class WriteJob:
     layouts: Mapping[TableName, TableLayout]
     above: str = TABLES
 
-    def run(self, numbers: Sequence[int]) -> TypedWrite:
+    def run(self, numbers: Iterable[int]) -> TypedWrite:
         """Type the rows of some changes files; nothing is left of it where that fails."""
         files = _TypedFiles(self.place, self.layouts, self.above)
         try:
             for number in numbers:
-                for changes in read_changes(self.place, self.changes[number], TYPED_FROM):
+                for changes in read_part(self.place, self.changes[number], TYPED_FROM):
                     for name, rows in split_by_table(changes):
                         files.add(name, rows if rows.num_rows == changes.num_rows else _copy(rows))
             return files.close()

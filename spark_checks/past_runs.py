@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName, read_layout
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions
@@ -14,12 +14,16 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.run_records import overlap, range_of
 
+RUNS: Final = "_runs"
+"""Where their records are; what one process may do at a time is done with this folder locked."""
+
 
 @dataclass(frozen=True)
 class PastRun:
     """A finished run in short.
 
-    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by.
+    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by, and
+    `query` the stream that it is a batch of.
     """
 
     run: str
@@ -30,6 +34,7 @@ class PastRun:
     positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
     replays: frozenset[str] = frozenset()
     topics: Mapping[str, str] = field(default_factory=dict)
+    query: str | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -42,6 +47,7 @@ class PastRun:
             positions=read_positions(record.get("positions", ())),
             replays=frozenset((record.get("replay") or {}).get("of", ())),
             topics=record.get("topics", {}),
+            query=(record.get("stream") or {}).get("query"),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

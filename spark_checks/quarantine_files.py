@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.part_files import read_columns
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.shares import hand_out
+from cdc_contracts.spark_checks.sinks import check_whole
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -44,15 +47,18 @@ class QuarantineFile:
 class QuarantineFiles:
     """What the records of runs say: files of quarantined records, those of coordinates that replays have decoded.
 
-    `redacted` counts, run by run, the records that are there only in shapes; `formats` are those of the runs' tables,
-    `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what was
-    noted of a replay that is not finished.
+    `topics` are those that the runs have read. `redacted` counts, run by run, the records that are there only in
+    shapes; `formats` are those of the runs' tables, `schemas` the schemas of catalogs that these are in, None for the
+    directory; `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what
+    was noted of a replay that is not finished.
     """
 
     files: tuple[QuarantineFile, ...]
     replayed: tuple[QuarantineFile, ...]
+    topics: frozenset[str]
     redacted: Mapping[str, int]
     formats: frozenset[str]
+    schemas: frozenset[str | None]
     current: bool
     drops: bool
     begun: Mapping[str, Any] | None = None
@@ -67,17 +73,53 @@ class QuarantineFiles:
             )
         return next(iter(self.formats))
 
+    def find_schema(self, wanted: str | None) -> str | None:
+        """Return the schema that the typed tables are in, None for the directory; runs of old do not tell it.
+
+        Raises UsageError where they are in several, or not in the one that is wanted.
+        """
+        if len(self.schemas) > 1:
+            raise UsageError(
+                f"the runs keep their tables in several places: {', '.join(sorted(map(_name_schema, self.schemas)))}",
+                mend="decode the ranges of one of them again, into a directory of its own",
+            )
+        known = next(iter(self.schemas), wanted)
+        if wanted not in (None, known):
+            raise UsageError(
+                f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
+                mend="leave --to away: what is decoded now goes to where the rest is",
+            )
+        return known
+
+    def check_topics(self, wanted: Iterable[str], directory: str) -> None:
+        """Raise UsageError where no run has read one of these topics."""
+        for topic in wanted:
+            if topic not in self.topics:
+                near = difflib.get_close_matches(topic, sorted(self.topics), 3, 0)
+                raise UsageError(
+                    f"no run there has read topic {topic}", where=directory, mend=f"Near it are: {', '.join(near)}."
+                )
+
 
 def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     """Return what the finished runs of a directory have quarantined. Raises UnavailableError where there is none."""
     files: list[QuarantineFile] = []
     replayed: list[QuarantineFile] = []
     redacted: dict[str, int] = {}
+    topics: set[str] = set()
     formats: set[str] = set()
+    schemas: set[str | None] = set()
     current = drops = False
     for record in runs.records():
+        topics |= {one["topic"] for one in record["range"]}
         formats.add(record.get("table_format", PARQUET))
-        current = current or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        if "table_schema" in record:
+            schemas.add(record["table_schema"])
+        current = (
+            current
+            or record.get("current", False)
+            or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
+        )
         drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
         if record.get("replay"):
             replayed += _files(record, "replayed")
@@ -85,11 +127,9 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             redacted[record["run"]] = record["counts"]["quarantined"]
         else:
             files += _files(record, "quarantine")
-    if not formats:
-        raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
-        tuple(sorted(files)), tuple(sorted(replayed)), redacted, frozenset(formats), current, drops,
-        next((note for note in runs.begun() if "replay" in note), None),
+        tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
+        frozenset(schemas), current, drops, runs.begun.replay(),
     )  # fmt: skip
 
 
@@ -140,12 +180,10 @@ class QuarantineInput:
         groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]
         read = self._read
 
-        def read_and_work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            mine = [number for batch in batches for number in batch.column(0).to_pylist()]
-            yield from work(records for number in mine for records in read(groups[number]))
+        def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            return work(records for number in numbers for records in read(groups[number]))
 
-        numbers = session.range(0, len(groups), 1, max(1, len(groups)))
-        return numbers.mapInArrow(read_and_work, schema).collect()
+        return hand_out(session, len(groups), read_and_work, schema).collect()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)
@@ -209,6 +247,10 @@ def open_quarantine(
     )  # fmt: skip
 
 
+def _name_schema(schema: str | None) -> str:
+    return "the directory" if schema is None else f"table:{schema}"
+
+
 def _waiting(rows: pa.RecordBatch, known: Known, topics: Sequence[str]) -> pa.RecordBatch:
     left = leave_out(rows, known)
     return left.filter(pc.is_in(left.column("topic"), pa.array(topics, pa.string()))) if topics else left
@@ -220,19 +262,11 @@ def _read_coordinates(root: str, files: Iterable[QuarantineFile]) -> Known:
 
 def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield columns of a file, in this order."""
-    filesystem, folder = open_directory(root)
-    path = f"{folder}/{file.path}"
-    info = filesystem.get_file_info(path)
-    if info.type != fs.FileType.File or info.size != file.size:
-        raise UnavailableError(
-            "a file that a finished run has written is lost or cut off",
-            where=path,
-            mend=f"decode the range of run {file.run} again with --replace",
-        )
-    with filesystem.open_input_file(path) as source, pq.ParquetFile(source) as opened:
-        for rows in opened.iter_batches(_BATCH_ROWS, columns=list(columns)):
-            yield rows.select(list(columns))
+    folder = Folder(root)
+    path = f"{folder.root}/{file.path}"
+    check_whole(folder, file.path, file.size, where=path, whose=f"run {file.run}")
+    yield from read_columns(folder.filesystem, path, columns, most=_BATCH_ROWS)
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
-    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in record["files"] if one["table"] == table]
+    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in files_of(record, table)]

@@ -6,14 +6,14 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyarrow import fs
-
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.spark_checks.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sinks import open_directory
+from cdc_contracts.spark_checks.sinks import check_whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,18 +39,13 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     Raises UnavailableError where no run has finished there or a file is lost, UsageError where there is no such table
     or it is not kept in files.
     """
-    filesystem, root = open_directory(directory)
+    folder = Folder(directory)
     found = []
     for one in _of_table(directory, table):
         for part in one["files"]:
-            info = filesystem.get_file_info(f"{root}/{part['path']}")
-            if info.type != fs.FileType.File or info.size != part["size"]:
-                raise UnavailableError(
-                    "a file that a finished run has written is lost or cut off",
-                    where=f"{directory}/{part['path']}",
-                    mend="decode the range of its run again with --replace",
-                )
-            found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], info.size))
+            where = f"{directory}/{part['path']}"
+            check_whole(folder, part["path"], part["size"], where=where, whose="its run")
+            found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], part["size"]))
     return found
 
 
@@ -62,10 +57,8 @@ def table_layout(directory: str, table: str) -> TableLayout:
 
 def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
     """Return the rows of a typed table; columns that came later are null in earlier rows. Raises as `table_files`."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     paths = [one.path for one in table_files(directory, table)]
-    schema = from_arrow_schema(table_layout(directory, table).arrow, prefer_timestamp_ntz=True)
+    schema = spark_schema(table_layout(directory, table).arrow)
     # A run without rows of a table has no file of it.
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
 
@@ -89,10 +82,6 @@ def _of_table(directory: str, table: str | None) -> list[Mapping[str, Any]]:
 
 def _tables(directory: str) -> Iterator[Mapping[str, Any]]:
     """Yield what the records of finished runs say of typed tables, with the format that each was written in."""
-    finished = False
     for record in RunDirectory(directory).records():
-        finished = True
         for one in record.get("tables", ()):
             yield {**one, "format": record["table_format"]}
-    if not finished:
-        raise UnavailableError("no finished run of `decode` there", where=directory)

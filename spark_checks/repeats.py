@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from cdc_contracts.registry.outputs import REPEATS_SCHEMA
 from cdc_contracts.registry.positions import SNAPSHOT, PositionLine
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +31,9 @@ _SAME: Final = (
     "topic", "partition", "subject", "tenant", *_TABLE, "position", "transaction", "op", "update_part", "row_index",
     "images",
 )  # fmt: skip
+
+
+NO_REPEATS: Final[Mapping[str, Any]] = MappingProxyType({"rows": 0, "dropped": 0, "compared_with": (), "tables": ()})
 
 
 class Repeated(NamedTuple):
@@ -72,9 +76,23 @@ class Repeats:
             "compared_with": list(self.earlier),
             "tables": [
                 {"table": table.text, **source._asdict(), **told._asdict()}
-                for (source, table), told in sorted(self.found.items(), key=lambda one: (one[0][1].order, one[0][0]))
+                for (source, table), told in sorted(self.found.items(), key=lambda one: (one[0][1].text, one[0][0]))
             ],
         }
+
+
+def add_repeats(whole: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what reports say of two parts of a run as that of both; `more` is the later one."""
+    tables: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for one in (*whole["tables"], *more["tables"]):
+        known = tables.setdefault((one["table"], one["topic"], one["partition"]), {**one, "rows": 0})
+        known["rows"] += one["rows"]
+    return {
+        "rows": whole["rows"] + more["rows"],
+        "dropped": whole["dropped"] + more["dropped"],
+        "compared_with": sorted({*whole["compared_with"], *more["compared_with"]}),
+        "tables": [tables[place] for place in sorted(tables)],
+    }
 
 
 def find_repeats(
@@ -84,21 +102,25 @@ def find_repeats(
     earlier: Sequence[str],
     lines: Collection[PositionLine],
     each_its_own: Collection[str],
+    skipped: Collection[tuple[PositionLine, int]] = (),
 ) -> Repeats:
     """Write which rows of changes files repeat others, of the same files or of those of earlier runs.
 
-    Only rows of `lines` are looked at; `each_its_own` are the subjects whose messages never share a position.
+    Only rows of `lines` are looked at; `each_its_own` are the subjects whose messages never share a position. At the
+    offsets of `skipped` lines have rows of other positions, which are not read.
     """
     rows = _read(session, place, changes, own=True)
     if earlier:
         rows = rows.unionByName(_read(session, place, earlier, own=False))
+    if skipped:
+        rows = rows.unionByName(_stand_for(session, skipped), allowMissingColumns=True)
     wanted = session.createDataFrame(sorted(lines), "topic string, partition int, subject string")
     found = _repeated(rows.join(wanted, ["topic", "partition", "subject"], "left_semi"), each_its_own)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield as_row(_write(place, batches))
+        yield as_result(_write(place, batches))
 
-    told = read_rows(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
+    told = read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
     together: dict[tuple[Source, TableName], Repeated] = {}
     for _, counts in told:
         for key, one in counts.items():
@@ -117,6 +139,14 @@ def _read(session: SparkSession, place: Place, paths: Sequence[str], *, own: boo
         F.sha2(F.to_json(F.struct(*entries)), 256).alias("images"),
         F.lit(own).alias("own"),
     )  # fmt: skip
+
+
+def _stand_for(session: SparkSession, skipped: Collection[tuple[PositionLine, int]]) -> DataFrame:
+    """Return a row without position for each place where rows are not read: what is after it came later."""
+    places = sorted((*line, offset, 0, False) for line, offset in skipped)
+    return session.createDataFrame(
+        places, "topic string, partition int, subject string, offset long, row_index int, own boolean"
+    )
 
 
 def _repeated(rows: DataFrame, each_its_own: Collection[str]) -> DataFrame:

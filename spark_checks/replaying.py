@@ -6,7 +6,6 @@ files of a finished run never change, and a replay can be taken back by removing
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.decoding import Decoded, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
+from cdc_contracts.spark_checks.run_names import name_replay
 from cdc_contracts.spark_checks.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -34,18 +34,11 @@ class QuarantineReplay:
 
     def begin(self, scope: Scope) -> str:
         source = self.source
-        words = ["quarantine", *source.waiting, *source.topics, scope.fingerprint]
-        run = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
-        if source.begun not in (None, run):
-            raise UnavailableError(
-                "a replay by another contract was begun and not finished: some of its rows may be in tables",
-                where=self.output.directory,
-                mend="replay by the contract and table contracts of then, and by these afterwards",
-            )
+        run = name_replay(source.waiting, source.topics, scope.fingerprint)
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
             after = sorted({file.run for file in source.replayed})
             noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
-            self.output.runs.note_begun(run, {"replay": noted})
+            self.output.runs.begun.add_replay(run, noted, self.check)
         return run
 
     def as_document(self, tally: Tally) -> dict[str, Any]:
@@ -81,7 +74,7 @@ def replay_quarantine(
     """
     replay = QuarantineReplay(output, source)
     decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
-    output.runs.forget_begun(decoded.run)
+    output.runs.begun.forget(decoded.run)
     return decoded
 
 

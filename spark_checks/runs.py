@@ -14,37 +14,23 @@ when the run is done, and those of other runs are left alone: another process ma
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Final
 
 import pyarrow as pa
 from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
+from cdc_contracts.spark_checks.begun_runs import BEGUN, BegunRuns
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.past_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import REPEATS
-from cdc_contracts.spark_checks.run_records import (
-    RunRecord,
-    how_to_finish,
-    overlap,
-    range_document,
-    range_of,
-    stream_document,
-)
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter, bring_to_disk, open_directory, write_whole
-from cdc_contracts.spark_checks.typed_tables import WriteKey
+from cdc_contracts.spark_checks.run_records import RunRecord
+from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
-RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
-BEGUN: Final = "_begun"
 
 
 class RunDirectory:
@@ -52,17 +38,24 @@ class RunDirectory:
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
-        self._filesystem, self._root = open_directory(directory)
+        self._folder = Folder(directory)
         self._past: dict[tuple[str, int, Any], PastRun] = {}
+        self.begun = BegunRuns(directory, self._folder, self.past)
 
     @property
     def root(self) -> str:
         """The directory as every worker finds it: a local one by its absolute path."""
-        return self._root if isinstance(self._filesystem, fs.LocalFileSystem) else self.directory
+        return self._folder.root if self._folder.local else self.directory
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of all finished runs that none has replaced, in order of their ids."""
-        for past in self.past():
+        """Yield the records of all finished runs that none has replaced, in order of their ids.
+
+        Raises UnavailableError where there is none.
+        """
+        finished = self.past()
+        if not finished:
+            raise UnavailableError("no finished run of `decode` there", where=self.directory)
+        for past in finished:
             found = self._record(past.run)
             if found is not None:
                 yield found
@@ -77,14 +70,17 @@ class RunDirectory:
 
     def report(self, run: str) -> dict[str, Any] | None:
         """Return the report of a finished run, None where there is none."""
-        return self._read_if_there(f"{self._root}/{REPORTS}/{run}.json")
+        return self._folder.read_document(f"{REPORTS}/{run}.json")
 
     def past(self) -> PastRuns:
         """Return the runs that are finished now; what was read of one before is not read again."""
         known, self._past = self._past, {}
-        for entry in self._listing():
-            key = entry.path, entry.size, entry.mtime_ns
-            self._past[key] = known.get(key) or PastRun.of(self._read(entry.path))
+        for entry in self._listing(RUNS):
+            key = entry.base_name, entry.size, entry.mtime_ns
+            if key in known:
+                self._past[key] = known[key]
+            elif (record := self._folder.read_document(f"{RUNS}/{entry.base_name}")) is not None:
+                self._past[key] = PastRun.of(record)
         # One that was killed while it replaced another may have left the other's record there.
         gone = {attempt for past in self._past.values() for attempt in past.replaces}
         return PastRuns(past for past in self._past.values() if past.attempt not in gone)
@@ -109,7 +105,7 @@ class RunDirectory:
         Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
-        with self._alone():
+        with self._folder.locked(RUNS):
             past = self.past()
             overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
             if overlapping and record.replay is None:
@@ -124,13 +120,13 @@ class RunDirectory:
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
         before = self._record(record.run)
         self._settle_files(record)
-        self._write(f"{REPORTS}/{record.run}.json", report)
+        self._folder.write_document(f"{REPORTS}/{record.run}.json", report)
         document = record.as_document()
-        self._write(f"{RUNS}/{record.run}.json", document)
+        self._folder.write_document(f"{RUNS}/{record.run}.json", document)
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
-        self.forget_begun(record.run)
+        self.begun.forget(record.run)
         if before is not None:
             self._remove(_paths(before) - _paths(document))
 
@@ -138,77 +134,12 @@ class RunDirectory:
         """Remove what attempts at a finished run have left that were killed, and the runs it was to replace."""
         kept = _paths(record)
         for folder in {*map(_folder, kept), *(f"{one}/run={record['run']}" for one in OUTPUTS)}:
-            self._remove(set(self._files(folder)) - kept)
-            self._remove_if_empty(folder)
+            self._remove(self._files(folder) - kept)
+            self._folder.remove_if_empty(folder)
         if gone := set(record.get("replaces", ())):
             self.past()
             for past in [one for one in self._past.values() if one.attempt in gone and one.run != record["run"]]:
                 self._remove_run(past.run)
-
-    def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
-        """Note what a run reads, before it writes where nothing can be taken back."""
-        self._write(f"{BEGUN}/{run}.json", {"run": run, **document})
-
-    def begun(self) -> list[dict[str, Any]]:
-        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
-        notes = [note for entry in self._listing(BEGUN) if (note := self._read_if_there(entry.path)) is not None]
-        finished = self.past().names if notes else frozenset()
-        for note in notes:
-            if note["run"] in finished:
-                self.forget_begun(note["run"])
-        return [note for note in notes if note["run"] not in finished]
-
-    def forget_begun(self, run: str) -> None:
-        """Remove what was noted of a run, if anything was."""
-        self._remove({f"{BEGUN}/{run}.json"})
-
-    def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
-        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
-
-        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
-        """
-        begun = ((note["run"], note.get("topics", {})) for note in self.begun())
-        for run, known in [*((one.run, one.topics) for one in past), *begun]:
-            others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
-            if others and run not in without:
-                raise UnavailableError(
-                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
-                    "since, or is that of another cluster",
-                    where=self.directory,
-                    mend="Decode it into another directory: its offsets mean other records.",
-                )
-
-    def begin(
-        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
-    ) -> None:
-        """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
-
-        Raises as `check_cut_off` does.
-        """
-        with self._alone():
-            self.check_cut_off(run, spans)
-            note = {
-                "contract": contract,
-                "stream": stream_document(key),
-                "topics": dict(topics),
-                "range": range_document(spans),
-            }
-            self.note_begun(run, note)
-
-    def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
-        """Raise UnavailableError where another run was cut off that has read some of the same records.
-
-        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
-        nobody else does.
-        """
-        for note in self.begun():
-            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
-                raise UnavailableError(
-                    f"run {note['run']} was cut off, or is still running, and has read some of these records: "
-                    "some of its rows may be in tables",
-                    where=self.directory,
-                    mend=how_to_finish(note),
-                )
 
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
@@ -219,36 +150,19 @@ class RunDirectory:
         for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
             own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
             self._remove(own - kept)
-            self._remove_if_empty(folder)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other process publishes meanwhile, where the filesystem has locks; a lock ends with its process."""
-        if not isinstance(self._filesystem, fs.LocalFileSystem) or sys.platform == "win32":
-            yield
-            return
-        import fcntl
-
-        self._filesystem.create_dir(f"{self._root}/{RUNS}", recursive=True)
-        folder = os.open(f"{self._root}/{RUNS}", os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
+            self._folder.remove_if_empty(folder)
 
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""
         for part in record.files:
-            info = self._filesystem.get_file_info(f"{self._root}/{part.path}")
-            if info.type != fs.FileType.File or info.size != part.size:
+            if not self._folder.holds(part.path, part.size):
                 raise UnavailableError(
                     "a file that this run has written is gone: another process may have written the same run",
                     where=f"{self.directory}/{part.path}",
                     mend="run the command again",
                 )
         for folder in {above for one in record.folders for above in _ancestors(one)}:
-            bring_to_disk(self._filesystem, f"{self._root}/{folder}")
+            self._folder.bring_to_disk(folder)
 
     def _remove_run(self, run: str) -> None:
         """Remove a run that another has replaced: its record first, so that nothing counts that is not there."""
@@ -259,41 +173,18 @@ class RunDirectory:
 
     def _remove(self, paths: Collection[str]) -> None:
         """Remove files, as far as they are there, and folders that are empty then."""
-        for path in paths:
-            if self._filesystem.get_file_info(f"{self._root}/{path}").type == fs.FileType.File:
-                self._filesystem.delete_file(f"{self._root}/{path}")
+        self._folder.remove(paths)
         for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
-            self._remove_if_empty(folder)
+            self._folder.remove_if_empty(folder)
 
-    def _listing(self, folder: str = RUNS) -> list[fs.FileInfo]:
-        listing = self._filesystem.get_file_info(fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True))
-        found = [entry for entry in listing if entry.base_name.endswith(".json")]
-        return sorted(found, key=lambda entry: entry.base_name)
+    def _listing(self, folder: str) -> list[fs.FileInfo]:
+        return [entry for entry in self._folder.files(folder) if entry.base_name.endswith(".json")]
 
     def _record(self, run: str) -> dict[str, Any] | None:
-        return self._read_if_there(f"{self._root}/{RUNS}/{run}.json")
+        return self._folder.read_document(f"{RUNS}/{run}.json")
 
-    def _read(self, path: str) -> dict[str, Any]:
-        with self._filesystem.open_input_stream(path) as file:
-            document: dict[str, Any] = json.loads(file.readall())
-        return document
-
-    def _read_if_there(self, path: str) -> dict[str, Any] | None:
-        return self._read(path) if self._filesystem.get_file_info(path).type == fs.FileType.File else None
-
-    def _files(self, folder: str) -> list[str]:
-        selector = fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
-        found = [entry.path for entry in self._filesystem.get_file_info(selector) if entry.type == fs.FileType.File]
-        return [path.removeprefix(f"{self._root}/") for path in found]
-
-    def _remove_if_empty(self, folder: str) -> None:
-        info = self._filesystem.get_file_info(f"{self._root}/{folder}")
-        if info.type == fs.FileType.Directory and not self._files(folder):
-            self._filesystem.delete_dir(f"{self._root}/{folder}")
-
-    def _write(self, path: str, document: Mapping[str, Any]) -> None:
-        data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
-        write_whole(self._filesystem, f"{self._root}/{path}", data)
+    def _files(self, folder: str) -> set[str]:
+        return {f"{folder}/{entry.base_name}" for entry in self._folder.files(folder)}
 
 
 def _paths(record: Mapping[str, Any]) -> set[str]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
-from urllib.parse import urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +14,7 @@ from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.spark_checks.folders import Folder, bring_to_disk, open_directory
 
 COMPRESSION: Final = "zstd"
 TABLES: Final = "tables"
@@ -74,45 +72,14 @@ def _percent(byte: re.Match[bytes]) -> bytes:
     return b"%%%02X" % byte[0][0]
 
 
-def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
-    """Return the filesystem that a directory is on, and its path there.
-
-    Raises UnavailableError where pyarrow knows no such filesystem.
-    """
-    if not urlparse(directory).scheme or Path(directory).drive:
-        return fs.LocalFileSystem(), str(Path(directory).absolute())
-    try:
-        filesystem, path = fs.FileSystem.from_uri(directory)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnavailableError(f"cannot write there: {error}", where=directory) from error
-    return filesystem, path
-
-
-def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
-    """Return when a file or folder would survive the loss of power; what is not local answers for itself."""
-    if isinstance(filesystem, fs.LocalFileSystem):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
-    """Write a file that readers see whole or not at all: written aside, brought to disk, then renamed."""
-    folder = path.rpartition("/")[0]
-    filesystem.create_dir(folder, recursive=True)
-    if not isinstance(filesystem, fs.LocalFileSystem):
-        with filesystem.open_output_stream(path) as stream:
-            stream.write(data)
-        return
-    aside = Path(f"{path}.tmp")
-    with aside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    bring_to_disk(filesystem, folder)
+def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str) -> None:
+    """Raise UnavailableError where a file that counts is not whole; `where` and `whose` it is are told."""
+    if not folder.holds(path, size):
+        raise UnavailableError(
+            "a file that a finished run has written is lost or cut off",
+            where=where,
+            mend=f"decode the range of {whose} again with --replace",
+        )
 
 
 class TableWriter:

@@ -18,6 +18,7 @@ INTERRUPTED: Final = "interrupted"
 TIME_LIMIT: Final = "time limit"
 
 _ASK_SECONDS: Final = 0.1
+_PATIENCE_SECONDS: Final = 15
 _T = TypeVar("_T")
 
 
@@ -97,3 +98,15 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
     if failed:
         raise failed[0]
     return done[0]
+
+
+def halt(session: SparkSession) -> None:
+    """Cancel all jobs of a session; no task of it is running any more, or the patience for it is used up."""
+    try:
+        context = session.sparkContext
+        context.cancelAllJobs()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
+            time.sleep(_ASK_SECONDS)
+    except Exception:  # noqa: BLE001  the session itself may be what failed
+        return

@@ -23,7 +23,8 @@ from cdc_contracts.spark_checks.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.epochs import DECODE, Epoch
 from cdc_contracts.spark_checks.failures import RecordsGone, tell_stream_failure
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, client_options, list_topics
+from cdc_contracts.spark_checks.kafka_source import client_options, list_topics
+from cdc_contracts.spark_checks.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
@@ -38,8 +39,8 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey], Tally]
-"""Does the work of a batch, unless it is done already, and returns its tally."""
+Judge = Callable[[TopicInput, Scope, WriteKey], tuple[Tally, Mapping[str, Any] | None]]
+"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept."""
 
 
 class Follow:
@@ -190,26 +191,26 @@ class Follow:
         there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
         source = wanted.input(by_topic(there), headers=wanted.command == DECODE)
         try:
-            tally = self._judge(source, scope, key)
+            tally, repeats = self._judge(source, scope, key)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, mend="Follow with a new checkpoint, and --new-epoch where rows are "
                 "kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
-        self.whole.add(number, tally, spans)
+        self.whole.add(number, tally, spans, repeats)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
-        self.own.add(number, tally, spans)
+        self.own.add(number, tally, spans, repeats)
         self._done = number
         self._observer.note_batch(Batch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> Scope:
         """Return what a batch is judged by: what it was judged by before, if it comes again."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
-        known = checkpoint.contract_of(number)
+        known = checkpoint.pin_of(number)
         if known is None:
             checkpoint.keep_pin(digest, self._pin)
             checkpoint.keep_batch(number, digest, self._epoch.scope.fingerprint, spans)
-            before = checkpoint.contract_of(number - 1)
+            before = checkpoint.pin_of(number - 1)
             if before not in (None, digest):
                 self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
             return self._epoch.scope

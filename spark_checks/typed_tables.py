@@ -49,6 +49,16 @@ class TypedTables(Protocol):
         """Whether a run can take the place of another."""
         ...
 
+    @property
+    def schema(self) -> str | None:
+        """The schema of a catalog that the tables are in, None where they are in the directory."""
+        ...
+
+    @property
+    def keeps_current(self) -> bool:
+        """Whether the rows that are there now are kept besides all changes."""
+        ...
+
     def prepare(self, session: SparkSession) -> None:
         """Make the session ready for writes. Raises UnavailableError where it cannot be."""
         ...

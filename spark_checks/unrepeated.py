@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.spark_checks.changes_files import read_changes
+from cdc_contracts.spark_checks.part_files import read_part
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,23 +22,21 @@ UNREPEATED: Final = "unrepeated"
 _PLACE: Final = ("topic", "partition", "offset", "row_index")
 
 
-def leave_out(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
+def drop_repeats(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
     """Write the rows of changes files that are not among the repeats, and return the files."""
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield as_row(_rewrite(place, changes[number], repeats))
+    def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+        for number in numbers:
+            yield as_result(_rewrite(place, changes[number], repeats))
 
-    numbers = session.range(0, len(changes), 1, max(1, len(changes)))
-    rows = read_rows(numbers.mapInArrow(work, RESULT_SCHEMA).collect())
+    rows = read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect())
     return [part for parts in rows for part in parts]
 
 
 def _rewrite(place: Place, part: Part, repeats: Sequence[Part]) -> list[Part]:
     writer = TableWriter(place, UNREPEATED, CHANGES_SCHEMA, attempt_name())
     try:
-        for rows in read_changes(place, part):
+        for rows in read_part(place, part, CHANGES_SCHEMA):
             known = _coordinates(_repeats_among(place, rows, repeats))
             again = pc.is_in(_coordinates(rows), value_set=known)
             writer.write(rows.filter(pc.invert(again)) if len(known) else rows)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from producing import Record, write_records
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.spark_checks.broker import Broker
 
-Record = tuple[int, bytes | None] | tuple[int, bytes | None, Mapping[str, Any]]
-"""Partition, value, and more arguments of the producer: key, timestamp, headers."""
 MakeTopic = Callable[..., str]
 
 USER = ("reader", "correcthorse")
@@ -82,19 +81,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 @pytest.fixture(scope="session")
 def make_topic(broker: Broker) -> MakeTopic:
     """A function that writes records to a topic of their own and returns its name."""
-    from confluent_kafka import Producer
 
     def make(records: Sequence[Record] = (), *, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         topic = f"t-{uuid.uuid4().hex[:12]}"
         broker.create_topic(topic, partitions, config)
-        # Without idempotence a batch that is sent again, as on a busy machine, may come after later ones.
-        ordered = {"enable.idempotence": True, "message.max.bytes": 100_000_000}
-        producer = Producer({"bootstrap.servers": broker.bootstrap, **ordered})
-        for number, (partition, value, *more) in enumerate(records):
-            if number % 10_000 == 9_999:
-                producer.flush()
-            producer.produce(topic, value, partition=partition, **(more[0] if more else {}))
-        assert producer.flush(30) == 0
+        write_records(broker, topic, records)
         return topic
 
     return make

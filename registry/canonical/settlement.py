@@ -17,6 +17,8 @@ from cdc_contracts.registry.tables import TableContract, TableContracts
 
 CONTRACT: Final = "contract"
 MESSAGES: Final = "messages"
+MOST_COLUMNS: Final = 4_096
+"""No source table has more; what makes up names of columns does not make a table that grows for ever."""
 
 Added = Mapping[TableName, Mapping[str, str]]
 """Columns that DDL messages added, by table: their names and source types."""
@@ -29,7 +31,7 @@ def settle(known: Layouts, tables: TableContracts, sightings: Sightings, added: 
 
     A column is laid out once a row had it, for only then is it known how its values are written. A new table takes the
     columns of its contract, else all that were seen; a known one takes new columns that its contract lists or a DDL
-    message added.
+    message added, and where nobody tells any types all that were seen: its first rows may have been keys alone.
     """
     layouts = dict(known)
     for name in added:
@@ -39,7 +41,7 @@ def settle(known: Layouts, tables: TableContracts, sightings: Sightings, added: 
         contract, seen = tables.of(*name) if name.table else None, sightings.columns(name)
         before = layouts.get(name)
         if before is not None:
-            allowed = [*(contract.columns if contract else ()), *before.awaited]
+            allowed = [*(contract.columns if contract else _untold(before, seen)), *before.awaited]
         elif contract is not None:
             allowed = [*contract.columns, *added.get(name, ())]
         else:
@@ -49,6 +51,15 @@ def settle(known: Layouts, tables: TableContracts, sightings: Sightings, added: 
         )
         layouts[name] = _widen(before, allowed, seen, contract)
     return layouts
+
+
+def _untold(layout: TableLayout, seen: _Seen) -> list[str]:
+    """Return the columns that rows had without a type, where the layout has none either."""
+    if layout.origin == CONTRACT or any(column.source_type is not None for column in layout.columns):
+        return []
+    held = {column.name for column in layout.columns}
+    untold = [name for name, told in seen.items() if name not in held and not any(one for one, _ in told)]
+    return untold[: max(0, MOST_COLUMNS - len(layout.columns))]
 
 
 def _await(layout: TableLayout, added: Iterable[str]) -> TableLayout:
@@ -77,8 +88,9 @@ def _new_columns(
 ) -> Iterator[ColumnLayout]:
     taken = {column.name.casefold() for column in layout.columns}
     for name in allowed:
-        # Spark, Delta and Iceberg know no two names that differ in case alone: the first stays.
-        if name not in seen or name.casefold() in taken:
+        # Spark, Delta and Iceberg know no two names that differ in case alone: the first stays. No database has a name
+        # with a NUL, which readers of Parquet take for its end.
+        if name not in seen or name.casefold() in taken or "\0" in name:
             continue
         taken.add(name.casefold())
         declared = contract.types.get(name) if contract is not None else None

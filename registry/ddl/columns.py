@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -121,10 +122,21 @@ def _dotted(words: Words) -> str:
 
 def _arguments(words: Words) -> list[str]:
     """Return what stands in the brackets of a type, texts as they are written."""
-    return [
-        " ".join(one.written if one.kind == TEXT else one.text.upper() for one in part.words)
-        for part in words.take_group().split()
-    ]
+    return [_argument(part.words) for part in words.take_group().split()]
+
+
+def _argument(words: Sequence[Word]) -> str:
+    """Return one of them; only the scale of an exact number may be negative, and its sign belongs to it."""
+    between = "" if words and words[0].says("-") else " "
+    return between.join(_text(one) if one.kind == TEXT else one.text.upper() for one in words)
+
+
+def _text(word: Word) -> str:
+    """Return a text in the quotes that the database prints, which takes others too."""
+    if not word.written.startswith('"'):
+        return word.written
+    inside = word.text.replace("\\", "\\\\").replace("'", "''")
+    return f"'{inside}'"
 
 
 def _as_stored(base: str, arguments: list[str] | None, endings: list[str], grammar: Grammar) -> str:

@@ -95,6 +95,11 @@ class CatalogSchema:
     parts: tuple[str, ...]
     format: str
 
+    @property
+    def text(self) -> str:
+        """The schema as `parse_schema` reads it."""
+        return ".".join(quote(part) if set(part) & set(".`") else part for part in self.parts)
+
     def prepare(self, session: SparkSession) -> None:
         setting = f"spark.sql.catalog.{self.parts[0]}"
         if self.parts[0] != "spark_catalog" and session.conf.get(setting, None) is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableName
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.spark_checks.part_files import read_part
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = ("database", "schema", "table")
 _BETWEEN: Final = "\0"
+_NAMED: Final = pa.schema([CHANGES_SCHEMA.field(name) for name in (*_NAME, "primary_key")])
 _TOLD: Final = pa.schema([pa.field(name, pa.string()) for name in (*_NAME, "key")])
 
 
@@ -43,18 +46,14 @@ def find_keys(
 
 def _told(session: SparkSession, place: Place, changes: Sequence[Part]) -> Iterator[tuple[TableName, tuple[str, ...]]]:
     """The keys that messages name, once or more often each."""
-    paths = [part.path for part in changes]
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        filesystem, root = place.open()
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                with filesystem.open_input_file(f"{root}/{paths[number]}") as source:
-                    yield from _distinct(pq.read_table(source, columns=[*_NAME, "primary_key"])).to_batches()
+    def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+        for number in numbers:
+            for rows in read_part(place, changes[number], _NAMED):
+                yield from _distinct(pa.Table.from_batches([rows])).to_batches()
 
-    numbers = session.range(0, len(paths), 1, len(paths))
     schema = ", ".join(f"`{name}` string" for name in _TOLD.names)
-    for database, schema_name, table, key in numbers.mapInArrow(work, schema).distinct().collect():
+    for database, schema_name, table, key in hand_out(session, len(changes), work, schema).distinct().collect():
         yield TableName(database, schema_name, table or ""), tuple(key.split(_BETWEEN))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.lakehouse.addresses import quote
 
 if TYPE_CHECKING:
@@ -25,20 +26,6 @@ _TAKEN: Final = {
     }),
 }  # fmt: skip
 """Names of columns that a format has for itself."""
-
-
-def spark_schema(schema: pa.Schema) -> StructType:
-    """Return the schema as Spark writes it; a timestamp without zone stays one."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
-
-
-def arrow_type(kind: DataType) -> pa.DataType:
-    """Return a type of Spark as Arrow writes it."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return to_arrow_type(kind)
 
 
 def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:

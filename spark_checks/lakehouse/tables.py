@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.spark_checks.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.lakehouse.addresses import (
     HISTORY,
     Addresses,
+    CatalogSchema,
     DeltaDirectory,
     IcebergDirectory,
     parse_schema,
@@ -24,8 +25,10 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
-from cdc_contracts.spark_checks.lakehouse.schemas import arrow_type, ensure_table, free_names, spark_schema
+from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
+from cdc_contracts.spark_checks.part_files import read_part
+from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -75,6 +78,14 @@ class LakehouseTables:
     @property
     def replaceable(self) -> bool:
         return False
+
+    @property
+    def schema(self) -> str | None:
+        return self.addresses.text if isinstance(self.addresses, CatalogSchema) else None
+
+    @property
+    def keeps_current(self) -> bool:
+        return self.current is not None
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
@@ -149,17 +160,11 @@ class LakehouseTables:
 
 def _read(session: SparkSession, place: Place, parts: Sequence[Part], schema: pa.Schema) -> DataFrame:
     """Return the typed rows of some files, read where the files are by what wrote them."""
-    paths = [part.path for part in parts]
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        filesystem, root = place.open()
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                with filesystem.open_input_file(f"{root}/{paths[number]}") as source, pq.ParquetFile(source) as file:
-                    for rows in file.iter_batches(_ROWS):
-                        yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+    def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+        return (rows for number in numbers for rows in read_part(place, parts[number], schema, most=_ROWS))
 
-    return session.range(0, len(paths), 1, len(paths)).mapInArrow(work, spark_schema(schema))
+    return hand_out(session, len(parts), work, spark_schema(schema))
 
 
 def _remove(place: Place, folder: str) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from producing import write_transactions
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -57,17 +58,8 @@ def test_a_subject_with_switches_in_a_range(spark, broker, make_topic, here, cap
 
 
 def test_gaps_of_transactions_and_an_empty_topic(spark, broker, make_topic, here, capsys):
-    from confluent_kafka import Producer
-
     topic, values = make_topic(), rendered("dts/canal@2", 30)
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for start, keep in ((0, True), (10, False), (20, True)):
-        producer.begin_transaction()
-        for value in values[start : start + 10]:
-            producer.produce(topic, value)
-        producer.flush(30)
-        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    write_transactions(broker, topic, (values[:10], True), (values[10:20], False), (values[20:], True))
     call = ["topic", topic, make_topic(), "-b", broker.bootstrap, "--contract", "dts/canal@2"]
     code, report = both(capsys, here, *call)
     assert code == 0

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from producing import produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -25,15 +26,6 @@ def audit(capsys, broker, *topics, engine="local", more=()):
     ) else err
 
 
-def produce(broker, topic, count, partition=0):
-    from confluent_kafka import Producer
-
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
-    for value in VALUES[:count]:
-        producer.produce(topic, value, partition=partition)
-    assert producer.flush(30) == 0
-
-
 def seen(here):
     return json.loads((here / "seen.json").read_text())
 
@@ -46,10 +38,10 @@ def test_each_run_reads_what_is_new_also_in_new_partitions(spark, broker, make_t
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 0, 10)})
     assert seen(here) == {topic: {"0": 10}}
     assert audit(capsys, broker, topic, engine=engine) == (4, {(0, 10, 10)})
-    produce(broker, topic, 5)
+    produce(broker, topic, VALUES[:5])
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=30)
-    produce(broker, topic, 3, partition=1)
+    produce(broker, topic, VALUES[:3], partition=1)
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 10, 15), (1, 0, 3)})
     assert seen(here) == {topic: {"0": 15, "1": 3}}
 

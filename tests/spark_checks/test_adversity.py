@@ -6,6 +6,7 @@ import time
 import pytest
 from canonical_outputs import read_output, read_table, run_records
 from changelogs import REFERENCE, write_changelog
+from producing import produce, write_transactions
 from topics import scope_of
 
 from cdc_contracts.cli.app import main
@@ -44,18 +45,13 @@ def delete(broker, topic):
 
 
 def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_topic, decode, tmp_path):
-    from confluent_kafka import Producer
-
     values = [value for _, value in write_changelog(60).messages]
     topic = make_topic([(0, value) for value in values[20:40]])
     run, later = tmp_path / "run", ("--from", "offset:20")
     assert decode(topic, "--follow", "--once")[0] == decode(topic, out=run)[0] == 0
     delete(broker, topic)
     broker.create_topic(topic)
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
-    for value in values:  # more than there were, so that the old place is one in the new topic
-        producer.produce(topic, value)
-    producer.flush(30)
+    produce(broker, topic, values)  # more than there were, so that the old place is one in the new topic
     code, said = decode(topic, "--follow", "--once")
     assert (code, "the topic was deleted and made anew since the stream began" in said) == (3, True)
     assert len(run_records(tmp_path / "out")) == 1
@@ -72,18 +68,9 @@ def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_top
 
 
 def test_what_compaction_and_aborted_transactions_leave_out_is_a_gap_and_no_row(broker, make_topic, decode, tmp_path):
-    from confluent_kafka import Producer
-
     values = [value for _, value in write_changelog(60).messages]
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for start, keep in ((0, True), (10, False), (20, True)):
-        producer.begin_transaction()
-        for value in values[start : start + 10]:
-            producer.produce(topic, value)
-        producer.flush(30)
-        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    write_transactions(broker, topic, (values[:10], True), (values[10:20], False), (values[20:30], True))
     for name, options in (("once", ("--follow", "--once", "--max-offsets", "9")), ("whole", ())):
         code, _ = decode(topic, *options, out=tmp_path / name)
         ledger = read_output(tmp_path / name, "ledger")

@@ -25,10 +25,11 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Batch
 from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
 from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.past_runs import PastRun
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
-from cdc_contracts.spark_checks.sources import read_files
 
 CONTRACT = "oms-community/canal@2"
 
@@ -160,12 +161,12 @@ class Hostile:
 @pytest.mark.parametrize(
     "data",
     [
-        pickle.dumps((__version__, {}, Hostile(), 0, None)),
+        pickle.dumps((__version__, {}, Hostile(), 0, None, None)),
         b"cposix\nsystem\n(S'true'\ntR.",
         b"ccdc_contracts.registry.reports.kinds\nwrite_whole\n(tR.",
         b"",
         b"\x80",
-        pickle.dumps(("0.0.0", {}, Tally(), 1, 0)),
+        pickle.dumps(("0.0.0", {}, Tally(), 1, 0, None)),
     ],
 )
 def test_an_account_is_read_as_values_alone(data, capsys):
@@ -192,24 +193,23 @@ def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
             check_checkpoint(checkpoint, other, contract)
 
 
-def record(query, end, topic="t"):
-    stream = {"query": query, "batch": 0} if query else None
-    return {"stream": stream, "range": [{"topic": topic, "partition": 0, "start": 0, "end": end}]}
+def finished(query, end, topic="t"):
+    return PastRun("run", "attempt", (), {Source(topic, 0): Span(0, end)}, (), query=query)
 
 
 def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkpoint, tmp_path):
-    def check(ours, *records, known=None, new_epoch=False):
-        return check_output(ours, wanted(), records, "out", known=known, new_epoch=new_epoch)
+    def check(ours, *runs, known=None, new_epoch=False):
+        return check_output(ours, wanted(), runs, "out", known=known, new_epoch=new_epoch)
 
     fresh = Checkpoint(str(tmp_path / "new"))
-    assert check(fresh, record(None, 5), record("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
+    assert check(fresh, finished(None, 5), finished("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
     with pytest.raises(UnavailableError, match="whose checkpoint is another"):
-        check(fresh, record("q", 5))
-    assert check(fresh, record("q", 5), record(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
-    own = record(checkpoint.query, 5)
+        check(fresh, finished("q", 5))
+    assert check(fresh, finished("q", 5), finished(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
+    own = finished(checkpoint.query, 5)
     assert check(checkpoint, own)[0] == ()
     agreed = StreamSetup("decode", ("t",), CONTRACT, beside=("q",))
-    assert check(checkpoint, own, record("q", 5), known=agreed)[0] == ("q",)
+    assert check(checkpoint, own, finished("q", 5), known=agreed)[0] == ("q",)
     with pytest.raises(UnavailableError, match="the output has none of its batches"):
         check(checkpoint, known=agreed)
 

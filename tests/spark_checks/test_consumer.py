@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from producing import open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.spark_checks import consumer
-from cdc_contracts.spark_checks.consumer import open_reader, read_record, read_sample
+from cdc_contracts.spark_checks.consumer import open_reader
+from cdc_contracts.spark_checks.excerpts import read_record, read_sample
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.property_names import translate
 from cdc_contracts.spark_checks.sources import read_topics
@@ -97,21 +99,10 @@ def test_records_of_a_partition_come_in_order_in_batches_of_bounded_size(reader,
 
 @pytest.fixture(scope="module")
 def transactional(broker, make_topic):
-    from confluent_kafka import Producer
-
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for value, keep in ((b"kept", True), (b"aborted", False), (b"kept too", True)):
-        producer.begin_transaction()
-        producer.produce(topic, value)
-        producer.flush(30)
-        (producer.commit_transaction if keep else producer.abort_transaction)(30)
-    producer.begin_transaction()
-    producer.produce(topic, b"still open")
-    producer.flush(30)
-    yield topic
-    producer.abort_transaction(30)
+    write_transactions(broker, topic, ([b"kept"], True), ([b"aborted"], False), ([b"kept too"], True))
+    with open_transaction(broker, topic, [b"still open"]):
+        yield topic
 
 
 def test_aborted_open_and_marking_records_are_not_read(reader, transactional):

@@ -13,9 +13,11 @@ from cdc_contracts.registry.scope import Undetected
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.decoding import Output, decode_input, run_id
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_files, read_topics
+from cdc_contracts.spark_checks.run_names import name_run
+from cdc_contracts.spark_checks.sources import read_topics
 
 
 def write_lines(path, lines):
@@ -102,15 +104,17 @@ def test_rows_counted_are_rows_written_and_the_record_names_every_file(spark, tm
     assert decoded.report["verdict"] == "drift"
 
 
-def test_the_run_is_named_by_range_and_contract(spark, tmp_path):
+def test_the_run_is_named_by_range_and_contract(tmp_path):
     lines = rendered("dts/canal@2", 20)
     path = write_lines(tmp_path / "a.jsonl", lines)
     source = read_files([path], parse_range(), tasks=1)
     scope = scope_of("dts/canal@2")
-    digest = hashlib.sha256(b"a.jsonl\n0\n0\n20\n" + scope.fingerprint.encode()).hexdigest()[:16]
-    assert run_id(source.spans, scope, {}) == digest
-    assert run_id(source.spans, scope_of("dts/canal@1"), {}) != digest
-    assert run_id(source.spans, scope, {"a.jsonl": "x"}) not in (digest, run_id(source.spans, scope, {"a.jsonl": "y"}))
+    mine, spans = scope.fingerprint, source.spans
+    digest = hashlib.sha256(b"a.jsonl\n0\n0\n20\n" + mine.encode()).hexdigest()[:16]
+    assert name_run(spans, mine, {}) == digest
+    assert name_run(spans, scope_of("dts/canal@1").fingerprint, {}) != digest
+    made_anew = [name_run(spans, mine, {"a.jsonl": identity}) for identity in ("x", "y")]
+    assert len({digest, *made_anew}) == 3
     assert Source("a.jsonl", 0) in source.spans
 
 

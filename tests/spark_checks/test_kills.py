@@ -32,8 +32,8 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
     tables = "parquet_tables:ParquetTables" if table_format == "parquet" else "lakehouse.tables:LakehouseTables"
     trap, moment, among = {
         "offsets are logged": ("streaming:Follow._take", "before", None),
-        "before judging": ("decoding:_judge", "before", None),
-        "changes, control, quarantine written": ("decoding:_judge", "after", None),
+        "before judging": ("attempts:Attempt.judge", "before", None),
+        "changes, control, quarantine written": ("attempts:Attempt.judge", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
         "before the current rows of a table": ("lakehouse.current:CurrentTables.merge", "before", None),
         "between current rows and deletions": ("lakehouse.current:_merge_deleted", "before", None),
@@ -157,7 +157,9 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
             for place, point in enumerate(POINTS_OF_A_TABLE)
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
-    ended = command.run_to_the_end(kills, survived=Kill("a task's Python", "worker", _CHECKS + "decoding:_judge"))
+    ended = command.run_to_the_end(
+        kills, survived=Kill("a task's Python", "worker", _CHECKS + "attempts:Attempt.judge")
+    )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)
     assert digest_of(tmp_path / "killed" / "out", log) == digest

@@ -26,8 +26,8 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_files
 from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 NAME = TableName("sh op", "a.b", "or`d%ers")
@@ -133,6 +133,7 @@ def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):
         CatalogSchema(("pond", "db"), "iceberg").prepare(spark)
     with pytest.raises(UsageError, match="written CATALOG"):
         parse_schema("lake", "iceberg")
+    assert parse_schema("lake.`a.b``c`.d", "delta").text == "lake.`a.b``c`.d"
 
 
 def test_a_table_is_found_by_a_name_that_no_other_table_has():

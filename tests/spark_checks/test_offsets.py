@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from producing import open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks import offsets
-from cdc_contracts.spark_checks.offsets import parse_range, reading_options, resolve, select, words_of
+from cdc_contracts.spark_checks import kafka_source
+from cdc_contracts.spark_checks.kafka_source import reading_options, resolve
+from cdc_contracts.spark_checks.offsets import parse_range, select, words_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -197,7 +199,7 @@ def test_a_missing_topic_is_named_with_those_near_it(spark: SparkSession, broker
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid:9092"])
 def test_a_broker_out_of_reach_is_given_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setattr(offsets, "PATIENCE_SECONDS", 2)
+    monkeypatch.setattr(kafka_source, "PATIENCE_SECONDS", 2)
     with pytest.raises(UnavailableError, match=r"did not answer|is not known") as failure:
         resolve(spark, address, "t", parse_range(), {})
     assert failure.value.where == address
@@ -255,26 +257,12 @@ def test_records_that_are_gone_when_they_are_read_fail_the_job(spark: SparkSessi
 
 
 def test_aborted_records_and_transaction_marks_are_gaps(spark: SparkSession, broker: Broker, make_topic) -> None:  # type: ignore[no-untyped-def]
-    from confluent_kafka import Producer
-
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for value, keep in ((b"kept", True), (b"aborted", False), (b"kept too", True)):
-        producer.begin_transaction()
-        producer.produce(topic, value)
-        producer.flush(30)
-        if keep:
-            producer.commit_transaction(30)
-        else:
-            producer.abort_transaction(30)
-    producer.begin_transaction()
-    producer.produce(topic, b"still open")
-    producer.flush(30)
-    assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 6)}
-    rows = read(spark, broker.bootstrap, topic).select("offset", "value").collect()
-    assert [(row.offset, bytes(row.value)) for row in rows] == [(0, b"kept"), (4, b"kept too")]
-    producer.abort_transaction(30)
+    write_transactions(broker, topic, ([b"kept"], True), ([b"aborted"], False), ([b"kept too"], True))
+    with open_transaction(broker, topic, [b"still open"]):
+        assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 6)}
+        rows = read(spark, broker.bootstrap, topic).select("offset", "value").collect()
+        assert [(row.offset, bytes(row.value)) for row in rows] == [(0, b"kept"), (4, b"kept too")]
     assert resolve(spark, broker.bootstrap, topic, parse_range(), {}) == {0: (0, 8)}
     assert read(spark, broker.bootstrap, topic, "offset:5").count() == 0
 

@@ -1,6 +1,7 @@
 """Rows that a source sent again: counted, named, and left out of typed tables only where that is asked for."""
 
 import json
+from itertools import pairwise
 
 import jsonschema
 import pyarrow.parquet as pq
@@ -9,9 +10,11 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.report import report_schema
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import table_files
-from cdc_contracts.spark_checks.sources import read_files
+from cdc_contracts.spark_checks.repeats import NO_REPEATS, add_repeats
+from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 CONTRACT = "dts/canal@2"
 """Its positions rise, or stay within a transaction."""
@@ -19,12 +22,12 @@ CONTRACT = "dts/canal@2"
 
 @pytest.fixture
 def decode(spark, tmp_path):
-    def run(messages, out, *, window=("earliest", "latest"), contract=CONTRACT, **options):
+    def run(messages, out, *, window=("earliest", "latest"), contract=CONTRACT, key=None, **options):
         path = tmp_path / "a.jsonl"
         path.write_bytes(b"\n".join(messages) + b"\n")
         source = read_files([path], parse_range(*window), tasks=2)
         output = Output(str(tmp_path / out), **options)
-        return decode_input(spark, source, scope_of(contract), output, fail_on="error")
+        return decode_input(spark, source, scope_of(contract), output, fail_on="error", key=key)
 
     return run
 
@@ -75,6 +78,25 @@ def test_rows_that_an_earlier_run_has_read_are_repeated_too(decode, tmp_path):
     assert first.report["repeats"]["rows"] == 0
     assert (second.report["repeats"]["rows"], second.report["repeats"]["compared_with"]) == (8, [first.run])
     assert typed_offsets(tmp_path / "out") == [*range(20), *range(28, 38)]
+
+
+def test_the_batches_of_a_stream_tell_together_what_one_run_tells(decode):
+    lines = rendered(CONTRACT, 8)
+    messages = [*lines, lines[4]]  # the last row of the first batch is sent again, the second batch lies between
+    cuts = (0, 5, 8, 9)
+    batches = [
+        decode(messages, "stream", window=(f"offset:{first}", f"offset:{last}"), key=WriteKey("query", number))
+        for number, (first, last) in enumerate(pairwise(cuts))
+    ]
+    whole = decode(messages, "whole").report["repeats"]
+    assert whole["tables"] == [
+        {"table": "shop.orders", "topic": "a.jsonl", "partition": 0, "rows": 1, "offset": 8, "first_offset": 4}
+    ]
+    assert [one.report["repeats"]["compared_with"] for one in batches] == [[], [], [batches[0].run]]
+    told = NO_REPEATS
+    for one in batches:
+        told = add_repeats(told, {**one.report["repeats"], "compared_with": []})
+    assert told == whole
 
 
 def test_a_row_that_changes_to_and_fro_within_a_transaction_is_no_repeat_until_it_is_sent_again(decode, tmp_path):

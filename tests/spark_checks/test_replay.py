@@ -10,12 +10,12 @@ from topics import rendered, scope_of
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
 from cdc_contracts.spark_checks.readers import read_table
 from cdc_contracts.spark_checks.replaying import replay_quarantine
 from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.sources import read_files
 
 WRONG, RIGHT = "oms-community/canal@2", "dts/canal@2"
 CANARY = "Canary-4711-Lane"
@@ -127,18 +127,30 @@ def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_re
     assert len(files_of(out)) == len(files_of(direct))
 
 
-def test_the_command_tells_by_its_exit_code_whether_all_of_it_conforms_now(spark, tmp_path, monkeypatch, capsys):
+def test_the_command_decodes_to_where_the_run_did_and_tells_by_its_exit_code_whether_all_conforms_now(
+    spark, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(rendered(RIGHT, 40)))
-    decode(spark, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG)
+    for name, value in {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "hadoop", ".warehouse": "lake"}.items():
+        spark.conf.set(f"spark.sql.catalog.replays{name}", str(tmp_path / value) if value == "lake" else value)
+    into = ["--table-format", "iceberg", "--to", "table:replays.bronze", "--files", "out", "--current"]
+    assert main(["decode", "file", "a.jsonl", "--contract", WRONG, *into]) == 1
+    capsys.readouterr()
     call = ["replay", "quarantine", "out"]
     assert main([*call, "--json"]) == 0
     told = capsys.readouterr()  # no contract was named: it is found out from what waits
     assert json.loads(told.out)["ledger"]["conforming"] == 40
     assert "40 decoded, 0 stay in quarantine" in told.err
+    # The run had no row of any table, so its record alone says where they belong.
+    assert spark.table("replays.bronze.shop__orders").count() == 40
+    assert spark.table("replays.bronze.shop__orders__current").count() > 0
     assert main([*call, "--contract", RIGHT]) == 0
     assert "to judge: 0 records of 0 runs in out" in capsys.readouterr().err
     assert main(["replay", "quarantine", "elsewhere"]) == 3
+    capsys.readouterr()
+    assert main([*call, "--topic", "a.json"]) == 2
+    assert "no run there has read topic a.json (out)\n  Near it are: a.jsonl." in capsys.readouterr().err
 
 
 def test_a_redacted_quarantine_holds_no_value_and_is_not_replayed(spark, tmp_path, monkeypatch, capsys):

@@ -1,17 +1,21 @@
 """The runs of a directory, without Spark: what counts, whatever was stopped half-way."""
 
+import fcntl
 import json
+import os
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.past_runs import grown_layouts
+from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
@@ -47,6 +51,7 @@ def begin(runs):
         return place, RunRecord(
             run=run, attempt=token, replaces=replaces, contract="x@1", fingerprint="f", table_contracts="g",
             spans={Source("t", 0): Span(*window)}, counts={}, parts=parts, table_format="parquet",
+            table_schema=None,
             tables=tuple(TableRecord(one, 0, {}) for one in layouts), repeats={}, positions={},
             topics=dict(topics), stream=WriteKey("query", 3),
         )  # fmt: skip
@@ -115,6 +120,45 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     assert runs.past().overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
 
 
+def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begin, tmp_path):
+    _, record = begin("aaaa", "done")
+    looked = []
+
+    def look(*_):
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        looked.append(runs.past().names)
+
+    (tmp_path / "_runs").mkdir()
+    folder = os.open(tmp_path / "_runs", os.O_RDONLY)
+    try:
+        runs.begun.add_replay("bbbb", {"of": []}, look)
+        runs.commit(record, {}, check=look)
+    finally:
+        os.close(folder)
+    assert looked == [frozenset()] * 2
+
+
+def test_a_replay_goes_where_the_runs_went(runs, begin):
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze"), {})
+    found = list_quarantine(runs)
+    assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
+    with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
+        found.find_schema("lake.silver")
+    runs.commit(begin("bbbb", "other", (10, 20))[1], {})
+    with pytest.raises(UsageError, match=r"in several places: table:lake\.bronze, the directory"):
+        list_quarantine(runs).find_schema(None)
+
+
+def test_a_replay_of_a_topic_that_no_run_has_read_is_refused(runs, begin):
+    runs.commit(begin("aaaa", "one")[1], {})
+    found = list_quarantine(runs)
+    found.check_topics(["t"], "out")
+    with pytest.raises(UsageError, match="no run there has read topic tt") as refused:
+        found.check_topics(["t", "tt"], "out")
+    assert (refused.value.where, refused.value.mend) == ("out", "Near it are: t.")
+
+
 def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
     for run, window, known in (
         ("aaaa", (0, 10), {"t": "first"}),
@@ -122,15 +166,15 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         ("cccc", (20, 30), {"u": "x"}),
     ):
         runs.commit(begin(run, run, window, topics=known)[1], {})
-    runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
+    runs.begun.add("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
     past = runs.past()
-    runs.check_topics({"t": "first", "u": "x", "v": "new"}, past)
-    runs.check_topics({}, past)
-    runs.check_topics({"t": "second"}, past, without=["aaaa"])
+    runs.begun.check_topics({"t": "first", "u": "x", "v": "new"}, past)
+    runs.begun.check_topics({}, past)
+    runs.begun.check_topics({"t": "second"}, past, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
-            fresh.check_topics(known, past, without=["bbbb"])
+            fresh.begun.check_topics(known, past, without=["bbbb"])
         assert "another directory" in refused.value.mend
 
 
@@ -154,26 +198,30 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
 def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
     spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
     later = {Source("t", 0): Span(0, 12)}
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
-        runs.begin("bbbb", "x@1", None, later, {})
+        runs.begun.add("bbbb", "x@1", None, later, {})
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
-    runs.check_cut_off("bbbb", later)
-    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
+    runs.begun.check_cut_off("bbbb", later)
+    runs.begun.add("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
-        runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
+        runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
-    runs.note_begun("aaaa", {"replay": {"of": ["cccc"], "after": [], "topics": []}})
-    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
-    assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
+    noted = {"of": ["cccc"], "after": [], "topics": []}
+    for _ in range(2):
+        runs.begun.add_replay("aaaa", noted, lambda: None)
+    with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
+        runs.begun.add_replay("dddd", noted, lambda: None)
+    runs.begun.add("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
+    assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, {})
-    runs.forget_begun("aaaa")
-    assert runs.begun() == []
+    runs.begun.forget("aaaa")
+    assert runs.begun.notes() == []

@@ -9,14 +9,16 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from producing import write_transactions
 from topics import scope_of
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import list_tables, read_table, table_files
-from cdc_contracts.spark_checks.sources import read_files, read_topics
+from cdc_contracts.spark_checks.sources import read_topics
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}
 USERS = {"id": "int", "born": "date"}
@@ -174,16 +176,9 @@ def test_a_column_that_a_ddl_message_adds_becomes_a_column_and_any_other_stays_t
 
 
 def test_transaction_marks_and_aborted_records_are_gaps_of_the_ledger_and_no_rows(spark, broker, make_topic, tmp_path):
-    from confluent_kafka import Producer
-
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
-    producer.init_transactions(30)
-    for number, keep in enumerate((True, False, True), 1):
-        producer.begin_transaction()
-        producer.produce(topic, change("orders", "INSERT", ORDERS, order(number)))
-        producer.flush(30)
-        (producer.commit_transaction if keep else producer.abort_transaction)(30)
+    first, second, third = ([change("orders", "INSERT", ORDERS, order(number))] for number in (1, 2, 3))
+    write_transactions(broker, topic, (first, True), (second, False), (third, True))
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
     output = Output(str(tmp_path))
     decoded = decode_input(spark, source, scope_of("oms-community/canal@2"), output, fail_on="error")

@@ -6,13 +6,17 @@ import json
 import pickle
 import random
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from topics import rendered, scope_of
 
 from cdc_contracts.registry.canonical.layouts import TableName, read_layout, write_layout
-from cdc_contracts.registry.canonical.settlement import settle
+from cdc_contracts.registry.canonical.settlement import MOST_COLUMNS, settle
 from cdc_contracts.registry.canonical.sightings import MOST_SHAPES, Sighting, Sightings
+from cdc_contracts.registry.canonical.typed_rows import type_rows
+from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 
 ORDERS = TableName("shop", None, "orders")
@@ -36,6 +40,10 @@ def told(layouts, table=ORDERS):
 
 
 NONE = TableContracts()
+UNTYPED = "oms-community/default@2"
+KAFKA = pa.schema([
+    ("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64()), ("value", pa.binary()),
+])  # fmt: skip
 
 
 def test_without_a_contract_the_messages_tell_the_columns_in_their_order():
@@ -83,6 +91,46 @@ def test_a_known_layout_takes_no_column_that_nobody_allows_and_loses_none():
     known = settle({}, NONE, seen((ID, TOTAL)), {})
     later = settle(known, NONE, seen((Sighting("id", "varchar(9)", "text"), Sighting("note", "text", "text"))), {})
     assert later == known
+
+
+def test_the_rows_after_deletes_that_held_keys_alone_have_all_their_columns():
+    messages = [json.loads(value) for value in rendered(UNTYPED, 40)]
+    keys = [one | {"prevStruct": {"id": one["prevStruct"]["id"]}} for one in messages if one["recordType"] == "DELETE"]
+    layouts, seen_columns = {}, []
+    for batch in (keys, messages):
+        records = [
+            {"topic": "t", "partition": 0, "offset": at, "value": json.dumps(one)} for at, one in enumerate(batch)
+        ]
+        (part,) = Kernel(scope_of(UNTYPED)).decode(pa.RecordBatch.from_pylist(records, KAFKA))
+        layouts = settle(layouts, NONE, part.sightings, {})
+        rows, texts = type_rows(part.changes, layouts[ORDERS])
+        assert (rows.num_rows, texts) == (len(batch), {})
+        assert not any(row["_raw"] for row in rows.to_pylist())
+        seen_columns.append([column.name for column in layouts[ORDERS].columns])
+    assert seen_columns[0] == ["id"]
+    assert seen_columns[1] == list(messages[0]["postStruct"])
+
+
+def test_a_layout_grows_where_nobody_tells_types():
+    key, name, note = (Sighting(one, None, None) for one in ("id", "name", "note"))
+    known = settle({}, NONE, seen((key,)), {})
+    assert told(known) == [("id", "string")]
+    later = settle(known, NONE, seen((key,), (key, name, note)), {})
+    assert told(later) == [("id", "string"), ("name", "string"), ("note", "string")]
+    # What tells types would have told them of every column: what it did not is drift.
+    assert settle(known, NONE, seen((key, TOTAL)), {}) == known
+    typed = settle({}, NONE, seen((ID,)), {})
+    assert settle(typed, NONE, seen((ID, note)), {}) == typed
+    by_contract = settle({}, contract(id="text"), seen((key,)), {})
+    assert settle(by_contract, NONE, seen((key, note)), {}) == by_contract
+
+
+def test_names_that_are_made_up_as_they_come_do_not_let_a_layout_grow_for_ever():
+    shape = tuple(Sighting(f"c{at}", None, None) for at in range(2 * MOST_COLUMNS))
+    layouts = settle({}, NONE, seen(shape[:1]), {})
+    for _ in range(2):
+        layouts = settle(layouts, NONE, seen(shape), {})
+        assert len(layouts[ORDERS].columns) == MOST_COLUMNS
 
 
 def test_a_known_layout_takes_new_columns_of_its_contract():

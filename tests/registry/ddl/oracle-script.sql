@@ -6,6 +6,7 @@ create table visits (
   "Quoted" decimal(10, 2) not null,
   amount  double precision,
   c#      int,
+  hundreds number(10, -2),
   said    varchar2(20) default q'[it's]' not null
 )
 /

@@ -1,0 +1,143 @@
+"""Folders: directories on any filesystem that pyarrow reaches, and files in them that are there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pyarrow as pa
+from pyarrow import fs
+
+from cdc_contracts.registry.errors import UnavailableError
+
+
+class Folder:
+    """A directory whose files are named by their paths below it."""
+
+    def __init__(self, directory: str) -> None:
+        """Raise UnavailableError where pyarrow knows no such filesystem."""
+        self.filesystem, self.root = open_directory(directory)
+
+    @property
+    def local(self) -> bool:
+        """Whether it is on this machine, or looks as if it were."""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def read(self, path: str) -> bytes | None:
+        """Return what a file holds, None where there is none."""
+        if self.filesystem.get_file_info(self._at(path)).type != fs.FileType.File:
+            return None
+        with self.filesystem.open_input_stream(self._at(path)) as file:
+            return bytes(file.readall())
+
+    def read_document(self, path: str) -> dict[str, Any] | None:
+        """Return the JSON object that a file holds, None where there is none."""
+        found = self.read(path)
+        if found is None:
+            return None
+        document: dict[str, Any] = json.loads(found)
+        return document
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file that readers see whole or not at all, and that is on disk then."""
+        write_whole(self.filesystem, self._at(path), data)
+
+    def write_document(self, path: str, document: Mapping[str, Any]) -> None:
+        """Write a JSON object as `write` does."""
+        self.write(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+    def files(self, path: str) -> list[fs.FileInfo]:
+        """Return the files of a folder in it, in order of their names; none where there is no such folder."""
+        found = self.filesystem.get_file_info(fs.FileSelector(self._at(path), allow_not_found=True))
+        return sorted((one for one in found if one.type == fs.FileType.File), key=lambda one: str(one.base_name))
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files, as far as they are there."""
+        for path in paths:
+            if self.filesystem.get_file_info(self._at(path)).type == fs.FileType.File:
+                self.filesystem.delete_file(self._at(path))
+
+    def remove_if_empty(self, path: str) -> None:
+        """Remove a folder in it that holds no file."""
+        info = self.filesystem.get_file_info(self._at(path))
+        if info.type == fs.FileType.Directory and not self.files(path):
+            self.filesystem.delete_dir(self._at(path))
+
+    def holds(self, path: str, size: int) -> bool:
+        """Say whether a file is there, with all of its bytes."""
+        info = self.filesystem.get_file_info(self._at(path))
+        return bool(info.type == fs.FileType.File and info.size == size)
+
+    def bring_to_disk(self, path: str) -> None:
+        """Return when a file or folder in it would survive the loss of power."""
+        bring_to_disk(self.filesystem, self._at(path))
+
+    @contextmanager
+    def locked(self, path: str) -> Iterator[None]:
+        """No other process is in such a block for a folder in it, where the filesystem has locks.
+
+        A lock ends with its process.
+        """
+        if not self.local or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        place = Path(self._at(path))
+        place.mkdir(parents=True, exist_ok=True)
+        opened = os.open(place, os.O_RDONLY)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(opened)
+
+    def _at(self, path: str) -> str:
+        return f"{self.root}/{path}"
+
+
+def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
+    """Return the filesystem that a directory is on, and its path there.
+
+    Raises UnavailableError where pyarrow knows no such filesystem.
+    """
+    if not urlparse(directory).scheme or Path(directory).drive:
+        return fs.LocalFileSystem(), str(Path(directory).absolute())
+    try:
+        filesystem, path = fs.FileSystem.from_uri(directory)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UnavailableError(f"cannot write there: {error}", where=directory) from error
+    return filesystem, path
+
+
+def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
+    """Return when a file or folder would survive the loss of power; what is not local answers for itself."""
+    if isinstance(filesystem, fs.LocalFileSystem):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
+    """Write a file that readers see whole or not at all: written aside, brought to disk, then renamed."""
+    folder = path.rpartition("/")[0]
+    filesystem.create_dir(folder, recursive=True)
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        with filesystem.open_output_stream(path) as stream:
+            stream.write(data)
+        return
+    aside = Path(f"{path}.tmp")
+    with aside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    bring_to_disk(filesystem, folder)

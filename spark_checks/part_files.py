@@ -1,0 +1,30 @@
+"""The files of rows that runs have written, read again in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cdc_contracts.spark_checks.sinks import Part, Place
+
+BATCH_ROWS: Final = 32_768
+
+
+def read_part(place: Place, part: Part, schema: pa.Schema, *, most: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file, in their order and so many at most, with the columns of the schema."""
+    filesystem, root = place.open()
+    for rows in read_columns(filesystem, f"{root}/{part.path}", schema.names, most=most):
+        yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+
+
+def read_columns(
+    filesystem: fs.FileSystem, path: str, columns: Sequence[str], *, most: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a file, in this order."""
+    with filesystem.open_input_file(path) as source, pq.ParquetFile(source) as file:
+        for rows in file.iter_batches(most, columns=list(columns)):
+            yield rows.select(list(columns))

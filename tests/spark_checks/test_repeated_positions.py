@@ -1,0 +1,68 @@
+"""Which runs have to be read to find rows that were sent again: few, and none that has one."""
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+
+from cdc_contracts.registry.positions import PositionLine, Positions
+from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.spark_checks.past_runs import PastRun
+from cdc_contracts.spark_checks.repeated_positions import plan_comparison
+
+LINE = PositionLine("t", 0, "dts/canal")
+
+
+def rows(positions, *, start):
+    """Changes of one message each, with these positions."""
+    count = len(positions)
+    return pa.RecordBatch.from_pydict({
+        "topic": ["t"] * count, "partition": pa.array([0] * count, pa.int32()),
+        "offset": list(range(start, start + count)), "row_index": pa.array([0] * count, pa.int32()),
+        "contract": ["dts/canal@2"] * count, "op": ["update"] * count,
+        "update_part": pa.array([None] * count, pa.string()), "position": pa.array(positions, pa.string()),
+    })  # fmt: skip
+
+
+def repeated(changes, *, each_its_own):
+    """Offsets of rows that repeat others, and of the first of them: ADR 21 word by word, one row after the other."""
+    visit, last, seen, first, found = 0, object(), Counter(), {}, {}
+    for offset, position, image in changes:
+        visit += each_its_own or position != last
+        last = position
+        seen[visit, position, image] += 1
+        place = position, image, seen[visit, position, image]
+        if first.setdefault(place, offset) != offset:
+            found[offset] = first[place]
+    return found
+
+
+@pytest.mark.parametrize("promise", [RISING, NOT_FALLING, ONCE_EACH, None])
+@pytest.mark.parametrize("spelled", ["{}", "file:{}"])
+def test_batches_find_together_what_one_run_finds(promise, spelled):
+    draw = random.Random(f"{promise}{spelled}")
+    found_any = read_less = 0
+    for _ in range(100):
+        steps = draw.choices([-3, -1, 0, 1, 2], [1, 1, 4, 10, 4], k=draw.randint(2, 40))
+        changes = [(at, str(max(sum(steps[: at + 1]), 0)), draw.choice("xy")) for at in range(len(steps))]
+        cuts = [0, *sorted(draw.sample(range(1, len(steps)), min(len(steps) - 1, 4))), len(steps)]
+        past, found = [], {}
+        for number, (start, end) in enumerate(pairwise(cuts)):
+            seen = Positions()
+            seen.note(rows([spelled.format(position) for _, position, _ in changes[start:end]], start=start))
+            lines = seen.whole()
+            plan = plan_comparison(lines, past, {LINE.subject: promise}, "query")
+            if LINE in plan.lines:
+                read = [row for run in plan.earlier for row in changes[cuts[int(run)] : cuts[int(run) + 1]]]
+                between = [(offset, None, "") for _, offset in plan.skipped]
+                together = sorted([*read, *between, *changes[start:end]], key=lambda row: row[0])
+                told = repeated(together, each_its_own=promise in (RISING, ONCE_EACH))
+                found |= {offset: first for offset, first in told.items() if offset >= start}
+            read_less += len(plan.earlier) < number
+            past.append(PastRun(str(number), "", (), {}, (), lines, query="query"))
+        assert found == repeated(changes, each_its_own=promise in (RISING, ONCE_EACH))
+        found_any += bool(found)
+    assert found_any > 20
+    assert (read_less > 20) is (spelled == "{}")
