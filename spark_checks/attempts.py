@@ -165,5 +165,6 @@ class Attempt:
     def _check(self, finished: PastRuns) -> None:
         """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
+        self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         if self.replay is not None:
             self.replay.check()
