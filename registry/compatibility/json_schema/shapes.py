@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import has_siblings_of_ref
+from cdc_contracts.registry.pointers import split_reference
 
 ANY: Final = "any"
 NEVER: Final = "never"
@@ -137,13 +138,9 @@ class ShapeReader:
         return self._read[target_at]
 
     def _resolve(self, reference: Any) -> tuple[Any, Parts] | None:
-        if not isinstance(reference, str) or self._moved or not reference.startswith("#"):
-            return None
-        if "%" in reference or (reference != "#" and not reference.startswith("#/")):
-            return None
-        parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/") if reference[1:])
-        value = value_at(self.document, parts)
-        return None if value is None else (value, parts)
+        parts = split_reference(reference) if isinstance(reference, str) and not self._moved else None
+        value = None if parts is None else value_at(self.document, parts)
+        return None if parts is None or value is None else (value, parts)
 
 
 def value_at(document: Any, parts: Parts) -> Any:
