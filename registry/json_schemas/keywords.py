@@ -23,6 +23,9 @@ BY_NAME: Final = frozenset({
 })  # fmt: skip
 """Keywords whose value has a schema under each name: the names are anybody's, and may be those of keywords."""
 
+VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords whose values are no schemas, whatever they look like."""
+
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 """Keywords whose schemas judge nothing until something refers to them."""
 

@@ -7,15 +7,13 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urldefrag, urljoin
 
-from cdc_contracts.registry.json_schemas.keywords import BY_NAME
+from cdc_contracts.registry.json_schemas.keywords import BY_NAME, VALUES
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
 
 _HOLDER: Final = "$defs"
 _LEGAL: Final = "/$~"
 """What stands in a reference as it is."""
-_VALUES: Final = ("const", "default", "enum", "examples")
-"""Keywords whose values are no schemas, whatever they look like."""
 
 
 def bundle(schema: SchemaDocument) -> SchemaDocument:
@@ -54,7 +52,7 @@ class _Relocation:
             return [self.relocate(item) for item in value]
         if not isinstance(value, dict):
             return value
-        moved = {key: item if key in _VALUES else self._below(key, item) for key, item in value.items()}
+        moved = {key: item if key in VALUES else self._below(key, item) for key, item in value.items()}
         if isinstance(value.get("$ref"), str):
             moved["$ref"] = self._lead(value["$ref"])
         return moved

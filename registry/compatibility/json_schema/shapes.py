@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import has_siblings_of_ref
+from cdc_contracts.registry.json_schemas.keywords import BY_NAME, VALUES
 from cdc_contracts.registry.pointers import split_reference
 
 ANY: Final = "any"
@@ -157,13 +158,15 @@ def value_at(document: Any, parts: Parts) -> Any:
 
 def _has_inner_id(document: Any) -> bool:
     """Say whether a schema inside has a name of its own: references in it start from there."""
-    waiting = list(document.values()) if isinstance(document, dict) else []
+    waiting = [document]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, dict):
-            if isinstance(one.get("$id"), str) or isinstance(one.get("id"), str):
-                return True
-            waiting.extend(one.values())
-        elif isinstance(one, list):
+        if isinstance(one, list):
             waiting.extend(one)
+        elif isinstance(one, dict):
+            if one is not document and (isinstance(one.get("$id"), str) or isinstance(one.get("id"), str)):
+                return True
+            below = {word: part for word, part in one.items() if word not in VALUES}
+            named = [below.pop(word) for word in BY_NAME & below.keys() if isinstance(below[word], dict)]
+            waiting.extend((*below.values(), *(part for parts in named for part in parts.values())))
     return False

@@ -22,6 +22,19 @@ def holding(row, address=None):
     return bundle(read_schema(text, type=JSON, name="x", references=referred))
 
 
+def test_a_value_that_looks_like_a_schema_with_an_address_is_a_value():
+    def text(row):
+        example = {"$id": "urn:x", "id": "7"}
+        return json.dumps({
+            "$ref": "#/$defs/row", "$defs": {"row": {**row, "examples": [example], "default": example}}, "type": "object",
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+        })  # fmt: skip
+
+    old, new = (read_schema(text(row), type=JSON, name="x") for row in (WIDE, NARROW))
+    told = compare_schemas([old], new, level=Level.BACKWARD, policy=Policy.CONFLUENT_STRICT)
+    assert [(one.rule, one.severity) for one in told.findings] == [("C106", "breaking")]
+
+
 @pytest.mark.parametrize("policy", Policy)
 @pytest.mark.parametrize("rows", [(WIDE, NARROW), (NARROW, WIDE), (NARROW, OTHER)], ids=["less", "more", "other"])
 @pytest.mark.parametrize("address", ["row.json", "https://example.org/a/row.json?x=%41", "r%C3%B3w~1.json", "urn:a:b"])
