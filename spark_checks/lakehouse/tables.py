@@ -89,6 +89,8 @@ class LakehouseTables:
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
+        session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         self.addresses.prepare(session)
 
     def write(
