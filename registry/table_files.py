@@ -62,11 +62,14 @@ def write_table_contract(contract: TableContract, notes: Mapping[str, str] | Non
     return "\n".join(lines) + "\n"
 
 
-def file_name(table: str) -> str:
-    """Return what the file of a table is called: `shop.orders.yaml`, every other byte percent-encoded."""
+def file_name(table: str, *, apart: bool = False) -> str:
+    """Return what the file of a table is called: `shop.orders.yaml`, every other byte percent-encoded.
+
+    `apart` keeps it from being another's where a filesystem does not tell capital letters from small ones.
+    """
     name = quote(table, safe="-_.", errors="surrogatepass").replace("~", "%7E")
     name = "%2E" + name[1:] if name.startswith(".") else name
-    if len(name) > _LONGEST:
+    if apart or len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}~{hashlib.sha256(table.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     return f"{name}.yaml"
 
@@ -85,11 +88,16 @@ def file_contracts(folder: Path, contracts: Iterable[TableContract]) -> list[Fil
             raise ContractError(f"two contracts for table {there.table}", where=where)
         held[there.table] = (file, there)
     filings = []
+    taken = {str(file).casefold() for file, _ in held.values()}
     for contract in contracts:
-        file, before = held.get(contract.table, (folder / file_name(contract.table), None))
-        if before is None:
+        if contract.table not in held:
+            file = folder / file_name(contract.table)
+            if str(file).casefold() in taken:
+                file = folder / file_name(contract.table, apart=True)
+            taken.add(str(file).casefold())
             filings.append(Filing(contract, file, NEW))
         else:
+            file, before = held[contract.table]
             kept = keep_what_was_added(contract, before)
             filings.append(Filing(kept, file, SAME if _means(kept) == _means(before) else DIFFERS, before))
     return filings

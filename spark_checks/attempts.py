@@ -139,6 +139,7 @@ class Attempt:
             upheavals=upheavals,
             stream=self.key,
             current=output.tables.keeps_current,
+            drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
             replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
         )
@@ -174,5 +175,6 @@ class Attempt:
     def _check(self, finished: PastRuns) -> None:
         """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
+        self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         if self.replay is not None:
             self.replay.check()

@@ -84,6 +84,7 @@ def open_decode(
     )  # fmt: skip
     if epoch is None:
         return None
+    output.runs.begun.check_topics(epoch.setup.topic_ids or {}, output.runs.past())
     return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
 
 

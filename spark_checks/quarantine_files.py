@@ -120,7 +120,8 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             or record.get("current", False)
             or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
         )
-        drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
+        dropped = record.get("repeats", {}).get("dropped", 0) > 0
+        drops = drops or record.get("drops_repeats", dropped)
         if record.get("replay"):
             replayed += _files(record, "replayed")
         elif record.get("redacted") and record["counts"]["quarantined"]:

@@ -65,8 +65,9 @@ class RunRecord:
     `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
     the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
     `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
-    rows are kept of them. `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine
-    of which runs it has decoded records, None where it read them from their source.
+    rows are kept of them, `drops_repeats` that rows which repeat others stay out of them. `redacted` says that its
+    quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has decoded records, None where
+    it read them from their source.
     """
 
     run: str
@@ -87,6 +88,7 @@ class RunRecord:
     stream: WriteKey | None = None
     current: bool = False
     upheavals: tuple[TableUpheaval, ...] = ()
+    drops_repeats: bool = False
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
 
@@ -121,6 +123,7 @@ class RunRecord:
             "table_format": self.table_format,
             "table_schema": self.table_schema,
             "current": self.current,
+            "drops_repeats": self.drops_repeats,
             "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
         }
 

@@ -183,6 +183,7 @@ class Follow:
 
     def _judge_batch(self, number: int) -> None:
         begun, wanted = time.monotonic(), self._epoch.wanted
+        self._observer.note_begin()
         spans = self._checkpoint.spans(number)
         scope = self._pinned(number, spans)
         if self._done != number - 1:

@@ -98,6 +98,14 @@ def test_a_file_that_says_the_same_is_left_alone(tmp_path, there, state):
     assert found.file.name == ("shop.orders.yaml" if there is None else "by hand.yaml")
 
 
+def test_tables_whose_names_differ_in_capitals_alone_have_files_that_differ_in_more(tmp_path):
+    (tmp_path / "shop.ORDERS.yaml").write_text("table: shop.ORDERS\ncolumns: {id: {type: int}}")
+    made = [orders(table=name) for name in ("shop.Orders", "shop.orders", "shop.visits")]
+    names = [one.file.name for one in file_contracts(tmp_path, made)]
+    assert len({"shop.orders.yaml", *(name.lower() for name in names)}) == 4
+    assert names[2] == "shop.visits.yaml"
+
+
 def test_what_a_person_added_is_kept(tmp_path):
     (tmp_path / "x.yaml").write_text(
         "table: shop.orders\nversion: 4\ncolumns: {id: {type: int, comment: mine}}\nsource_time_zone: Z\n"

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import time
 import urllib.request
 from itertools import pairwise
 
@@ -220,24 +221,32 @@ def test_a_checkpoint_that_cannot_be_written_is_told(tmp_path):
         Checkpoint(str(tmp_path / "ck")).keep_setup(StreamSetup("audit", ("t",), CONTRACT))
 
 
-def test_figures_are_told_as_prometheus_reads_them(tmp_path):
+def figures(text):
     from prometheus_client.parser import text_string_to_metric_families
 
+    return {
+        (sample.name.removeprefix("cdc_contracts_follow_"), *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     source = read_files([path], parse_range(), tasks=1)
     audited = audit_input(None, source, scope_of(CONTRACT), fail_on="warning")
     metrics = Metrics()
-    assert list(text_string_to_metric_families(metrics.text()))
+    began = figures(metrics.text())["start_timestamp_seconds",]
+    assert time.time() - 60 < began <= time.time()
+    metrics.note_begin()
+    under_way = figures(metrics.text())
+    assert began <= under_way["batch_begin_timestamp_seconds",] <= time.time()
+    assert ("last_batch_timestamp_seconds",) not in under_way
     metrics.note_batch(Batch(4, source.spans, audited.tally, 1.5), audited.report)
     metrics.note_latest({Source("a.jsonl", 0): 30})
     with serving_metrics(metrics, 0) as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        text = answer.read().decode()
-    told = {
-        (sample.name.removeprefix("cdc_contracts_follow_"), *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
+        told = figures(answer.read().decode())
     place = (("partition", "0"), ("topic", "a.jsonl"))
     assert told["records_total", ("outcome", "conforming"), *place] == 20
     assert told["records_total", ("outcome", "quarantined"), *place] == 1
@@ -245,6 +254,7 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     assert told["lag_offsets", *place] == 9
     assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
     assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
+    assert told["batch_begin_timestamp_seconds",] == 0 < began <= told["last_batch_timestamp_seconds",] <= time.time()
 
 
 def test_figures_have_no_more_series_than_a_bound():

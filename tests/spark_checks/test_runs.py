@@ -6,6 +6,7 @@ import os
 import shutil
 from dataclasses import replace
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,7 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
+from cdc_contracts.spark_checks.readers import table_files
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
@@ -139,10 +141,25 @@ def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begi
     assert looked == [frozenset()] * 2
 
 
+def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(runs, begin, tmp_path):
+    narrow, wide = layout(("id", pa.int64())), layout(("id", pa.int64()), ("note", pa.string()))
+    for run, one, window in (("aaaa", narrow, (0, 10)), ("bbbb", wide, (10, 20)), ("cccc", narrow, (20, 30))):
+        place, record = begin(run, run, window)
+        rows = pa.RecordBatch.from_pylist([{"after": {}}], pa.schema([("after", one.image)]))
+        writer = TableWriter(place, f"tables/{ORDERS.text}", rows.schema, "00000-0")
+        writer.write(rows)
+        parts = tuple(writer.close())
+        runs.commit(replace(record, tables=(TableRecord(one, 1, {}, parts),)), {})
+    paths = [one.path for one in table_files(str(tmp_path))]
+    assert len(paths) == 3
+    assert duckdb.read_parquet(paths).select("after.*").columns == ["id", "note"]
+
+
 def test_a_replay_goes_where_the_runs_went(runs, begin):
-    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze"), {})
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze", current=True, drops_repeats=True), {})
     found = list_quarantine(runs)
     assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
+    assert (found.current, found.drops) == (True, True)
     with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
         found.find_schema("lake.silver")
     runs.commit(begin("bbbb", "other", (10, 20))[1], {})
