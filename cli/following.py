@@ -136,6 +136,10 @@ class Teller:
             self.metrics.note_account(follow.report(follow.whole), ends)
         self._write_metrics()
 
+    def note_begin(self) -> None:
+        self.metrics.note_begin()
+        self._write_metrics()
+
     def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
         from cdc_contracts.registry.reports.kinds import write_reports
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.spark_checks.sources import Input
 
+_LONGEST_NAME = 30
+"""So much of the name of a column is shown beside what is known of it; the files have all of it."""
+
 app = typer.Typer(help="Make table contracts from what messages show.", no_args_is_help=True)
 
 
@@ -106,6 +109,7 @@ def _infer(
 
 def _tell(proposals: Sequence[Proposal]) -> None:
     from cdc_contracts.registry.inference.accounts import head_of
+    from cdc_contracts.registry.visible import visible
 
     for number, one in enumerate(proposals):
         console.print_heading(one.contract.table, first=number == 0)
@@ -114,7 +118,7 @@ def _tell(proposals: Sequence[Proposal]) -> None:
         key = one.contract.primary_key
         rows = [
             (
-                column.name,
+                visible(column.name[:_LONGEST_NAME]) + "…" * (len(column.name) > _LONGEST_NAME),
                 column.column.type,
                 "key" if column.name in key else "NULL" if column.evidence.nulls else "",
                 column.rests_on,

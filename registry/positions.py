@@ -54,8 +54,9 @@ class PositionStretch:
 
     def shares(self, other: PositionStretch) -> bool:
         """Say whether a position may be in both; of positions that are no numbers nothing is known."""
-        unknown = any(one.fell and one.least == one.most for one in (self, other))
-        return unknown or (self.least <= other.most and other.least <= self.most)
+        if self.least <= other.most and other.least <= self.most:
+            return True
+        return (self.fell and self.least == self.most) or (other.fell and other.least == other.most)
 
     def comes_again(self, *, each_its_own: bool) -> bool:
         """Say whether a position may have come twice; `each_its_own` where no two messages may share one."""

@@ -26,13 +26,13 @@ from cdc_contracts.spark_checks.tasks import (
     Quarantine,
     TaskResult,
     Watch,
-    collect_results,
     decode_work,
     describe_scope,
     merge_results,
+    read_results,
 )
 from cdc_contracts.spark_checks.typed_tables import WriteKey
-from cdc_contracts.spark_checks.unrepeated import leave_out
+from cdc_contracts.spark_checks.unrepeated import drop_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,7 +92,7 @@ class Attempt:
         Raises LedgerError where the counts do not add up.
         """
         work = decode_work(describe_scope(self.scope), self.place, watch, self._quarantine)
-        judged = merge_results(collect_results(self.source.run(self.session, work, RESULT_SCHEMA)))
+        judged = merge_results(read_results(self.source.run(self.session, work, RESULT_SCHEMA)))
         check_rows(judged.tally, judged.parts, replay=self.replay is not None)
         return judged
 
@@ -109,7 +109,7 @@ class Attempt:
         report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
         self._layouts = settle_layouts(past.layouts(without=self.gone), scope.terms.tables, judged)
         if self.replay is None and not output.tables.replaceable:
-            runs.begin(self.run, scope.declared, self.key, spans, self.topics)
+            runs.begun.add(self.run, scope.declared, self.key, spans, self.topics)
         tables = self._type(judged, repeats)
         ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
         if self.replay is not None:
@@ -132,6 +132,7 @@ class Attempt:
             topics=self.topics,
             stream=self.key,
             current=output.tables.keeps_current,
+            drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
             replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
         )
@@ -153,7 +154,7 @@ class Attempt:
         changes = [part for part in judged.parts if part.table == "changes"]
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
-            changes = leave_out(self.session, self.place, changes, repeats.parts)
+            changes = drop_repeats(self.session, self.place, changes, repeats.parts)
             dropped = repeats.by_table()
         layouts = {name: self._layouts[name] for name in judged.rows}
         key = self.key or WriteKey(self.run, 0)
@@ -164,5 +165,6 @@ class Attempt:
     def _check(self, finished: PastRuns) -> None:
         """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
+        self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         if self.replay is not None:
             self.replay.check()

@@ -21,9 +21,9 @@ from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Watch,
     audit_work,
-    collect_results,
     describe_scope,
     merge_tallies,
+    read_results,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _audit_in_tasks(
         rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
         if rows is None:
             return total, stop.reason
-        total.merge(merge_tallies(collect_results(rows)))
+        total.merge(merge_tallies(read_results(rows)))
     return total, None
 
 

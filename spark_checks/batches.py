@@ -40,6 +40,10 @@ class Batch:
 class Observer(Protocol):
     """Who is told how a stream is doing."""
 
+    def note_begin(self) -> None:
+        """Take note that a batch has begun."""
+        ...
+
     def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
         """Take note of a batch, and of the report over all batches up to it."""
         ...

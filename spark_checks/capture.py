@@ -16,7 +16,7 @@ from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.tasks import Work
+from cdc_contracts.spark_checks.tasks import Work, attempt_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,10 +61,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
 
 def _write_parts(folder: str) -> Work:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        name = f"part-{context.taskAttemptId() if context else 0}.parquet"
+        name = f"part-{attempt_name()}.parquet"
         rows = 0
         with pq.ParquetWriter(f"{folder}/{name}", CAPTURE_SCHEMA, compression="zstd") as writer:
             for batch in batches:

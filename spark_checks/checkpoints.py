@@ -28,7 +28,6 @@ OWN: Final = "_cdc"
 KEPT: Final = 100
 """So many batches back is known what they were judged by; Spark keeps as many of its offsets."""
 _STREAM: Final = f"{OWN}/stream.json"
-Offsets = dict[Source, int]
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,11 @@ class Checkpoint:
         """Say whether Spark has noted that a batch is done."""
         return self._folder.read(f"commits/{number}") is not None
 
-    def begins(self) -> Offsets:
+    def begins(self) -> dict[Source, int]:
         """Return the offsets that the stream began at, by partition."""
         return self._offsets("sources/0/0", (self._folder.read("sources/0/0") or b"").lstrip(b"\0"))
 
-    def ends(self, number: int) -> Offsets:
+    def ends(self, number: int) -> dict[Source, int]:
         """Return the offsets that a batch ends at, by partition. Raises UnavailableError where nothing says them."""
         return self._offsets(f"offsets/{number}", self._folder.read(f"offsets/{number}") or b"")
 
@@ -126,7 +125,7 @@ class Checkpoint:
     def keep_setup(self, setup: StreamSetup) -> None:
         self._write(_STREAM, json.dumps(vars(setup), indent=1, ensure_ascii=False).encode())
 
-    def contract_of(self, number: int) -> str | None:
+    def pin_of(self, number: int) -> str | None:
         """Return the digest of the pin that a batch is judged by; None where it was not begun."""
         found = self._folder.read(f"{OWN}/batches/{number}.json")
         return None if found is None else str(json.loads(found)["pin"])
@@ -162,7 +161,7 @@ class Checkpoint:
         known = self._numbers(f"{OWN}/rolling")
         self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
 
-    def _offsets(self, name: str, text: bytes) -> Offsets:
+    def _offsets(self, name: str, text: bytes) -> dict[Source, int]:
         """Return the offsets that the last line of one of Spark's files tells."""
         try:
             version, *lines = text.decode().splitlines()
@@ -188,7 +187,7 @@ class Checkpoint:
             ) from error
 
 
-def read_offsets(told: Mapping[str, Mapping[str, int]]) -> Offsets:
+def read_offsets(told: Mapping[str, Mapping[str, int]]) -> dict[Source, int]:
     """Return offsets as Spark writes them, by topic and partition."""
     return {
         Source(topic, int(partition)): int(offset)

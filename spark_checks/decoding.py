@@ -78,8 +78,7 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    topics = source.topic_ids(session) if key is None and replay is None else {}
-    run = replay.begin(found) if replay else _name(spans, found, topics, key)
+    run, topics = _name(session, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
             _check_redaction(done, output)
@@ -87,8 +86,8 @@ def decode_input(
     topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     attempt = Attempt(session, source, found, output, run, topics, overlapping, key, replay)
-    runs.check_topics(topics, past, without=attempt.gone)
-    runs.check_cut_off(run, spans)
+    runs.begun.check_topics(topics, past, without=attempt.gone)
+    runs.begun.check_cut_off(run, spans)
     try:
         judged = attempt.judge(watch)
         report = build_report(
@@ -113,8 +112,16 @@ def decode_input(
     return Decoded(judged.tally, report, run, output.directory, withheld, document)
 
 
-def _name(spans: Mapping[Source, Span], scope: Scope, topics: Mapping[str, str], key: WriteKey | None) -> str:
-    return name_batch(key) if key is not None else name_run(spans, scope.fingerprint, topics)
+def _name(
+    session: SparkSession, source: Input, scope: Scope, key: WriteKey | None, replay: Replay | None
+) -> tuple[str, Mapping[str, str]]:
+    """Return the name of the run, and what its topics are known by, as far as the name is made of it."""
+    if replay is not None:
+        return replay.begin(scope), {}
+    if key is not None:
+        return name_batch(key), {}
+    topics = source.topic_ids(session)
+    return name_run(source.spans, scope.fingerprint, topics), topics
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
@@ -146,7 +153,7 @@ def _overlapping(
 ) -> Sequence[PastRun]:
     found = past.overlapping(run, spans)
     if found and not (output.replace and output.tables.replaceable):
-        output.runs.check_topics(topics, past)
+        output.runs.begun.check_topics(topics, past)
         untold = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"

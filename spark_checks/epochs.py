@@ -16,6 +16,7 @@ from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka_source import topic_ids
 from cdc_contracts.spark_checks.offsets import Range, parse_range
+from cdc_contracts.spark_checks.past_runs import PastRun
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.stopping import Stop
 
@@ -76,7 +77,7 @@ def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> S
 
 
 def check_output(
-    checkpoint: Checkpoint, wanted: Wanted, records: Iterable[Mapping[str, Any]], directory: str,
+    checkpoint: Checkpoint, wanted: Wanted, finished: Iterable[PastRun], directory: str,
     *, known: StreamSetup | None, new_epoch: bool,
 ) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
     """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
@@ -87,13 +88,13 @@ def check_output(
     query = checkpoint.query
     queries: set[str] = set()
     ends: dict[str, dict[int, int]] = {}
-    for record in records:
-        read = [one for one in record["range"] if one["topic"] in wanted.topics]
-        if record.get("stream") and read:
-            queries.add(record["stream"]["query"])
-        for one in read:
-            partitions = ends.setdefault(one["topic"], {})
-            partitions[one["partition"]] = max(one["end"], partitions.get(one["partition"], 0))
+    for past in finished:
+        read = {source: span.end for source, span in past.spans.items() if source.topic in wanted.topics}
+        if past.query is not None and read:
+            queries.add(past.query)
+        for source, end in read.items():
+            partitions = ends.setdefault(source.topic, {})
+            partitions[source.partition] = max(end, partitions.get(source.partition, 0))
     beside = tuple(sorted(queries - {query}))
     agreed = set(known.beside) if known else set()
     if set(beside) - agreed and not new_epoch:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import re
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
@@ -17,6 +19,10 @@ HARMLESS: Final = frozenset({"", "required", "username", "password"})
 _LOST: Final = "may have been lost"
 _TWO_STREAMS: Final = "Multiple streaming jobs detected"
 _OF_KAFKA: Final = re.compile("Topic|Partition|Authentication|Authorization|Sasl|Timeout|Config|Broker|Disconnect")
+_UNSEEN: Final = logging.NullHandler()
+"""py4j tells the root logger of lost connections; where that has no handler, Python makes one that prints all."""
+_LAST_SECONDS: Final = 2.0
+"""A process that dies closes its connections first."""
 _WORKER_GONE: Final = "Python worker exited unexpectedly"
 _REFUSED: Final = re.compile(r"^\w*Error: (\[Errno \d+\].*)$", re.MULTILINE)
 
@@ -51,15 +57,17 @@ def outliving() -> Iterator[None]:
 
     Raises UnavailableError where the JVM is gone, or the Python process of a task, or a file cannot be written.
     """
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError, Py4JJavaError
 
+    _mute()
     try:
         yield
     except CdcContractsError:
         raise
     except Exception as error:
         again = "What was begun does not count: run the same command again."
-        if isinstance(error, (Py4JError, EOFError, OSError)) and jvm_is_gone():
+        cut_off = isinstance(error, (Py4JError, EOFError, OSError)) and not isinstance(error, Py4JJavaError)
+        if cut_off and jvm_is_gone():
             dead = "Spark's JVM"
         elif _WORKER_GONE in str(error):
             dead = "a Python worker of Spark"
@@ -72,12 +80,26 @@ def outliving() -> Iterator[None]:
         raise UnavailableError(f"{dead} ended in the middle of its work", mend=mend) from error
 
 
+def _mute() -> None:
+    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is told as one error."""
+    from pyspark import SparkContext
+
+    logging.getLogger().addHandler(_UNSEEN)
+    server = getattr(SparkContext._active_spark_context, "_accumulatorServer", None)  # noqa: SLF001  nobody else has it
+    if server is not None:
+        server.handle_error = lambda *_: None
+
+
 def jvm_is_gone() -> bool:
-    """Say whether the JVM that this process has started runs no more."""
+    """Say whether the JVM that this process has started runs no more, or is about to end."""
     from pyspark import SparkContext
 
     started = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001  there is no other way to know
-    return started is not None and started.poll() is not None
+    if started is None:
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        started.wait(_LAST_SECONDS)
+    return started.poll() is not None
 
 
 class RecordsGone(UnavailableError):

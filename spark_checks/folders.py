@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -75,6 +77,26 @@ class Folder:
     def bring_to_disk(self, path: str) -> None:
         """Return when a file or folder in it would survive the loss of power."""
         bring_to_disk(self.filesystem, self._at(path))
+
+    @contextmanager
+    def locked(self, path: str) -> Iterator[None]:
+        """No other process is in such a block for a folder in it, where the filesystem has locks.
+
+        A lock ends with its process.
+        """
+        if not self.local or sys.platform == "win32":
+            yield
+            return
+        import fcntl
+
+        place = Path(self._at(path))
+        place.mkdir(parents=True, exist_ok=True)
+        opened = os.open(place, os.O_RDONLY)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(opened)
 
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}"

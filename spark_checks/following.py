@@ -73,7 +73,7 @@ def open_decode(
 
     known = check_checkpoint(checkpoint, wanted, scope.declared)
     beside, ends = check_output(
-        checkpoint, wanted, output.runs.records(), output.directory, known=known, new_epoch=new_epoch
+        checkpoint, wanted, output.runs.past(), output.directory, known=known, new_epoch=new_epoch
     )
     epoch = open_epoch(
         session, checkpoint, wanted, scope,
@@ -82,6 +82,7 @@ def open_decode(
     )  # fmt: skip
     if epoch is None:
         return None
+    output.runs.begun.check_topics(epoch.setup.topic_ids or {}, output.runs.past())
     return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
 
 
@@ -91,6 +92,8 @@ def _wait(pace: Pace) -> float | None:
 
 def _repeats_besides(repeats: Mapping[str, Any], output: Output, key: WriteKey) -> dict[str, Any]:
     """Return what a report says of repeats; the batches of the stream are no other runs to it."""
+    if not repeats["compared_with"]:
+        return dict(repeats)
     own = {past.run for past in output.runs.past() if past.query == key.writer}
     return {**repeats, "compared_with": [run for run in repeats["compared_with"] if run not in own]}
 

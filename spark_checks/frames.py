@@ -27,9 +27,9 @@ from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Work,
     audit_work,
-    collect_results,
     describe_scope,
     merge_tallies,
+    read_results,
     rows_work,
 )
 
@@ -128,7 +128,7 @@ def _report_work(scope: Scope, fail_on: str) -> Work:
     spec = describe_scope(scope)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tally = merge_tallies(collect_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
+        tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
         found = spec.documents.open()
         report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)

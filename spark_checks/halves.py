@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.reference import HALVES
 from cdc_contracts.registry.rulebook import find_rule
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
 
 if TYPE_CHECKING:
@@ -51,16 +51,9 @@ def join_halves(session: SparkSession, directory: str) -> Joined:
     Raises UnavailableError where the directory holds no finished run.
     """
     runs = RunDirectory(directory)
-    records = list(runs.records())
-    if not records:
-        raise UnavailableError("no finished run of `decode` there", where=directory)
-    target = f"{runs.root.rstrip('/')}/{JOINED}"
-    paths = [
-        f"{runs.root.rstrip('/')}/{part['path']}"
-        for record in records
-        for part in record["files"]
-        if part["table"] == "changes"
-    ]
+    root = runs.root.rstrip("/")
+    target = f"{root}/{JOINED}"
+    paths = [f"{root}/{part['path']}" for record in runs.records() for part in files_of(record, "changes")]
     if not paths:
         return Joined(0, target, [])
     whole, lone = _pair(session.read.parquet(*paths))

@@ -18,7 +18,7 @@ from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.spark_checks.auditing import PIECE_OFFSETS
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.stopping import Stop, run_job
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, Work, as_row, describe_scope, open_kernel, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, Work, as_result, describe_scope, open_kernel, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +50,7 @@ def _infer_in_tasks(session: SparkSession, source: Input, scope: Scope, stop: St
     work, total = _work(scope), Evidence()
     for piece in source.pieces(PIECE_OFFSETS):
         rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
-        for evidence in () if rows is None else read_rows(rows):
+        for evidence in () if rows is None else read_results(rows):
             total.merge(evidence)
     return total
 
@@ -62,6 +62,6 @@ def _work(scope: Scope) -> Work:
         kernel, total = open_kernel(spec), Evidence()
         for records in paced(batches):
             total.merge(witness(kernel, records))
-        yield as_row(total)
+        yield as_result(total)
 
     return work

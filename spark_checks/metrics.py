@@ -41,6 +41,8 @@ class Metrics:
         self._seconds = 0.0
         self._last_seconds = 0.0
         self._last_time: float | None = None
+        self._start_time = time.time()
+        self._begin_time = 0.0
         self._unreconciled = 0
 
     def note_account(self, report: Mapping[str, Any], ends: Mapping[Source, int]) -> None:
@@ -49,12 +51,17 @@ class Metrics:
             self._report = report
             self._ends |= ends
 
+    def note_begin(self) -> None:
+        """Take note that a batch has begun: until it is done, lag and counts stand still."""
+        with self._lock:
+            self._begin_time = time.time()
+
     def note_batch(self, batch: Batch, report: Mapping[str, Any]) -> None:
         self.note_account(report, {source: span.end for source, span in batch.spans.items()})
         with self._lock:
             self._batches += 1
             self._seconds += batch.seconds
-            self._last_seconds, self._last_time = batch.seconds, time.time()
+            self._last_seconds, self._last_time, self._begin_time = batch.seconds, time.time(), 0.0
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
         with self._lock:
@@ -89,6 +96,13 @@ class Metrics:
                 _figure("batches_total", "counter", "Batches done since this start.", _one(self._batches)),
                 _figure("batch_seconds_total", "counter", "Time that batches took.", _one(round(self._seconds, 3))),
                 _figure("last_batch_seconds", "gauge", "Time of the last batch.", _one(round(self._last_seconds, 3))),
+                _figure("start_timestamp_seconds", "gauge", "When this start was.", _one(round(self._start_time, 3))),
+                _figure(
+                    "batch_begin_timestamp_seconds",
+                    "gauge",
+                    "When the batch began that is under way, 0 between batches.",
+                    _one(round(self._begin_time, 3)),
+                ),
             ]
             if self._last_time is not None:
                 last = _one(round(self._last_time, 3))

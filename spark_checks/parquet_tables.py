@@ -18,7 +18,7 @@ from cdc_contracts.registry.outputs import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ class ParquetTables:
         job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
 
         def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
-            yield as_row(_open_job(job).run(numbers))
+            yield as_result(_open_job(job).run(numbers))
 
-        return join_writes(read_rows(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
+        return join_writes(read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:

@@ -6,13 +6,16 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName, read_layout
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.run_records import overlap, range_of
+
+RUNS: Final = "_runs"
+"""Where their records are; what one process may do at a time is done with this folder locked."""
 
 
 @dataclass(frozen=True)

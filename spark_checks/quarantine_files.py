@@ -18,6 +18,7 @@ from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_co
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.part_files import read_columns
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import check_whole
@@ -119,18 +120,17 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
             or record.get("current", False)
             or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
         )
-        drops = drops or record.get("repeats", {}).get("dropped", 0) > 0
+        dropped = record.get("repeats", {}).get("dropped", 0) > 0
+        drops = drops or record.get("drops_repeats", dropped)
         if record.get("replay"):
             replayed += _files(record, "replayed")
         elif record.get("redacted") and record["counts"]["quarantined"]:
             redacted[record["run"]] = record["counts"]["quarantined"]
         else:
             files += _files(record, "quarantine")
-    if not formats:
-        raise UnavailableError("no finished run of `decode` there", where=runs.directory)
     return QuarantineFiles(
         tuple(sorted(files)), tuple(sorted(replayed)), frozenset(topics), redacted, frozenset(formats),
-        frozenset(schemas), current, drops, next((note for note in runs.begun() if "replay" in note), None),
+        frozenset(schemas), current, drops, runs.begun.replay(),
     )  # fmt: skip
 
 
@@ -270,4 +270,4 @@ def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterato
 
 
 def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
-    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in record["files"] if one["table"] == table]
+    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in files_of(record, table)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables
@@ -36,12 +36,13 @@ def list_tables(directory: str) -> list[str]:
 def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     """Return the files that hold the rows of a typed table, or of all, for any reader of Parquet.
 
+    Those of a table that have the most columns come first: many a reader takes the columns of all from the first.
     Raises UnavailableError where no run has finished there or a file is lost, UsageError where there is no such table
     or it is not kept in files.
     """
     folder = Folder(directory)
     found = []
-    for one in _of_table(directory, table):
+    for one in sorted(_of_table(directory, table), key=lambda one: (one["table"], -len(one["layout"]["columns"]))):
         for part in one["files"]:
             where = f"{directory}/{part['path']}"
             check_whole(folder, part["path"], part["size"], where=where, whose="its run")
@@ -82,10 +83,6 @@ def _of_table(directory: str, table: str | None) -> list[Mapping[str, Any]]:
 
 def _tables(directory: str) -> Iterator[Mapping[str, Any]]:
     """Yield what the records of finished runs say of typed tables, with the format that each was written in."""
-    finished = False
     for record in RunDirectory(directory).records():
-        finished = True
         for one in record.get("tables", ()):
             yield {**one, "format": record["table_format"]}
-    if not finished:
-        raise UnavailableError("no finished run of `decode` there", where=directory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,6 +15,7 @@ from cdc_contracts.registry.positions import PositionLine, PositionStretch
 from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
 from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import Repeats, find_repeats
+from cdc_contracts.spark_checks.run_records import files_of
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.sinks import Place
 from cdc_contracts.spark_checks.tasks import TaskResult
@@ -25,8 +27,6 @@ _EACH_ITS_OWN: Final = (RISING, ONCE_EACH)
 _ORDERED: Final = (RISING, NOT_FALLING)
 _LOOK_BACK: Final = 100_000
 """So many offsets back a stream compares rows where no contract promises an order: else each batch would read all."""
-
-_Before = Mapping[PositionLine, Sequence[tuple[PastRun, PositionStretch]]]
 
 
 def look_for_repeats(
@@ -51,7 +51,7 @@ def look_for_repeats(
     if not compared.lines:
         return Repeats()
     own = [part.path for part in judged.parts if part.table == "changes"]
-    earlier = list(_changes_of(runs, compared.earlier))
+    earlier = list(_changes_of(runs, finished, compared.earlier))
     alone = [subject for subject, promise in promises.items() if promise in _EACH_ITS_OWN]
     found = find_repeats(session, place, own, earlier, compared.lines, alone, compared.skipped)
     return replace(found, earlier=compared.earlier)
@@ -77,53 +77,54 @@ def plan_comparison(
 ) -> Comparison:
     """Return what has to be compared that no repeat is missed; `promises` tell by subject how positions go on."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
-    before = _before(past, lines, promises, query)
+    shared, others = _look_back(lines, past, promises, query)
     for line, stretch in lines.items():
         each_its_own = promises[line.subject] in _EACH_ITS_OWN
         if stretch.comes_again(each_its_own=each_its_own):
             again.add(line)
-        if _comes_again(stretch, before.get(line, ()), each_its_own=each_its_own):
+        before = sorted(shared[line], key=lambda told: told[1].end)
+        stretches = [*(told for _, told in before), stretch]
+        between = sorted(start for start in others[line] if start > stretches[0].start)
+        if before and (each_its_own or between or _falls(stretches)):
             again.add(line)
-            earlier |= {one.run for one, told in before[line] if told.shares(stretch)}
-            skipped += [(line, offset) for offset in _left_out(stretch, before[line])]
+            earlier |= {one.run for one, _ in before}
+            skipped += [(line, offset) for offset in _first_between(stretches, between)]
     return Comparison(again, tuple(sorted(earlier)), skipped)
 
 
-def _before(
-    past: Iterable[PastRun],
+def _look_back(
     lines: Mapping[PositionLine, PositionStretch],
+    past: Iterable[PastRun],
     promises: Mapping[str, str | None],
     query: str | None,
-) -> _Before:
-    """Return by line what came before in runs that are to be looked at, by offset."""
-    found: dict[PositionLine, list[tuple[PastRun, PositionStretch]]] = defaultdict(list)
+) -> tuple[Mapping[PositionLine, list[tuple[PastRun, PositionStretch]]], Mapping[PositionLine, list[int]]]:
+    """Return by line what came before that may share a position, and where all else begins that did."""
+    shared: dict[PositionLine, list[tuple[PastRun, PositionStretch]]] = defaultdict(list)
+    others: dict[PositionLine, list[int]] = defaultdict(list)
     for one in past:
         for line in lines.keys() & one.positions.keys():
-            back = lines[line].start - one.positions[line].end
+            stretch, told = lines[line], one.positions[line]
+            back = stretch.start - told.end
             near = query is not None and one.query == query and back <= _LOOK_BACK
             if back > 0 and (near or promises[line.subject] in _ORDERED):
-                found[line].append((one, one.positions[line]))
-    return {line: sorted(before, key=lambda told: told[1].end) for line, before in found.items()}
+                if told.shares(stretch):
+                    shared[line].append((one, told))
+                else:
+                    others[line].append(told.start)
+    return shared, others
 
 
-def _comes_again(
-    stretch: PositionStretch, before: Sequence[tuple[PastRun, PositionStretch]], *, each_its_own: bool
-) -> bool:
-    """Say whether a position of a stretch may have come before, and not as the one that a transaction goes on at."""
-    stretches = [*(told for _, told in before), stretch]
-    if not any(told.shares(stretch) for _, told in before):
-        return False
-    fell = any(one.fell for one in stretches) or any(after.least < one.most for one, after in pairwise(stretches))
-    return fell or each_its_own
+def _falls(stretches: Sequence[PositionStretch]) -> bool:
+    """Say whether a position is below one before it: else equal ones are those of one transaction."""
+    return any(one.fell for one in stretches) or any(after.least < one.most for one, after in pairwise(stretches))
 
 
-def _left_out(stretch: PositionStretch, before: Sequence[tuple[PastRun, PositionStretch]]) -> Iterator[int]:
-    """Yield where rows of runs stand that are not read, once between those of two that are."""
-    read = True
-    for _, told in before:
-        if read and not told.shares(stretch):
-            yield told.start
-        read = told.shares(stretch)
+def _first_between(stretches: Sequence[PositionStretch], starts: Sequence[int]) -> Iterator[int]:
+    """Yield for each two stretches that follow each other the first start that lies between them, if one does."""
+    for one, after in pairwise(stretches):
+        at = bisect(starts, one.end)
+        if at < len(starts) and starts[at] < after.start:
+            yield starts[at]
 
 
 def _promise(catalogue: Catalogue, subject: str) -> str | None:
@@ -131,7 +132,7 @@ def _promise(catalogue: Catalogue, subject: str) -> str | None:
     return None if place is None else place.rises
 
 
-def _changes_of(runs: RunDirectory, earlier: Iterable[str]) -> Iterator[str]:
+def _changes_of(runs: RunDirectory, finished: PastRuns, earlier: Iterable[str]) -> Iterator[str]:
     for run in earlier:
-        record = runs.find(run) or {"files": ()}
-        yield from (part["path"] for part in record["files"] if part["table"] == "changes")
+        record = runs.find(run, finished)
+        yield from (part["path"] for part in files_of(record or {"files": ()}, "changes"))

@@ -20,7 +20,7 @@ from cdc_contracts.registry.outputs import REPEATS_SCHEMA
 from cdc_contracts.registry.positions import SNAPSHOT, PositionLine
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -118,9 +118,9 @@ def find_repeats(
     found = _repeated(rows.join(wanted, ["topic", "partition", "subject"], "left_semi"), each_its_own)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield as_row(_write(place, batches))
+        yield as_result(_write(place, batches))
 
-    told = read_rows(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
+    told = read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
     together: dict[tuple[Source, TableName], Repeated] = {}
     for _, counts in told:
         for key, one in counts.items():

@@ -38,7 +38,7 @@ class QuarantineReplay:
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
             after = sorted({file.run for file in source.replayed})
             noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
-            self.output.runs.begin_replay(run, noted, self.check)
+            self.output.runs.begun.add_replay(run, noted, self.check)
         return run
 
     def as_document(self, tally: Tally) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def replay_quarantine(
     """
     replay = QuarantineReplay(output, source)
     decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
-    output.runs.forget_begun(decoded.run)
+    output.runs.begun.forget(decoded.run)
     return decoded
 
 

@@ -11,7 +11,6 @@ from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, write
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.sinks import Part
 from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
 
@@ -65,8 +64,9 @@ class RunRecord:
     `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
     the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
     `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
-    rows are kept of them. `redacted` says that its quarantine holds shapes only; `replay` tells out of the quarantine
-    of which runs it has decoded records, None where it read them from their source.
+    rows are kept of them, `drops_repeats` that rows which repeat others stay out of them. `redacted` says that its
+    quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has decoded records, None where
+    it read them from their source.
     """
 
     run: str
@@ -86,6 +86,7 @@ class RunRecord:
     topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
     current: bool = False
+    drops_repeats: bool = False
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
 
@@ -119,6 +120,7 @@ class RunRecord:
             "table_format": self.table_format,
             "table_schema": self.table_schema,
             "current": self.current,
+            "drops_repeats": self.drops_repeats,
             "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
         }
 
@@ -142,18 +144,14 @@ def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     return any(one.start < other.end and other.start < one.end for one, other in shared)
 
 
+def files_of(record: Mapping[str, Any], output: str) -> list[Mapping[str, Any]]:
+    """Return the files of an output, such as `changes`, that a record names."""
+    return [part for part in record["files"] if part["table"] == output]
+
+
 def stream_document(key: WriteKey | None) -> dict[str, Any] | None:
     """Return whose batch a run is, as run records keep it."""
     return None if key is None else {"query": key.writer, "batch": key.number}
-
-
-def how_to_finish(note: Mapping[str, Any]) -> str:
-    """Return what finishes a run that was cut off: the same run."""
-    if note["stream"]:
-        return "start the stream again with the checkpoint it had, or decode into another directory"
-    ranges = range_words(by_topic(bounds_of(range_of(note))))
-    told = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
-    return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"
 
 
 def _files(parts: Iterable[Part]) -> list[dict[str, Any]]:

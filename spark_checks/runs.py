@@ -14,38 +14,23 @@ when the run is done, and those of other runs are left alone: another process ma
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.begun_runs import BEGUN, BegunRuns
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
+from cdc_contracts.spark_checks.past_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.repeats import REPEATS
-from cdc_contracts.spark_checks.run_records import (
-    RunRecord,
-    how_to_finish,
-    overlap,
-    range_document,
-    range_of,
-    stream_document,
-)
+from cdc_contracts.spark_checks.run_records import RunRecord
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-from cdc_contracts.spark_checks.typed_tables import WriteKey
 from cdc_contracts.spark_checks.unrepeated import UNREPEATED
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
-RUNS: Final = "_runs"
 REPORTS: Final = "_reports"
-BEGUN: Final = "_begun"
 
 
 class RunDirectory:
@@ -55,6 +40,7 @@ class RunDirectory:
         self.directory = directory
         self._folder = Folder(directory)
         self._past: dict[tuple[str, int, Any], PastRun] = {}
+        self.begun = BegunRuns(directory, self._folder, self.past)
 
     @property
     def root(self) -> str:
@@ -62,8 +48,14 @@ class RunDirectory:
         return self._folder.root if self._folder.local else self.directory
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of all finished runs that none has replaced, in order of their ids."""
-        for past in self.past():
+        """Yield the records of all finished runs that none has replaced, in order of their ids.
+
+        Raises UnavailableError where there is none.
+        """
+        finished = self.past()
+        if not finished:
+            raise UnavailableError("no finished run of `decode` there", where=self.directory)
+        for past in finished:
             found = self._record(past.run)
             if found is not None:
                 yield found
@@ -113,7 +105,7 @@ class RunDirectory:
         Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
-        with self._alone():
+        with self._folder.locked(RUNS):
             past = self.past()
             overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
             if overlapping and record.replay is None:
@@ -134,7 +126,7 @@ class RunDirectory:
         for run in replaced:
             self._remove_run(run)
         self.tidy(document)
-        self.forget_begun(record.run)
+        self.begun.forget(record.run)
         if before is not None:
             self._remove(_paths(before) - _paths(document))
 
@@ -149,90 +141,6 @@ class RunDirectory:
             for past in [one for one in self._past.values() if one.attempt in gone and one.run != record["run"]]:
                 self._remove_run(past.run)
 
-    def note_begun(self, run: str, document: Mapping[str, Any]) -> None:
-        """Note what a run reads, before it writes where nothing can be taken back."""
-        self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})
-
-    def begin_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
-        """Note what a replay reads, before it writes where nothing can be taken back.
-
-        `check` raises where the quarantine is not what the replay has found.
-        Raises UnavailableError where another was begun and is not finished.
-        """
-        with self._alone():
-            other = next((note["run"] for note in self.begun() if "replay" in note and note["run"] != run), None)
-            if other is not None:
-                raise UnavailableError(
-                    f"replay {other} by another contract was begun and not finished, or is still running: some of its "
-                    "rows may be in tables",
-                    where=self.directory,
-                    mend="replay by the contract and table contracts of then, and by these afterwards",
-                )
-            check()
-            self.note_begun(run, {"replay": dict(noted)})
-
-    def begun(self) -> list[dict[str, Any]]:
-        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
-        found = [self._folder.read_document(f"{BEGUN}/{entry.base_name}") for entry in self._listing(BEGUN)]
-        notes = [note for note in found if note is not None]
-        finished = self.past().names if notes else frozenset()
-        for note in notes:
-            if note["run"] in finished:
-                self.forget_begun(note["run"])
-        return [note for note in notes if note["run"] not in finished]
-
-    def forget_begun(self, run: str) -> None:
-        """Remove what was noted of a run, if anything was."""
-        self._remove({f"{BEGUN}/{run}.json"})
-
-    def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
-        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
-
-        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
-        """
-        begun = ((note["run"], note.get("topics", {})) for note in self.begun())
-        for run, known in [*((one.run, one.topics) for one in past), *begun]:
-            others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
-            if others and run not in without:
-                raise UnavailableError(
-                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
-                    "since, or is that of another cluster",
-                    where=self.directory,
-                    mend="Decode it into another directory: its offsets mean other records.",
-                )
-
-    def begin(
-        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
-    ) -> None:
-        """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
-
-        Raises as `check_cut_off` does.
-        """
-        with self._alone():
-            self.check_cut_off(run, spans)
-            note = {
-                "contract": contract,
-                "stream": stream_document(key),
-                "topics": dict(topics),
-                "range": range_document(spans),
-            }
-            self.note_begun(run, note)
-
-    def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
-        """Raise UnavailableError where another run was cut off that has read some of the same records.
-
-        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
-        nobody else does.
-        """
-        for note in self.begun():
-            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
-                raise UnavailableError(
-                    f"run {note['run']} was cut off, or is still running, and has read some of these records: "
-                    "some of its rows may be in tables",
-                    where=self.directory,
-                    mend=how_to_finish(note),
-                )
-
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
 
@@ -243,23 +151,6 @@ class RunDirectory:
             own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
             self._remove(own - kept)
             self._folder.remove_if_empty(folder)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other process publishes meanwhile, where the filesystem has locks; a lock ends with its process."""
-        if not self._folder.local or sys.platform == "win32":
-            yield
-            return
-        import fcntl
-
-        place = Path(self._folder.root) / RUNS
-        place.mkdir(parents=True, exist_ok=True)
-        folder = os.open(place, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
 
     def _settle_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""

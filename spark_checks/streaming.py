@@ -183,6 +183,7 @@ class Follow:
 
     def _judge_batch(self, number: int) -> None:
         begun, wanted = time.monotonic(), self._epoch.wanted
+        self._observer.note_begin()
         spans = self._checkpoint.spans(number)
         scope = self._pinned(number, spans)
         if self._done != number - 1:
@@ -206,11 +207,11 @@ class Follow:
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> Scope:
         """Return what a batch is judged by: what it was judged by before, if it comes again."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
-        known = checkpoint.contract_of(number)
+        known = checkpoint.pin_of(number)
         if known is None:
             checkpoint.keep_pin(digest, self._pin)
             checkpoint.keep_batch(number, digest, self._epoch.scope.fingerprint, spans)
-            before = checkpoint.contract_of(number - 1)
+            before = checkpoint.pin_of(number - 1)
             if before not in (None, digest):
                 self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
             return self._epoch.scope

@@ -120,7 +120,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
             tally.merge(kernel.audit(records))
         if watch is not None:
             watch.add(tally)
-        yield as_row(TaskResult(tally))
+        yield as_result(TaskResult(tally))
 
     return work
 
@@ -148,7 +148,7 @@ def decode_work(
             raise
         if watch is not None:
             watch.add(result.tally)
-        yield as_row(result)
+        yield as_result(result)
 
     return work
 
@@ -193,14 +193,9 @@ def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
     return Counter({TableName(one["database"], one["schema"], one["table"] or ""): one["count_all"] for one in counts})
 
 
-def read_rows(rows: Iterable[Any]) -> list[Any]:
-    """Return what the tasks told by `as_row`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+def read_results(rows: Iterable[Any]) -> list[Any]:
+    """Return what the tasks told by `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
     return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
-
-
-def collect_results(rows: Iterable[Any]) -> list[TaskResult]:
-    """Return the results of the tasks."""
-    return read_rows(rows)
 
 
 def merge_results(results: Iterable[TaskResult]) -> TaskResult:
@@ -223,7 +218,7 @@ def open_kernel(spec: bytes) -> Kernel:
     return Kernel(found.open())
 
 
-def as_row(result: object) -> pa.RecordBatch:
+def as_result(result: object) -> pa.RecordBatch:
     """Return what a task came to as a row of `RESULT_SCHEMA`."""
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
 

@@ -13,7 +13,7 @@ from cdc_contracts.registry.outputs import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_row, attempt_name, read_rows
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,14 +22,14 @@ UNREPEATED: Final = "unrepeated"
 _PLACE: Final = ("topic", "partition", "offset", "row_index")
 
 
-def leave_out(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
+def drop_repeats(session: SparkSession, place: Place, changes: Sequence[Part], repeats: Sequence[Part]) -> list[Part]:
     """Write the rows of changes files that are not among the repeats, and return the files."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         for number in numbers:
-            yield as_row(_rewrite(place, changes[number], repeats))
+            yield as_result(_rewrite(place, changes[number], repeats))
 
-    rows = read_rows(hand_out(session, len(changes), work, RESULT_SCHEMA).collect())
+    rows = read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect())
     return [part for parts in rows for part in parts]
 
 

@@ -142,10 +142,12 @@ def check_ledger(directory, log):
     spans = defaultdict(list)
     for row in read_output(directory, "ledger"):
         spans[row["partition"]].append((row["start"], row["end"]))
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "gaps"):
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "gaps", "repeated", "dropped"):
             total[row["partition"]][name] += row[name]
     for partition, counts in log.counts.items():
-        assert total[partition] == Counter({**counts, "read": counts.total(), "gaps": 0}), partition
+        assert total[partition] == Counter(
+            {**counts, "read": counts.total(), "gaps": 0, "repeated": 0, "dropped": 0}
+        ), partition
         ranges = sorted(span for span in spans[partition] if span[0] < span[1])
         assert [start for start, _ in ranges] == [0, *[end for _, end in ranges[:-1]]]
         assert ranges[-1][1] == counts.total()
@@ -160,7 +162,7 @@ def digest_of(directory, log):
         kept = [read_kept(directory, kind, table) for kind in ("current", "deleted") if (directory / kind).exists()]
         for row in chain(read_table(directory, table), *kept):
             digest.update(repr(sorted(row.items())).encode())
-    for name in ("changes", "control", "quarantine"):
+    for name in ("changes", "control", "quarantine", "repeats"):
         for row in read_output(directory, name):
             digest.update(repr(sorted(row.items())).encode())
     return digest.hexdigest()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 from producing import Record, write_records
+from two_ends import JAVA, TwoEnds, order_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,10 +23,11 @@ MakeTopic = Callable[..., str]
 USER = ("reader", "correcthorse")
 WORKERS = 2
 """Processes that the whole suite is run by, file by file; each starts a Spark and a broker of its own when needed."""
-JAVA = "java"
 SPARK_CHECKS = Path(__file__).with_name("spark_checks")
 STARTING_JAVA = frozenset({"spark", "broker", "java"})
 """Fixtures that start a Java virtual machine; a test that starts one by itself is marked, or lies in SPARK_CHECKS."""
+JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Of sessions of Spark, also of commands that tests start: on little data the second compiler takes more than it gives."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
@@ -34,6 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("house")
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
+    # Some images forbid it, and then each process that tests start compiles the package anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -41,12 +47,19 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return WORKERS if config.args == config.getini("testpaths") else 0
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoEnds | None:
+    """Share files out from two ends, unless another way is asked for."""
+    return TwoEnds(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts Java, so that `-m "not java"` leaves out just that."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what starts Java, so that `-m "not java"` leaves out just that, and order what several processes run."""
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
             item.add_marker(JAVA)
+    if hasattr(config, "workerinput"):
+        items[:] = order_files(items)
 
 
 @pytest.hookimpl(wrapper=True)

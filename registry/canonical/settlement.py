@@ -88,8 +88,9 @@ def _new_columns(
 ) -> Iterator[ColumnLayout]:
     taken = {column.name.casefold() for column in layout.columns}
     for name in allowed:
-        # Spark, Delta and Iceberg know no two names that differ in case alone: the first stays.
-        if name not in seen or name.casefold() in taken:
+        # Spark, Delta and Iceberg know no two names that differ in case alone: the first stays. No database has a name
+        # with a NUL, which readers of Parquet take for its end.
+        if name not in seen or name.casefold() in taken or "\0" in name:
             continue
         taken.add(name.casefold())
         declared = contract.types.get(name) if contract is not None else None

@@ -86,7 +86,7 @@ class Drafts:
 
     def add_column(self, draft: TableDraft, definition: Definition) -> None:
         """Take a column of a table. Raises DdlError where it has one of that name."""
-        if draft.find(definition.name) is not None:
+        if definition.name in draft.columns or (draft.find(definition.name) and not self.grammar.keeps_case):
             raise DdlError(f"{draft.name} has the column {definition.name} twice", definition.line)
         if not is_sent(definition, self.grammar):
             what = f"{definition.name} of {draft.name} is virtual"

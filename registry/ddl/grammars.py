@@ -16,7 +16,8 @@ Phrases = tuple[tuple[str, ...], ...]
 class Grammar:
     """The SQL of one family of databases; all words are in capitals.
 
-    `fold` gives an unquoted name the case that the database stores, `spell` a type. `phrases` are names of types of
+    `fold` gives an unquoted name the case that the database stores, `spell` a type. `keeps_case`: whether columns may
+    have names that differ in case alone. `phrases` are names of types of
     several words, the longest first, `endings` what may follow the brackets of a type. `synonyms` say what is stored
     for a name of a type, `bare` what is stored where it has no arguments. `elements` begin what is no column in the
     brackets of CREATE TABLE.
@@ -25,6 +26,7 @@ class Grammar:
     name: str
     fold: Callable[[str], str]
     spell: Callable[[str], str]
+    keeps_case: bool
     phrases: Phrases
     endings: Phrases
     synonyms: Mapping[str, str]
@@ -42,6 +44,7 @@ MYSQL: Final = Grammar(
     name="mysql",
     fold=str,
     spell=str.lower,
+    keeps_case=False,
     phrases=(
         *_NATIONAL, ("NATIONAL", "VARCHAR"), ("NCHAR", "VARCHAR"), ("LONG", "VARCHAR"), ("LONG", "VARBINARY"),
         ("LONG", "CHAR", "VARYING"),
@@ -67,6 +70,7 @@ ORACLE: Final = Grammar(
     name="oracle",
     fold=str.upper,
     spell=str.upper,
+    keeps_case=True,
     phrases=(*_NATIONAL, ("LONG", "RAW"), ("INTERVAL", "YEAR"), ("INTERVAL", "DAY")),
     endings=(
         ("WITH", "LOCAL", "TIME", "ZONE"), ("WITH", "TIME", "ZONE"), ("TO", "MONTH"), ("TO", "SECOND"),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from cdc_contracts.registry.json_schemas.keywords import subschemas
 from cdc_contracts.registry.schema_faults import SchemaFault
 
 _ADDRESSES: Final = {
@@ -47,11 +48,10 @@ def draft_of(document: Any) -> int:
 
 
 def _words(document: Any) -> Iterator[str]:
+    """Yield the keywords of a schema and of all inside it; members that are called alike are none."""
     waiting = [document]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
             yield from one
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
+            waiting.extend(below for _, _, below in subschemas(one))

@@ -35,7 +35,7 @@ def fold_changes(
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    events = _events(rows, layout, key, ordered)
+    events = _events(rows, key, ordered)
     keys = [f"k{place}" for place in range(len(key))]
     same = Window.partitionBy(*keys)
     events = events.withColumn("_newest", F.max("_at").over(same))
@@ -53,7 +53,7 @@ def fold_changes(
     return _gather(events, layout, keys)
 
 
-def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
+def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
     """What each row of the history does to which key."""
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -221,6 +221,19 @@ def test_contracts_are_inferred_from_a_file_and_then_hold(here, capsys):
     assert told["tables"][0]["primary_key"] == ["id"]
 
 
+def test_what_is_known_of_columns_is_shown_whatever_they_are_called(here, capsys):
+    lines = rendered("dts/canal@2", 1)
+    odd = [
+        line.replace(b'"customer"', json.dumps("x" * 300).encode()).replace(b'"note"', b'"no\\nte"') for line in lines
+    ]
+    (here / "orders.jsonl").write_bytes(b"\n".join(odd))
+    assert main(["tables", "infer", "file", "orders.jsonl", "--contract", "dts/canal@2", "--engine", "local"]) == 0
+    told = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "decimal(9,2)" in told["total"]
+    assert "text" in told["no\\nte"]
+    assert "varchar" in told["x" * 30 + "…"]
+
+
 def test_where_there_is_no_row_nothing_is_inferred(here, capsys):
     (here / "none.jsonl").write_text("{}\n")
     call = ["tables", "infer", "file", "none.jsonl", "--contract", "dts/canal@2", "--engine", "local", "-o", "t"]

@@ -55,6 +55,9 @@ def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_top
     code, said = decode(topic, "--follow", "--once")
     assert (code, "the topic was deleted and made anew since the stream began" in said) == (3, True)
     assert len(run_records(tmp_path / "out")) == 1
+    code, said = decode(topic, "--follow", "--once", "--new-epoch", "--checkpoint", str(tmp_path / "new"))
+    assert (code, f"{topic} is not the topic that run " in said) == (3, True), said
+    assert not list(tmp_path.glob("new/offsets/*"))
     (before,) = run_records(run)
     for options in (("--until", "offset:20"), later):
         code, said = decode(topic, *options, out=run)

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import time
 import urllib.request
 from itertools import pairwise
 
@@ -28,6 +29,7 @@ from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_ou
 from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
 from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.past_runs import PastRun
 from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
 
 CONTRACT = "oms-community/canal@2"
@@ -192,24 +194,23 @@ def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
             check_checkpoint(checkpoint, other, contract)
 
 
-def record(query, end, topic="t"):
-    stream = {"query": query, "batch": 0} if query else None
-    return {"stream": stream, "range": [{"topic": topic, "partition": 0, "start": 0, "end": end}]}
+def finished(query, end, topic="t"):
+    return PastRun("run", "attempt", (), {Source(topic, 0): Span(0, end)}, (), query=query)
 
 
 def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkpoint, tmp_path):
-    def check(ours, *records, known=None, new_epoch=False):
-        return check_output(ours, wanted(), records, "out", known=known, new_epoch=new_epoch)
+    def check(ours, *runs, known=None, new_epoch=False):
+        return check_output(ours, wanted(), runs, "out", known=known, new_epoch=new_epoch)
 
     fresh = Checkpoint(str(tmp_path / "new"))
-    assert check(fresh, record(None, 5), record("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
+    assert check(fresh, finished(None, 5), finished("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
     with pytest.raises(UnavailableError, match="whose checkpoint is another"):
-        check(fresh, record("q", 5))
-    assert check(fresh, record("q", 5), record(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
-    own = record(checkpoint.query, 5)
+        check(fresh, finished("q", 5))
+    assert check(fresh, finished("q", 5), finished(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
+    own = finished(checkpoint.query, 5)
     assert check(checkpoint, own)[0] == ()
     agreed = StreamSetup("decode", ("t",), CONTRACT, beside=("q",))
-    assert check(checkpoint, own, record("q", 5), known=agreed)[0] == ("q",)
+    assert check(checkpoint, own, finished("q", 5), known=agreed)[0] == ("q",)
     with pytest.raises(UnavailableError, match="the output has none of its batches"):
         check(checkpoint, known=agreed)
 
@@ -220,24 +221,32 @@ def test_a_checkpoint_that_cannot_be_written_is_told(tmp_path):
         Checkpoint(str(tmp_path / "ck")).keep_setup(StreamSetup("audit", ("t",), CONTRACT))
 
 
-def test_figures_are_told_as_prometheus_reads_them(tmp_path):
+def figures(text):
     from prometheus_client.parser import text_string_to_metric_families
 
+    return {
+        (sample.name.removeprefix("cdc_contracts_follow_"), *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     source = read_files([path], parse_range(), tasks=1)
     audited = audit_input(None, source, scope_of(CONTRACT), fail_on="warning")
     metrics = Metrics()
-    assert list(text_string_to_metric_families(metrics.text()))
+    began = figures(metrics.text())["start_timestamp_seconds",]
+    assert time.time() - 60 < began <= time.time()
+    metrics.note_begin()
+    under_way = figures(metrics.text())
+    assert began <= under_way["batch_begin_timestamp_seconds",] <= time.time()
+    assert ("last_batch_timestamp_seconds",) not in under_way
     metrics.note_batch(Batch(4, source.spans, audited.tally, 1.5), audited.report)
     metrics.note_latest({Source("a.jsonl", 0): 30})
     with serving_metrics(metrics, 0) as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-        text = answer.read().decode()
-    told = {
-        (sample.name.removeprefix("cdc_contracts_follow_"), *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
+        told = figures(answer.read().decode())
     place = (("partition", "0"), ("topic", "a.jsonl"))
     assert told["records_total", ("outcome", "conforming"), *place] == 20
     assert told["records_total", ("outcome", "quarantined"), *place] == 1
@@ -245,6 +254,7 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     assert told["lag_offsets", *place] == 9
     assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
     assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
+    assert told["batch_begin_timestamp_seconds",] == 0 < began <= told["last_batch_timestamp_seconds",] <= time.time()
 
 
 def test_figures_have_no_more_series_than_a_bound():

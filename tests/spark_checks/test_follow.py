@@ -93,7 +93,7 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     # Thirty messages were sent again in another batch; this dialect tells no DDL, so that each is a row.
     assert (report["repeats"]["rows"], report["repeats"]["tables"][0]["first_offset"]) == (30, 0)
     assert "30 rows repeat others" in said
-    for table in ("changes", "control", "quarantine"):
+    for table in ("changes", "control", "quarantine", "repeats"):
         assert read_table(here / "out", table) == read_table(here / "whole", table)
     ledger = read_table(here / "out", "ledger")
     assert sum(row["read"] for row in ledger) == report["ledger"]["read"] == len(values) + len(more)

@@ -6,6 +6,7 @@ import os
 import shutil
 from dataclasses import replace
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,7 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
+from cdc_contracts.spark_checks.readers import table_files
 from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
@@ -132,17 +134,32 @@ def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begi
     (tmp_path / "_runs").mkdir()
     folder = os.open(tmp_path / "_runs", os.O_RDONLY)
     try:
-        runs.begin_replay("bbbb", {"of": []}, look)
+        runs.begun.add_replay("bbbb", {"of": []}, look)
         runs.commit(record, {}, check=look)
     finally:
         os.close(folder)
     assert looked == [frozenset()] * 2
 
 
+def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(runs, begin, tmp_path):
+    narrow, wide = layout(("id", pa.int64())), layout(("id", pa.int64()), ("note", pa.string()))
+    for run, one, window in (("aaaa", narrow, (0, 10)), ("bbbb", wide, (10, 20)), ("cccc", narrow, (20, 30))):
+        place, record = begin(run, run, window)
+        rows = pa.RecordBatch.from_pylist([{"after": {}}], pa.schema([("after", one.image)]))
+        writer = TableWriter(place, f"tables/{ORDERS.text}", rows.schema, "00000-0")
+        writer.write(rows)
+        parts = tuple(writer.close())
+        runs.commit(replace(record, tables=(TableRecord(one, 1, {}, parts),)), {})
+    paths = [one.path for one in table_files(str(tmp_path))]
+    assert len(paths) == 3
+    assert duckdb.read_parquet(paths).select("after.*").columns == ["id", "note"]
+
+
 def test_a_replay_goes_where_the_runs_went(runs, begin):
-    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze"), {})
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze", current=True, drops_repeats=True), {})
     found = list_quarantine(runs)
     assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
+    assert (found.current, found.drops) == (True, True)
     with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
         found.find_schema("lake.silver")
     runs.commit(begin("bbbb", "other", (10, 20))[1], {})
@@ -166,15 +183,15 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         ("cccc", (20, 30), {"u": "x"}),
     ):
         runs.commit(begin(run, run, window, topics=known)[1], {})
-    runs.begin("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
+    runs.begun.add("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
     past = runs.past()
-    runs.check_topics({"t": "first", "u": "x", "v": "new"}, past)
-    runs.check_topics({}, past)
-    runs.check_topics({"t": "second"}, past, without=["aaaa"])
+    runs.begun.check_topics({"t": "first", "u": "x", "v": "new"}, past)
+    runs.begun.check_topics({}, past)
+    runs.begun.check_topics({"t": "second"}, past, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
-            fresh.check_topics(known, past, without=["bbbb"])
+            fresh.begun.check_topics(known, past, without=["bbbb"])
         assert "another directory" in refused.value.mend
 
 
@@ -198,30 +215,30 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
 def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
     spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
     later = {Source("t", 0): Span(0, 12)}
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.begin("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
-        runs.begin("bbbb", "x@1", None, later, {})
+        runs.begun.add("bbbb", "x@1", None, later, {})
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
-    runs.check_cut_off("bbbb", later)
-    runs.begin("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
+    runs.begun.check_cut_off("bbbb", later)
+    runs.begun.add("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
-        runs.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
+        runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
     noted = {"of": ["cccc"], "after": [], "topics": []}
     for _ in range(2):
-        runs.begin_replay("aaaa", noted, lambda: None)
+        runs.begun.add_replay("aaaa", noted, lambda: None)
     with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
-        runs.begin_replay("dddd", noted, lambda: None)
-    runs.begin("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
-    assert [(note["run"], "replay" in note) for note in runs.begun()] == [("aaaa", True), ("bbbb", False)]
+        runs.begun.add_replay("dddd", noted, lambda: None)
+    runs.begun.add("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
+    assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, {})
-    runs.forget_begun("aaaa")
-    assert runs.begun() == []
+    runs.begun.forget("aaaa")
+    assert runs.begun.notes() == []

@@ -15,6 +15,7 @@ from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, follow, name_members
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
+from cdc_contracts.registry.json_schemas.keywords import subschemas
 
 _IN_PLACE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"})
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -135,14 +136,13 @@ def _find_judging(document: Any) -> Iterator[Any]:
 
 
 def _every_schema(document: Any) -> Iterator[Any]:
+    """Yield a schema and all inside it. A member may be called as a keyword is: what stands at names is no schema."""
     waiting = [document]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
             yield one
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+            waiting += [below for _, _, below in subschemas(one)]
 
 
 def _everything_under(document: Any, schema: Any) -> Iterator[Any]:
@@ -154,32 +154,23 @@ def _everything_under(document: Any, schema: Any) -> Iterator[Any]:
         if isinstance(one, dict) and id(one) not in seen:
             seen.add(id(one))
             yield one
-            waiting += one.values()
+            waiting += [below for _, _, below in subschemas(one)]
             if isinstance(one.get("$ref"), str):
                 waiting.append(follow(document, one["$ref"]))
-        elif isinstance(one, list):
-            waiting += one
 
 
 def _open(document: Any, schema: Any, kept: set[int], done: set[int]) -> bool:
     """Open a schema and all below it; say whether anything was opened."""
-    if isinstance(schema, list):
-        changes = [_open(document, part, kept, done) for part in schema]
-        return any(changes)
     if not isinstance(schema, dict) or id(schema) in done or id(schema) in kept:
         return False
     done.add(id(schema))
-    changed = False
-    for word in _REFUSING:
-        if schema.get(word) is False:
-            del schema[word]
-            changed = True
-    for word, part in list(schema.items()):
-        if word in {"enum", "const", "default", "examples", "required"}:
-            continue
-        inner = _open(document, part, kept, done)
-        if word == "oneOf" and inner and "anyOf" not in schema:
-            # members that are ignored no longer tell the alternatives apart: a consumer takes what fits any
-            schema["anyOf"] = schema.pop("oneOf")
-        changed |= inner
-    return changed
+    refusing = [word for word in _REFUSING if schema.get(word) is False]
+    for word in refusing:
+        del schema[word]
+    opened = {word for word, _, below in subschemas(schema) if _open(document, below, kept, done)}
+    if isinstance(schema.get("$ref"), str):
+        _open(document, follow(document, schema["$ref"]), kept, done)
+    if "oneOf" in opened and "anyOf" not in schema:
+        # members that are ignored no longer tell the alternatives apart: a consumer takes what fits any
+        schema["anyOf"] = schema.pop("oneOf")
+    return bool(refusing or opened)

@@ -41,7 +41,7 @@ def mend(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
 def _mend_one(box: dict[str, Any], refusal: jsonschema_rs.ValidationError, kept: Way) -> bool:
     """Change the message so that this refusal may go; say whether that was tried."""
     kind: Any = refusal.kind
-    way = tuple(refusal.instance_path)
+    way = tuple(_spell(box["message"], refusal.instance_path))
     if kind.name in {"anyOf", "oneOf"} and hasattr(kind, "context"):
         branches = sorted((list(branch) for branch in kind.context if branch), key=len)
         return any(any(_mend_one(box, one, kept) for one in branch) for branch in branches[:8])
@@ -105,6 +105,14 @@ _REPLACED: Final[dict[str, Callable[[Any, Any], Iterable[Any]]]] = {
     "multipleOf": lambda value, kind: [kind.multiple_of],
     "maxItems": lambda value, kind: [value[: kind.limit]],
 }
+
+
+def _spell(message: Any, path: Iterable[str | int]) -> Iterator[str | int]:
+    """Yield the steps to a place in a message; the validator tells a member called 0 as it does the first element."""
+    for part in path:
+        step = str(part) if isinstance(message, dict) else part
+        message = message[step]
+        yield step
 
 
 def _reach(box: dict[str, Any], way: Way) -> tuple[Any, Any]:

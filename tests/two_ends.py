@@ -1,0 +1,47 @@
+"""Which files each process of the suite runs: those that start Java from one end, the others from the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadFileScheduling
+
+if TYPE_CHECKING:
+    import pytest
+    from xdist.workermanage import WorkerController
+
+JAVA = "java"
+LONGEST = (
+    "test_current_rows.py", "test_follow.py", "test_kills.py", "test_lakehouse.py", "test_adversity.py",
+    "test_engines.py", "test_judging_commands.py", "test_replay.py", "test_exact_values.py",
+)  # fmt: skip
+"""Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
+
+
+class TwoEnds(LoadFileScheduling):
+    """The first process takes files from the front of the queue, the others take them from its back.
+
+    Where files that start Java stand in front, one process warms up one Java virtual machine with them, and another
+    one starts its own only when all that does without is done.
+    """
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if node is not self.nodes[0]:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
+
+
+def order_files(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return tests as the queue of files is to be: Java in front, and at both ends what takes long."""
+    tests = Counter(item.path for item in items)
+    java = {item.path for item in items if item.get_closest_marker(JAVA)}
+
+    def place(item: pytest.Item) -> tuple[bool, int, int]:
+        if item.path not in java:
+            return True, 0, tests[item.path]
+        name = item.path.name
+        return False, LONGEST.index(name) if name in LONGEST else len(LONGEST), -tests[item.path]
+
+    return sorted(items, key=place)
