@@ -29,6 +29,7 @@ from cdc_contracts.spark_checks.tasks import (
     audit_work,
     describe_scope,
     merge_tallies,
+    open_bundle,
     read_results,
     rows_work,
 )
@@ -130,7 +131,7 @@ def _report_work(scope: Scope, fail_on: str) -> Work:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
-        found = spec.documents.open()
+        found = open_bundle(spec.documents)
         report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)
         yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
 

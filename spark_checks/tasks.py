@@ -16,6 +16,7 @@ from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.canonical.additions import MOST_STATEMENTS, DdlStatement, ddl_statements
 from cdc_contracts.registry.canonical.sightings import Sightings, TableName
 from cdc_contracts.registry.canonical.upheavals import Upheavals, read_control
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA, REPLAYED_SCHEMA
 from cdc_contracts.registry.positions import Positions
@@ -50,7 +51,7 @@ class Quarantine(Enum):
 class ScopeSpec:
     """A scope as a value that travels to the workers."""
 
-    documents: Bundle
+    documents: bytes
     declared: str
     spoken: Spoken
     terms: bytes
@@ -58,9 +59,10 @@ class ScopeSpec:
     def open(self) -> Scope:
         """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
         terms = pickle.loads(self.terms)  # noqa: S301  our own bytes
+        catalogue = open_bundle(self.documents)
         if self.declared == AUTO:
-            return open_spoken(self.documents.open(), self.spoken, terms)
-        return open_scope(self.documents.open(), self.declared, terms)
+            return open_spoken(catalogue, self.spoken, terms)
+        return open_scope(catalogue, self.declared, terms)
 
 
 @dataclass
@@ -88,7 +90,7 @@ class TaskResult:
 
 def describe_scope(scope: Scope) -> ScopeSpec:
     """Return a scope as a value that travels."""
-    return ScopeSpec(bundle(scope.catalogue), scope.declared, scope.spoken, pickle.dumps(scope.terms))
+    return ScopeSpec(pickle.dumps(bundle(scope.catalogue)), scope.declared, scope.spoken, pickle.dumps(scope.terms))
 
 
 class Count(Protocol):
@@ -213,6 +215,13 @@ def merge_results(results: Iterable[TaskResult]) -> TaskResult:
 def merge_tallies(results: Iterable[TaskResult]) -> Tally:
     """Return the tally of all tasks together."""
     return merge_results(results).tally
+
+
+@lru_cache(maxsize=2)
+def open_bundle(documents: bytes) -> Catalogue:
+    """Return the catalogue of a pickled `Bundle`; a worker keeps it, with the contracts that it has read."""
+    found: Bundle = pickle.loads(documents)  # noqa: S301  our own bytes
+    return found.open()
 
 
 @lru_cache(maxsize=4)
