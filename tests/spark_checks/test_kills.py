@@ -131,6 +131,7 @@ def test_a_run_that_is_killed_counts_for_nothing_and_comes_whole_the_next_time(b
 
 def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(broker, topic, log, tmp_path):
     command, out = following(broker, topic, tmp_path, "parquet"), tmp_path / "out"
+    command.arguments = tuple(one for one in command.arguments if one != "--debug")
     ended = command.run_to_the_end([kill_at("run record there", victim="jvm", call=2)])
     check_end(ended, out, topic, log)
     tell(command, "parquet")
