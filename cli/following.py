@@ -16,6 +16,7 @@ import typer
 from cdc_contracts.cli import console, outputs, reports, running
 from cdc_contracts.registry.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.findings import INFO
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +68,8 @@ class Following:
         for option, given in refused.items():
             if given:
                 raise UsageError(
-                    f"{option} does not go with --follow", mend="a stream has no end but --once, and Spark"
+                    f"{option} does not go with --follow",
+                    mend="a stream reads all that comes, with Spark, until it is stopped; --once ends at what is there",
                 )
 
     @property
@@ -276,8 +278,9 @@ def _line(batch: Batch, report: Mapping[str, Any], lag: int) -> str:
     rate = batch.read / max(batch.seconds, 1e-3)
     ledger = report["ledger"]
     behind = f", {lag:,} behind" if lag else ""
+    grave = sum(one["severity"] != INFO for one in report["findings"])  # not what was never put to the test
     return (
         f"batch {batch.number}: {batch.read:,} records in {batch.seconds:.1f} s ({rate:,.0f} a second){behind}; "
         f"so far {ledger['read']:,} records, {ledger['quarantined']:,} quarantined, "
-        f"{len(report['findings']):,} findings"
+        f"{grave:,} findings"
     )

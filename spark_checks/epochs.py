@@ -121,12 +121,14 @@ def open_epoch(
     *,
     beside: tuple[str, ...] = (),
     since: Offsets | None = None,
+    taken: Offsets | None = None,
     wait: float | None = None,
     stop: Stop,
     say: Say,
 ) -> Epoch | None:
     """Return the stream to start, noted in the checkpoint; `since` is where it begins if nobody said.
 
+    `taken` is where the runs of the output end: a stream that never started has to begin behind that.
     Where the contract is to be found out, this is done before the first batch, from what the topics hold, and kept.
     Where they do not tell it yet, it is tried again every `wait` seconds; without them, that is an UndetectedError.
     None where the run was stopped meanwhile.
@@ -140,6 +142,7 @@ def open_epoch(
     starts = None
     if checkpoint.last is None:
         setup, starts = _begin(session, wanted, setup, since)
+        _refuse_what_is_read(starts, taken or {})
     elif wanted.start is not None:
         say(f"--from {wanted.start.start.word} is not used: the stream goes on where its checkpoint says")
     found = _settle_scope(session, wanted, scope, setup, starts or {}, wait, stop, say)
@@ -182,6 +185,19 @@ def _begin(
     starts = {topic: {one: first for one, (first, _) in found.items()} for topic, found in resolved.selected.items()}
     named = {topic: sorted(found) for topic, found in starts.items()} if start.start.kind == "offsets" else None
     return replace(setup, partitions=named), starts
+
+
+def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:
+    """Refuse to begin a stream with a batch that could never be published; what Spark has noted of it would stay."""
+    for topic, partitions in starts.items():
+        for partition, first in partitions.items():
+            end = taken.get(topic, {}).get(partition, 0)
+            if first < end:
+                raise UnavailableError(
+                    f"the stream would begin at offset {first}, and runs of the output have read up to {end}",
+                    where=f"{topic} partition {partition}",
+                    mend="--new-epoch goes on where the runs of the output end; --from or another output would do too.",
+                )
 
 
 def _settle_scope(

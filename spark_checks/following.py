@@ -80,7 +80,8 @@ def open_decode(
     )
     epoch = open_epoch(
         session, checkpoint, wanted, scope,
-        beside=beside, since=ends if new_epoch else None, wait=_wait(pace), stop=stop, say=say,
+        beside=beside, since=ends if new_epoch else None, taken={} if output.replace else ends,
+        wait=_wait(pace), stop=stop, say=say,
     )  # fmt: skip
     if epoch is None:
         return None

@@ -103,7 +103,10 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
 def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_epoch(call, broker, make_topic, here):
     topic = make_topic([(0, value) for value in VALUES[:50]])
     follow = ["decode", topic, "--to", "out", "--follow", "--once"]
-    assert call(*follow)[0] == 0
+    assert call("decode", topic, "--to", "out", "--until", "offset:20")[0] == 0
+    code, said, _ = call(*follow)
+    assert (code, "would begin at offset 0, and runs of the output have read up to 20" in said) == (3, True), said
+    assert call(*follow, "--new-epoch")[0] == 0
     shutil.rmtree(here / "out/_checkpoint")
     produce(broker, topic, VALUES[50:60])
     code, said, report = call(*follow)
