@@ -249,4 +249,4 @@ def _tell_ranges(source: TopicInput | FileInput) -> None:
     from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
 
     for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
-        console.say(f"{topic}: --from '{words['from']}' --to '{words['to']}'")
+        console.say(f"{topic}: --from '{words['from']}' --until '{words['to']}'")

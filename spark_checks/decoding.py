@@ -78,6 +78,7 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
+    _check_tables(past, output)
     run, topics = _name(session, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
@@ -124,6 +125,18 @@ def _name(
     return name_run(source.spans, scope.fingerprint, topics), topics
 
 
+def _check_tables(past: PastRuns, output: Output) -> None:
+    """Raise UnavailableError where runs of the directory keep their tables elsewhere or in another format."""
+    for one in past:
+        if (one.table_format, one.table_schema) != (output.tables.name, output.tables.schema):
+            raise UnavailableError(
+                f"run {one.run} keeps its tables as {one.table_format} in {one.table_schema or 'the directory'}: "
+                "rows of one table would be in two places",
+                where=output.directory,
+                mend=f"choose another directory, or go on with --table-format {one.table_format}",
+            )
+
+
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
@@ -134,13 +147,12 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         return None
     repeats = record["repeats"]
     kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
-    schema = record.get("table_schema", output.tables.schema)
-    if (record["table_format"], schema) != (output.tables.name, output.tables.schema) or kept_otherwise:
+    if kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, its tables as {record['table_format']} in {schema or 'the directory'}, "
-            f"with {repeats['dropped']} of {repeats['rows']} repeats dropped",
+            f"run {run} is there already, with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
-            mend="choose another directory, or give --replace to write it anew",
+            mend="choose another directory"
+            + (", or give --replace to write it anew" if output.tables.replaceable else ""),
         )
     output.runs.tidy(record)
     return Decoded(

@@ -1,4 +1,4 @@
-"""Which offsets to read: the words of --from and --to, decided once against what a topic holds now."""
+"""Which offsets to read: the words of --from and --until, decided once against what a topic holds now."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def parse_range(start: str = "earliest", end: str = "latest") -> Range:
         UsageError: a word is not one of those known, or start is after end.
 
     """
-    wanted = Range(_parse(start, "--from"), _parse(end, "--to"))
+    wanted = Range(_parse(start, "--from"), _parse(end, "--until"))
     if wanted.end.kind == "last":
-        raise UsageError("last:N is for --from only", where=f"--to {end}", mend=WORDS)
+        raise UsageError("last:N is for --from only", where=f"--until {end}", mend=WORDS)
     first, last = wanted.start, wanted.end
     if first.kind == last.kind == "time" and first.time > last.time:
         raise _backwards(first, last)
@@ -97,7 +97,7 @@ def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dic
 
 
 def words_of(selected: Limits) -> tuple[str, str]:
-    """The range as JSON that --from and --to accept again."""
+    """The range as JSON that --from and --until accept again."""
     starts, ends = ({str(each): bounds[end] for each, bounds in sorted(selected.items())} for end in (0, 1))
     return json.dumps(starts), json.dumps(ends)
 
@@ -215,4 +215,4 @@ def milliseconds(time: datetime) -> int:
 
 def _backwards(first: Bound, last: Bound, partition: int | None = None) -> UsageError:
     there = "" if partition is None else f" in partition {partition}"
-    return UsageError(f"--from is after --to{there}", where=f"--from {first.word} --to {last.word}")
+    return UsageError(f"--from is after --until{there}", where=f"--from {first.word} --until {last.word}")

@@ -14,6 +14,7 @@ from cdc_contracts.registry.positions import PositionLine, PositionStretch, read
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.run_records import overlap, range_of
+from cdc_contracts.spark_checks.table_formats import PARQUET
 
 RUNS: Final = "_runs"
 """Where their records are; what one process may do at a time is done with this folder locked."""
@@ -37,6 +38,8 @@ class PastRun:
     topics: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     upheavals: tuple[TableUpheaval, ...] = ()
+    table_format: str = PARQUET
+    table_schema: str | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -51,6 +54,8 @@ class PastRun:
             topics=record.get("topics", {}),
             query=(record.get("stream") or {}).get("query"),
             upheavals=tuple(map(read_upheaval, record.get("upheavals", ()))),
+            table_format=record.get("table_format", PARQUET),
+            table_schema=record.get("table_schema"),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

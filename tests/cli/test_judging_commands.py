@@ -163,7 +163,7 @@ def test_a_topic_is_bound_to_its_contract_in_the_settings(here, spark, broker, m
     assert main(["audit", "topic", topic, "-b", broker.bootstrap]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("PASS: all 5 messages say what dts/canal@2 says")
-    assert f"{topic}: --from '{{\"0\": 0}}' --to '{{\"0\": 5}}'" in err
+    assert f"{topic}: --from '{{\"0\": 0}}' --until '{{\"0\": 5}}'" in err
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_what_was_resolved_can_be_asked_for_again() -> None:
         *("2024-13-01T00:00:00Z", "2024-02-30T00:00:00Z", "yesterday", "1714521600000"),
     ],
 )
-@pytest.mark.parametrize("option", ["--from", "--to"])
+@pytest.mark.parametrize("option", ["--from", "--until"])
 def test_a_word_that_means_nothing_is_refused(option: str, word: str) -> None:
     with pytest.raises(UsageError) as refusal:
         parse_range(*((word, "latest") if option == "--from" else ("earliest", word)))
@@ -106,7 +106,7 @@ def test_last_is_for_the_start_only() -> None:
     ],
 )
 def test_a_start_after_the_end_is_refused(start: str, end: str) -> None:
-    with pytest.raises(UsageError, match="--from is after --to"):
+    with pytest.raises(UsageError, match="--from is after --until"):
         choose(start, end)
 
 

@@ -9,12 +9,18 @@ from dataclasses import replace
 import duckdb
 import pyarrow as pa
 import pytest
+from topics import scope_of
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.emptied_tables import find_emptied, settle_upheavals, tell_unfollowed
+from cdc_contracts.spark_checks.message_files import read_files
+from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.readers import table_files
@@ -22,7 +28,7 @@ from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs import RunDirectory
 from cdc_contracts.spark_checks.settled_layouts import check_settled
 from cdc_contracts.spark_checks.sinks import Place, TableWriter
-from cdc_contracts.spark_checks.typed_tables import WriteKey
+from cdc_contracts.spark_checks.typed_tables import Emptyings, WriteKey
 
 ORDERS = TableName("shop", None, "orders")
 LEDGER = pa.RecordBatch.from_pylist(
@@ -153,6 +159,37 @@ def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(ru
     paths = [one.path for one in table_files(str(tmp_path))]
     assert len(paths) == 3
     assert duckdb.read_parquet(paths).select("after.*").columns == ["id", "note"]
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, replaces):
+    runs.commit(replace(begin("aaaa", "one")[1], table_format="delta"), {})
+    (tmp_path / "a.jsonl").write_bytes(b"{}")
+    source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
+    with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
+        decode_input(None, source, scope_of("dts/canal@2"), output, fail_on="error")
+    assert refused.value.mend == "choose another directory, or go on with --table-format delta"
+
+
+def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
+    def truncation(database, offset):
+        told = {"contract": "x@1", "topic": "t", "partition": 0, "offset": offset, "position": None}
+        return TableUpheaval(database, None, ("orders",), "TRUNCATE", emptied=True, **told)
+
+    others = TableName("other", None, "orders")
+    first, vague = settle_upheavals([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
+    assert (first.emptied, vague.emptied) == (True, False)
+    record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(first, vague))
+    runs.commit(record, {})
+    assert list(tell_unfollowed(record.as_document())) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
+
+    spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
+    past = runs.past()
+    found = find_emptied([new], spans, past, [ORDERS, others])
+    assert found == {
+        others: Emptyings((new,), spans),
+        ORDERS: Emptyings((), spans, ((first, {Source("t", 0): Span(0, 10)}),)),
+    }
 
 
 def test_a_replay_goes_where_the_runs_went(runs, begin):
