@@ -147,6 +147,7 @@ def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | 
         console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
     tell_repeats(decoded.report.get("repeats") or {"rows": 0})
     tell_tables((decoded.record or {}).get("tables", ()))
+    tell_upheavals(decoded.record)
     raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
 
 
@@ -158,6 +159,14 @@ def tell_repeats(repeats: Mapping[str, Any]) -> None:
     where = f"{first['topic']}/{first['partition']}@{first['offset']} repeats @{first['first_offset']}"
     kept = "left out of tables" if repeats["dropped"] else "kept; --drop-duplicates leaves them out of tables"
     console.say(f"  {repeats['rows']:,} rows repeat others by position ({first['table']}: {where}): {kept}")
+
+
+def tell_upheavals(record: Mapping[str, Any] | None) -> None:
+    """Tell on stderr which statements of the source current rows do not follow."""
+    from cdc_contracts.spark_checks.emptied_tables import tell_unfollowed
+
+    for line in tell_unfollowed(record) if record is not None else ():
+        console.say(f"  {line}")
 
 
 def tell_tables(tables: Sequence[Mapping[str, Any]]) -> None:
@@ -180,4 +189,5 @@ def _tell_current(merged: Mapping[str, int] | None) -> str:
     if not merged:
         return ""
     keyless = f", {merged['keyless']:,} changes name no key" if merged["keyless"] else ""
-    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{keyless}"
+    emptied = f", {merged['emptied']:,} gone with their table" if merged.get("emptied") else ""
+    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{emptied}{keyless}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, Final, NewType
+from urllib.parse import unquote
 
 Pointer = NewType("Pointer", str)
 
@@ -32,6 +33,14 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     if not pointer.startswith("/"):
         raise ValueError(f"not a JSON Pointer (it has to start with /): {pointer}")
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
+
+
+@lru_cache(4096)
+def split_reference(reference: str) -> tuple[str, ...] | None:
+    """Return the names on the way that a `$ref` leads inside its own document; None where it leads elsewhere."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    return split_pointer(unquote(reference[1:]))
 
 
 @lru_cache(4096)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cdc_contracts.registry.canonical.layouts import Layouts, TableName
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.emptied_tables import find_emptied, settle_upheavals
 from cdc_contracts.spark_checks.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.outputs import Output
 from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
@@ -31,7 +32,7 @@ from cdc_contracts.spark_checks.tasks import (
     merge_results,
     read_results,
 )
-from cdc_contracts.spark_checks.typed_tables import WriteKey
+from cdc_contracts.spark_checks.typed_tables import Emptyings, WriteKey
 from cdc_contracts.spark_checks.unrepeated import drop_repeats
 
 if TYPE_CHECKING:
@@ -107,10 +108,15 @@ class Attempt:
         query = None if self.key is None else self.key.writer
         repeats = look_for_repeats(self.session, runs, past, self.place, judged, scope.catalogue, query=query)
         report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
-        self._layouts = settle_layouts(past.layouts(without=self.gone), scope.terms.tables, judged)
+        known = past.layouts(without=self.gone)
+        layouts = settle_layouts(known, scope.terms.tables, judged)
+        upheavals = settle_upheavals(judged.upheavals.all(), {**known, **layouts})
+        past_ones = [one for one in past if one.run not in self.gone]
+        emptied = find_emptied(upheavals, spans, past_ones, {**known, **layouts})
+        self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self.run, scope.declared, self.key, spans, self.topics)
-        tables = self._type(judged, repeats)
+        tables = self._type(judged, repeats, emptied)
         ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
         if self.replay is not None:
             ledger = moved_rows(ledger)
@@ -130,6 +136,7 @@ class Attempt:
             repeats=report["repeats"],
             positions=judged.positions.whole(),
             topics=self.topics,
+            upheavals=upheavals,
             stream=self.key,
             current=output.tables.keeps_current,
             drops_repeats=output.drop_duplicates,
@@ -149,16 +156,19 @@ class Attempt:
             return Quarantine.LEFT
         return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
 
-    def _type(self, judged: TaskResult, repeats: Repeats) -> tuple[TableRecord, ...]:
+    def _type(
+        self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
+    ) -> tuple[TableRecord, ...]:
         """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
         changes = [part for part in judged.parts if part.table == "changes"]
         dropped: Counter[TableName] = Counter()
         if self.output.drop_duplicates and repeats.parts:
             changes = drop_repeats(self.session, self.place, changes, repeats.parts)
             dropped = repeats.by_table()
-        layouts = {name: self._layouts[name] for name in judged.rows}
+        concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
+        layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         key = self.key or WriteKey(self.run, 0)
-        written = self.output.tables.write(self.session, self.place, key, changes, layouts)
+        written = self.output.tables.write(self.session, self.place, key, changes, layouts, emptied)
         check_typed(judged.rows, dropped, written.rows)
         return table_records(self._layouts, written)
 

@@ -14,6 +14,7 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.batches import Observer, Pace
 from cdc_contracts.spark_checks.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.emptied_tables import tell_unfollowed
 from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output, open_epoch
 from cdc_contracts.spark_checks.failures import RecordsGone
 from cdc_contracts.spark_checks.jars import Say
@@ -59,6 +60,8 @@ def open_decode(
                 where=checkpoint.directory,
                 mend="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
             )
+        for line in tell_unfollowed(decoded.record or {}):
+            say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the account of a stream is kept beside its rows
             forget_examples(tally)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
-from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
+from cdc_contracts.spark_checks.typed_tables import Emptyings, TypedWrite, WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +51,13 @@ class ParquetTables:
         """Nothing is to be done: files need no settings."""
 
     def write(
-        self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
+        self,
+        session: SparkSession,
+        place: Place,
+        key: WriteKey,
+        changes: Sequence[Part],
+        layouts: Layouts,
+        emptied: Mapping[TableName, Emptyings] = MappingProxyType({}),
     ) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
         if not changes:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName, read_layout
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval, read_upheaval
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
@@ -35,6 +36,7 @@ class PastRun:
     replays: frozenset[str] = frozenset()
     topics: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
+    upheavals: tuple[TableUpheaval, ...] = ()
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -48,6 +50,7 @@ class PastRun:
             replays=frozenset((record.get("replay") or {}).get("of", ())),
             topics=record.get("topics", {}),
             query=(record.get("stream") or {}).get("query"),
+            upheavals=tuple(map(read_upheaval, record.get("upheavals", ()))),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

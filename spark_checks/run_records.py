@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, write_layout
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval, write_upheaval
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
@@ -86,6 +87,7 @@ class RunRecord:
     topics: Mapping[str, str] = field(default_factory=dict)
     stream: WriteKey | None = None
     current: bool = False
+    upheavals: tuple[TableUpheaval, ...] = ()
     drops_repeats: bool = False
     redacted: bool = False
     replay: Mapping[str, Any] | None = None
@@ -117,6 +119,7 @@ class RunRecord:
             "files": _files(self.parts),
             "repeats": dict(self.repeats),
             "positions": write_positions(self.positions),
+            "upheavals": [write_upheaval(one) for one in self.upheavals],
             "table_format": self.table_format,
             "table_schema": self.table_schema,
             "current": self.current,

@@ -15,6 +15,7 @@ import pyarrow as pa
 from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.canonical.additions import MOST_STATEMENTS, DdlStatement, ddl_statements
 from cdc_contracts.registry.canonical.sightings import Sightings, TableName
+from cdc_contracts.registry.canonical.upheavals import Upheavals, read_control
 from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA, REPLAYED_SCHEMA
 from cdc_contracts.registry.positions import Positions
@@ -71,6 +72,7 @@ class TaskResult:
     rows: Counter[TableName] = field(default_factory=Counter)
     sightings: Sightings = field(default_factory=Sightings)
     statements: set[DdlStatement] = field(default_factory=set)
+    upheavals: Upheavals = field(default_factory=Upheavals)
     positions: Positions = field(default_factory=Positions)
 
     def merge(self, other: TaskResult) -> None:
@@ -80,6 +82,7 @@ class TaskResult:
         self.rows.update(other.rows)
         self.sightings.merge(other.sightings)
         self.statements |= other.statements
+        self.upheavals.merge(other.upheavals)
         self.positions.merge(other.positions)
 
 
@@ -182,6 +185,7 @@ def _note(result: TaskResult, written: Written) -> None:
     result.rows.update(_count_tables(written.changes))
     result.sightings.merge(written.sightings)
     result.positions.note(written.changes)
+    result.upheavals.note(read_control(written.control))
     if len(result.statements) < MOST_STATEMENTS:
         result.statements.update(ddl_statements(written.control))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cdc_contracts.registry.canonical.layouts import Layouts
+from cdc_contracts.registry.canonical.layouts import Layouts, TableName
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval
+from cdc_contracts.registry.report import Spans
 from cdc_contracts.spark_checks.sinks import Part, Place
 
 if TYPE_CHECKING:
@@ -22,6 +24,20 @@ class WriteKey:
 
     writer: str
     number: int
+
+
+@dataclass(frozen=True)
+class Emptyings:
+    """The statements that have emptied a table: those of this run, over `spans`, and of earlier ones over theirs."""
+
+    new: tuple[TableUpheaval, ...]
+    spans: Spans
+    past: tuple[tuple[TableUpheaval, Spans], ...] = ()
+
+    def all(self) -> Iterator[tuple[TableUpheaval, Spans]]:
+        """Yield each with the range of its run."""
+        yield from self.past
+        yield from ((one, self.spans) for one in self.new)
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,16 @@ class TypedTables(Protocol):
         ...
 
     def write(
-        self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
+        self,
+        session: SparkSession,
+        place: Place,
+        key: WriteKey,
+        changes: Sequence[Part],
+        layouts: Layouts,
+        emptied: Mapping[TableName, Emptyings],
     ) -> TypedWrite:
-        """Write the rows of the changes files, typed, to the table of each layout."""
+        """Write the rows of the changes files, typed, to the table of each layout; `emptied` tells what has lost rows.
+
+        A history keeps what a table has lost; only its current rows go.
+        """
         ...

@@ -47,12 +47,7 @@ def in_order(paths):
 
 
 def read_files(paths):
-    # A connector may write instants in the old type of 96 bits; as nanoseconds they would not reach the year 9999.
-    return [
-        row
-        for path in paths
-        for row in pq.read_table(path, partitioning=None, coerce_int96_timestamp_unit="us").to_pylist()
-    ]
+    return [row for path in paths for row in pq.read_table(path, partitioning=None).to_pylist()]
 
 
 def table_files(directory, table):

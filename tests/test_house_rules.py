@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from two_ends import LONGEST
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.spark_checks.jars import find_java
@@ -48,6 +49,10 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         text = path.read_bytes().decode("utf-8", "replace")
         told += [f"{name}: {word}" for word in forbidden if word in text]
     assert told == []
+
+
+def test_the_files_that_are_begun_first_are_there():
+    assert set(LONGEST) <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
 
 
 def test_what_does_not_say_that_it_starts_java_finds_none():

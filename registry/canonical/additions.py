@@ -43,17 +43,17 @@ def added_columns(
     for statement in sorted(set(statements), key=str):
         for addition in read_added_columns(statement.text).added:
             for name in columns:
-                if _is_meant(name, statement, addition.table):
+                if is_meant(name, (statement.database, statement.schema), addition.table):
                     spelled = {column.casefold(): column for column in columns[name]}
                     for column, told in addition.columns.items():
                         found.setdefault(name, {})[spelled.get(column.casefold(), column)] = told.type
     return found
 
 
-def _is_meant(name: TableName, statement: DdlStatement, written: tuple[str, ...]) -> bool:
-    """Say whether a statement is about a table, by the name in its text and what its message says beside."""
+def is_meant(name: TableName, said: Iterable[str | None], written: tuple[str, ...]) -> bool:
+    """Say whether a statement is about a table, by the name in its text and the database its message says beside."""
     if written[-1].casefold() != name.table.casefold():
         return False
     above = {part.casefold() for part in (name.database, name.schema) if part}
-    beside = [] if len(written) > 1 else [part for part in (statement.database, statement.schema) if part]
+    beside = [] if len(written) > 1 else [part for part in said if part]
     return not above or all(part.casefold() in above for part in (*written[:-1], *beside))

@@ -6,7 +6,7 @@ Types come out as the database itself names them: it stores `integer` as `int`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 Phrases = tuple[tuple[str, ...], ...]
@@ -90,3 +90,8 @@ ORACLE: Final = Grammar(
     elements=(*_CONSTRAINTS, ("UNIQUE", "("), ("SUPPLEMENTAL", "LOG"), ("PERIOD", "FOR"), ("SCOPE", "FOR")),
 )  # fmt: skip
 GRAMMARS: Final[Mapping[str, Grammar]] = {one.name: one for one in (MYSQL, ORACLE)}
+
+
+def as_written(text: str) -> Grammar:
+    """Return the SQL that a text is likely to be in, with names as they stand there."""
+    return replace(ORACLE if '"' in text and "`" not in text else MYSQL, fold=str)

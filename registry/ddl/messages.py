@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.ddl.alterations import actions_of, added_columns
 from cdc_contracts.registry.ddl.columns import is_sent, read_name
-from cdc_contracts.registry.ddl.grammars import GRAMMARS, MYSQL, ORACLE, Grammar
-from cdc_contracts.registry.ddl.words import DdlError, Words, read_words
+from cdc_contracts.registry.ddl.grammars import GRAMMARS, Grammar, as_written
+from cdc_contracts.registry.ddl.words import DdlError, Words, read_words, statements_of
 from cdc_contracts.registry.tables import TableColumn
 
 MOST_CHARACTERS: Final = 32 * 1024
@@ -45,7 +45,7 @@ def read_added_columns(text: str | None, dialect: str | None = None) -> Addition
         return Additions()
     if len(text) > MOST_CHARACTERS:
         return Additions(reason=f"longer than {MOST_CHARACTERS:,} characters")
-    grammar = GRAMMARS.get(dialect or "") or replace(_guess(text), fold=str)
+    grammar = GRAMMARS.get(dialect or "") or as_written(text)
     try:
         return _read(text, grammar)
     except DdlError as error:
@@ -54,18 +54,12 @@ def read_added_columns(text: str | None, dialect: str | None = None) -> Addition
         return Additions(reason=f"cannot be read: {type(error).__name__}")
 
 
-def _guess(text: str) -> Grammar:
-    return ORACLE if '"' in text and "`" not in text else MYSQL
-
-
 def _read(text: str, grammar: Grammar) -> Additions:
     """Return what the statements of a text add, as far as they can be read."""
     words = read_words(text, grammar.name)
     added: list[AddedColumns] = []
     reason = None
-    begin = 0
-    for at in [*(number for number, word in enumerate(words) if word.says(";")), len(words)]:
-        statement, begin = Words(words[begin:at]), at + 1
+    for statement in statements_of(words):
         try:
             found = _added_by(statement, grammar)
         except DdlError as error:

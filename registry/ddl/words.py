@@ -168,6 +168,14 @@ def _kind_of(name: str, written: str) -> str:
     return PLAIN if _WORDLIKE.match(written) else SIGN
 
 
+def statements_of(words: Sequence[Word]) -> Iterator[Words]:
+    """Yield what stands between semicolons."""
+    begin = 0
+    for at in [*(number for number, word in enumerate(words) if word.says(";")), len(words)]:
+        yield Words(words[begin:at])
+        begin = at + 1
+
+
 def _line_of(error: BaseException, text: str) -> int:
     """Return the line where an open quote begins, as far as the error of the tokenizer tells: it says the offset."""
     cause: BaseException | None = error

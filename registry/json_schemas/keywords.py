@@ -18,9 +18,13 @@ _ONE: Final = frozenset({
     "unevaluatedItems", "contains", "contentSchema",
 })  # fmt: skip
 _LIST: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_MAP: Final = frozenset({
+BY_NAME: Final = frozenset({
     "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
 })  # fmt: skip
+"""Keywords whose value has a schema under each name: the names are anybody's, and may be those of keywords."""
+
+VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords whose values are no schemas, whatever they look like."""
 
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 """Keywords whose schemas judge nothing until something refers to them."""
@@ -41,5 +45,5 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"/{at}", one) for at, one in enumerate(value))
     elif keyword == "items":
         yield "", value
-    elif keyword in _MAP and isinstance(value, dict):
+    elif keyword in BY_NAME and isinstance(value, dict):
         yield from ((join_pointer(name), one) for name, one in value.items())

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urldefrag, urljoin
 
+from cdc_contracts.registry.json_schemas.keywords import BY_NAME, VALUES
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
 
 _HOLDER: Final = "$defs"
-_VALUES: Final = ("const", "default", "enum", "examples")
-"""Keywords whose values are no schemas, whatever they look like."""
+_LEGAL: Final = "/$~"
+"""What stands in a reference as it is."""
 
 
 def bundle(schema: SchemaDocument) -> SchemaDocument:
@@ -46,22 +47,28 @@ class _Relocation:
         self._referred = referred
 
     def relocate(self, value: Any) -> Any:
+        """Return a schema, or a list of some, with references that lead to where things are now."""
         if isinstance(value, list):
             return [self.relocate(item) for item in value]
         if not isinstance(value, dict):
             return value
-        moved = {key: item if key in _VALUES else self.relocate(item) for key, item in value.items()}
+        moved = {key: item if key in VALUES else self._below(key, item) for key, item in value.items()}
         if isinstance(value.get("$ref"), str):
             moved["$ref"] = self._lead(value["$ref"])
         return moved
+
+    def _below(self, keyword: str, value: Any) -> Any:
+        if keyword in BY_NAME and isinstance(value, dict):
+            return {name: self.relocate(item) for name, item in value.items()}
+        return self.relocate(value)
 
     def _lead(self, reference: str) -> str:
         address, fragment = urldefrag(reference)
         name = next((name for name in self._referred if self._is_called(address, name)), None)
         if name is not None:
-            return "#" + quote(join_pointer(_HOLDER, name)) + fragment
+            return "#" + quote(join_pointer(_HOLDER, name), _LEGAL) + fragment
         inside = not address and (not fragment or fragment.startswith("/"))
-        return "#" + quote(self._pointer) + fragment if inside else reference
+        return "#" + quote(self._pointer, _LEGAL) + fragment if inside else reference
 
     def _is_called(self, address: str, name: str) -> bool:
         return bool(address) and (address == name or urljoin(self._base, address) == urljoin(self._base, name))

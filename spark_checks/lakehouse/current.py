@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -16,8 +16,10 @@ import pyarrow as pa
 from cdc_contracts.registry.canonical.layouts import TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
+from cdc_contracts.spark_checks.lakehouse.emptying import Emptied, empty_by
 from cdc_contracts.spark_checks.lakehouse.folding import ORDER, fold_changes
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, escape, free_names, read_facts
+from cdc_contracts.spark_checks.typed_tables import Emptyings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,12 +58,15 @@ class Names:
 class Merged:
     """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
 
+    `emptied` rows went with their table, and of `untold` ones, which stay, nothing tells whether they should have.
     Only what was new is counted.
     """
 
     changed: int = 0
     deleted: int = 0
     keyless: int = 0
+    emptied: int = 0
+    untold: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,9 @@ class CurrentTables:
     ordered: Collection[str]
 
     def merge(
-        self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame
-    ) -> Merged | None:
+        self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
+        emptyings: Emptyings | None = None,
+    ) -> Merged | None:  # fmt: skip
         """Bring the current rows up to date with new rows of the history; None where no primary key is known.
 
         Where nothing is there yet they are made of the whole history.
@@ -85,10 +91,13 @@ class CurrentTables:
         names = current_names(layout, self.addresses.format)
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
+        emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
+        # What earlier runs were told of went then, and is left out of what is merged now.
+        gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
         known = [_known(session, identifier, key, names) for identifier in (current, deleted)]
         if all(frame.isEmpty() for frame in known):
             rows = history
-        folded = fold_changes(rows, layout, key, self.ordered, known).persist()
+        folded = fold_changes(rows, layout, key, self.ordered, known, emptied).persist()
         try:
             merged = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
@@ -100,7 +109,8 @@ class CurrentTables:
         finally:
             session.catalog.dropTempView(_VIEW)
             folded.unpersist()
-        return merged
+        untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
+        return replace(merged, emptied=gone, untold=untold)
 
     def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
         facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
@@ -139,6 +149,23 @@ def current_names(layout: TableLayout, table_format: str) -> Names:
     """Return how the columns of current rows are called: those of the source go before metadata of the same name."""
     columns = free_names((column.name for column in layout.columns), table_format)
     return Names(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
+
+
+def _empty(session: SparkSession, identifier: str, names: Names, emptied: Emptied) -> int:
+    """The rows that are older than what has emptied the table are gone; return how many were there."""
+    older = emptied.is_older(_facts(names))
+    count = session.table(identifier).where(older).count()
+    if count:
+        session.sql(f"DELETE FROM {identifier} WHERE {older}")  # noqa: S608  quoted names, escaped texts
+    return count
+
+
+def _count_untold(session: SparkSession, identifier: str, names: Names, emptied: Emptied) -> int:
+    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.beside else 0
+
+
+def _facts(names: Names) -> dict[str, str]:
+    return {name: quote(spelled) for name, spelled in names.facts.items()}
 
 
 def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: Names) -> DataFrame:

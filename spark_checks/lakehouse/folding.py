@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.canonical.layouts import TableLayout
+from cdc_contracts.spark_checks.lakehouse.emptying import Emptied
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -23,9 +24,12 @@ _NUMBER: Final = "^-?[0-9]{1,38}$"
 
 
 def fold_changes(
-    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], known: Sequence[DataFrame]
-) -> DataFrame:
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], known: Sequence[DataFrame],
+    emptied: Emptied | None = None,
+) -> DataFrame:  # fmt: skip
     """Return one row per key that is new to what is known: rows of keys and of the changes that they are there by.
+
+    What is older than what has emptied the table counts for nothing, be it new or known.
 
     Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
     how many were folded; `_delete`; `_fresh`, whether what was there before is of no account; `c0`, `c1`, ...: value
@@ -36,6 +40,9 @@ def fold_changes(
     from pyspark.sql import functions as F  # noqa: N812
 
     events = _events(rows, key, ordered)
+    if emptied is not None:
+        events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
+        known = [frame.where(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})") for frame in known]
     keys = [f"k{place}" for place in range(len(key))]
     same = Window.partitionBy(*keys)
     events = events.withColumn("_newest", F.max("_at").over(same))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 from pyarrow import fs
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout, TableName
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.lakehouse.addresses import (
@@ -23,14 +24,14 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
     quote,
 )
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, ordered_contracts
-from cdc_contracts.spark_checks.lakehouse.histories import open_history
+from cdc_contracts.spark_checks.lakehouse.histories import Commit, open_history
 from cdc_contracts.spark_checks.lakehouse.keys import find_keys
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.parquet_tables import ParquetTables, join_writes
 from cdc_contracts.spark_checks.part_files import read_part
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
-from cdc_contracts.spark_checks.typed_tables import TypedWrite, WriteKey
+from cdc_contracts.spark_checks.typed_tables import Emptyings, TypedWrite, WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,26 +90,34 @@ class LakehouseTables:
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
+        session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         self.addresses.prepare(session)
 
     def write(
-        self, session: SparkSession, place: Place, key: WriteKey, changes: Sequence[Part], layouts: Layouts
+        self,
+        session: SparkSession,
+        place: Place,
+        key: WriteKey,
+        changes: Sequence[Part],
+        layouts: Layouts,
+        emptied: Mapping[TableName, Emptyings] = MappingProxyType({}),
     ) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout.
 
         Raises UnavailableError where a table that is there is not the one of its layout.
         """
-        if not changes:
+        if not layouts:
             return TypedWrite()
         self.prepare(session)
         opened = {name: self._open(session, layout) for name, layout in layouts.items()}
-        keys = find_keys(session, place, changes, opened) if self.current is not None else {}
+        keys = find_keys(session, place, changes, opened) if self.current is not None and changes else {}
         above = f"{STAGED}/{place.run}"
         _remove(place, above)
         try:
             staged = ParquetTables(above).write(session, place, key, changes, opened)
             written = [
-                self._write_table(session, place, key, layout, staged, keys.get(name, ()))
+                self._write_table(session, place, key, layout, staged, keys.get(name, ()), emptied.get(name))
                 for name, layout in opened.items()
             ]
         finally:
@@ -135,19 +144,23 @@ class LakehouseTables:
         layout: TableLayout,
         staged: TypedWrite,
         columns: tuple[str, ...],
+        emptied: Emptyings | None,
     ) -> TypedWrite:
         name = layout.name.text
         history, names = self.addresses.find(HISTORY, layout.name), self._schema(layout).names
         folder = table_folder(layout.name, f"{STAGED}/{place.run}")
         mine = [part for part in staged.parts if part.path.startswith(f"{folder}/")]
-        if not mine:
+        if not mine and (self.current is None or emptied is None or not emptied.new):
             return TypedWrite(rows={name: 0})
-        rows = _read(session, place, mine, layout.arrow)
-        commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), key)
+        if mine:
+            rows = _read(session, place, mine, layout.arrow)
+            commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), key)
+        else:
+            rows, commit = session.createDataFrame([], spark_schema(layout.arrow)), Commit(None, 0)
         told: dict[str, Any] = dict(commit.version or {})
         if self.current is not None:
             whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
-            merged = self.current.merge(session, layout, columns, rows, whole)
+            merged = self.current.merge(session, layout, columns, rows, whole, emptied)
             told["current"] = asdict(merged) if merged is not None else None
         return TypedWrite(
             rows={name: sum(part.rows for part in mine) if commit.rows is None else commit.rows}, commits={name: told}

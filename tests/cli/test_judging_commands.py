@@ -14,6 +14,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.judging import Judging
+from cdc_contracts.spark_checks import kafka_source
 
 ROOT = Path(__file__).parents[2]
 
@@ -169,7 +170,8 @@ def test_a_topic_is_bound_to_its_contract_in_the_settings(here, spark, broker, m
     ("topic", "where", "told"),
     [("no-such-topic", "broker", "no-such-topic"), ("t", "127.0.0.1:9", "127.0.0.1:9")],
 )
-def test_a_topic_or_broker_that_is_not_there_is_exit_3(here, spark, broker, capsys, topic, where, told):
+def test_a_topic_or_broker_that_is_not_there_is_exit_3(here, spark, broker, capsys, monkeypatch, topic, where, told):
+    monkeypatch.setattr(kafka_source, "PATIENCE_SECONDS", 2)
     bootstrap = broker.bootstrap if where == "broker" else where
     assert main(["audit", "topic", topic, "-b", bootstrap, "--contract", "dts/canal@2"]) == 3
     out, err = capsys.readouterr()

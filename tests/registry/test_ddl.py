@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import measure
 
-from cdc_contracts.registry.ddl import read_added_columns, read_create_table
+from cdc_contracts.registry.ddl import read_added_columns, read_create_table, read_upheavals
 from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
 from cdc_contracts.registry.tables import parse_table_contract
 
@@ -68,10 +68,42 @@ HEAVY = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("TRUNCATE TABLE shop.orders", ["TRUNCATE shop orders"]),
+        ("/* c */ truncate `or``ders`;", ["TRUNCATE or`ders"]),
+        ('TRUNCATE TABLE "SHOP"."Orders" DROP STORAGE', ["TRUNCATE SHOP Orders"]),
+        ("DROP TABLE IF EXISTS a, `b`.`c d` CASCADE; create table a (id int)", ["DROP TABLE a", "DROP TABLE b c d"]),
+        ('drop table "A" cascade constraints purge', ["DROP TABLE A"]),
+        ("RENAME TABLE a TO `b`, c.d TO e", ["RENAME a", "RENAME b", "RENAME c d", "RENAME e"]),
+        ("rename orders to old", ["RENAME orders", "RENAME old"]),
+        ("ALTER TABLE a RENAME b", ["RENAME a", "RENAME b"]),
+        ('ALTER TABLE "S"."A" RENAME TO "B"', ["RENAME S A", "RENAME B"]),
+        ("alter table s.a add c int, truncate partition p1", ["TRUNCATE PARTITION s a"]),
+        ("ALTER TABLE a EXCHANGE PARTITION p WITH TABLE b", ["EXCHANGE PARTITION a"]),
+        ("ALTER TABLE a RENAME COLUMN b TO c, RENAME INDEX i TO j, DROP COLUMN d, DROP KEY k", []),
+        ("CREATE TABLE t (`truncate` int, `drop` int)", []),
+        ("DROP INDEX truncate_it ON orders", []),
+        ("DROP TEMPORARY TABLE t", []),
+        ("a statement of kind TRUNCATE", []),
+        ("TRUNCATE", []),
+        ("TRUNCATE TABLE `a", []),
+        ("-- TRUNCATE TABLE a", []),
+        (None, []),
+    ],
+)
+def test_a_message_tells_which_tables_it_empties_and_which_lose_rows_in_other_ways(text, told):
+    found = read_upheavals(text)
+    assert [" ".join((one.statement, *one.table)) for one in found] == told
+    assert all(one.emptied == (one.statement in {"TRUNCATE", "DROP TABLE"}) for one in found)
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("dialect", ["mysql", "oracle", None, "klingon"])
 def test_no_text_makes_it_fail(text, dialect):
     assert len(read_added_columns(text, dialect).added) == (text is not None and "a int;" in text)
+    assert read_upheavals(text and text.replace("alter", "truncate alter")) is not None
 
 
 @pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
@@ -95,6 +127,7 @@ PIECES = [*"`'\"(),;./*-# \n@0a", "alter table ", "add ", "create table ", "int 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_text_at_all_is_read_or_told(text):
     read_added_columns("alter table t add " + text)
+    read_upheavals("truncate " + text)
     for dialect in ("mysql", "oracle"):
         read_create_table("create table t (" + text, dialect)
 
@@ -102,5 +135,6 @@ def test_any_text_at_all_is_read_or_told(text):
 def test_nothing_is_printed_or_logged(capfd, caplog):
     read_create_table("create table t (a int) engine=; alter table t frobnicate; \x00 select", "mysql")
     read_added_columns("alter table t add a frobnicate(,,) +++")
+    read_upheavals("rename frobnicate(,,) +++; truncate \x00")
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []

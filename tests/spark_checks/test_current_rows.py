@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from lakehouse import change, typed
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
 from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, Merged
+from cdc_contracts.spark_checks.typed_tables import Emptyings
 
 COLUMNS = {
     "id": pa.int64(),
@@ -49,9 +53,16 @@ def tables(spark, request, tmp_path):
     return CurrentTables(addresses, {"a/b@1"})
 
 
-def merge(spark, tables, changes, layout=LAYOUT):
+def merge(spark, tables, changes, emptyings=None, layout=LAYOUT):
     rows = typed(spark, layout, changes)
-    return tables.merge(spark, layout, KEY, rows, rows)
+    return tables.merge(spark, layout, KEY, rows, rows, emptyings)
+
+
+def truncation(offset, *, position=None, partition=0, contract="a/b@1"):
+    return TableUpheaval(
+        "sh%op", None, ("or ders",), "TRUNCATE", emptied=True,
+        contract=contract, topic="t", partition=partition, offset=offset, position=position,
+    )  # fmt: skip
 
 
 def rows_of(spark, tables, kind=CURRENT):
@@ -72,17 +83,30 @@ def content(spark, tables):
     }
 
 
+def place_of(one):
+    """Where a change stands: what was loaded is older than what was changed."""
+    return -1 if one["_op"] == "snapshot" else int(one["_position"]), one["_offset"]
+
+
 class Model:
     """What the changes come to, told one after another in the order of the source."""
 
     def __init__(self):
         self.rows = {}
         self.newest = {}
+        self.emptied = 0
+
+    def empty(self, position):
+        """All that is older counts for nothing any more; nothing tells that of what was loaded."""
+        self.emptied = position
+        self.newest = {key: at for key, at in self.newest.items() if not 0 <= at[0] < position}
+        self.rows = {key: row for key, row in self.rows.items() if key in self.newest}
 
     def merge(self, changes):
-        for one in sorted(changes, key=lambda one: (int(one["_position"]), one["_offset"])):
+        for at, one in sorted(((place_of(one), one) for one in changes), key=lambda told: told[0]):
+            if 0 <= at[0] < self.emptied:
+                continue
             before, after = one["before"], one["after"]
-            at = int(one["_position"]), one["_offset"]
             old = before and (before["id"], before["size"])
             if one["_op"] == "delete" or one["_update_part"] == "before":
                 self.remove(old, at)
@@ -163,9 +187,23 @@ def histories(draw):
     return changes, draw(st.integers(0, len(changes)))
 
 
-@settings(max_examples=1, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(st.lists(histories(), min_size=60, max_size=60))
+@pytest.fixture(scope="module")
+def drawn():
+    """Histories of keys of their own. One example of them all would be the simplest, which Hypothesis tries first."""
+    made = []
+
+    @settings(max_examples=120, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck))
+    @given(histories())
+    def make(history):
+        made.append(history)
+
+    make()
+    assert sum(len(changes) for changes, _ in made) > 400
+    return made
+
+
 def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_repeated(spark, tables, drawn):
+    """The table is truncated at position 2, which comes with the first batch, and at 5, which comes with the second."""
     batches, offset = ([], []), 0
     for number, (changes, cut) in enumerate(drawn):
         for place, (op, position, before, after, absent, raw, part) in enumerate(changes):
@@ -175,12 +213,18 @@ def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_
             )
             batches[place >= cut].append(one)
             offset += 1
-    model = Model()
-    for batch in batches:
-        merge(spark, tables, batch)
+    model, past = Model(), ()
+    for batch, position in zip(batches, (2, 5), strict=True):
+        there = len(model.rows)
+        told = Emptyings((truncation(0, position=str(position)),), {}, past)
+        merged = merge(spark, tables, batch, told)
+        model.empty(position)
+        assert merged.emptied == there - len(model.rows)
         model.merge(batch)
         assert content(spark, tables) == model.rows
-    assert merge(spark, tables, [*batches[1], *batches[0]]) == Merged(0, 0, 0)
+        past = (*past, (told.new[0], {}))
+    assert 0 < merged.emptied < there
+    assert merge(spark, tables, [*batches[1], *batches[0]], Emptyings((), {}, past)) == Merged(0, 0, 0)
     assert content(spark, tables) == model.rows
     gone = {(row["id"], row["size"]) for row in rows_of(spark, tables, DELETED)}
     assert gone >= model.newest.keys() - model.rows.keys()
@@ -203,6 +247,27 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
     merge(spark, tables, later)
     assert merge(spark, tables, later) == Merged(0, 0, 0)
     assert names() == ["elsewhere"]
+
+
+@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_what_nothing_tells(spark, tables):
+    def row(number, offset, partition):
+        return change("insert", offset, after=image(number, "S"), partition=partition, contract="c/d@1")
+
+    def ids():
+        return sorted(one["id"] for one in rows_of(spark, tables))
+
+    merge(spark, tables, [row(1, 10, 0), row(2, 10, 1)])
+    spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14)}
+    told = Emptyings((truncation(12, contract="c/d@1"),), spans)
+    batch = [row(3, 11, 0), row(4, 13, 0), row(5, 11, 1)]
+    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=2, untold=1)
+    assert ids() == [4, 5]
+    assert merge(spark, tables, batch, told) == Merged(untold=1)
+    again = Emptyings((), {}, ((told.new[0], spans),))
+    late = [row(6, 9, 1), row(7, 14, 1)]
+    assert merge(spark, tables, late, again) == Merged(changed=1)
+    assert ids() == [4, 5, 7]
 
 
 @pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)

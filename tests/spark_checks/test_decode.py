@@ -60,8 +60,10 @@ def carried(image, reference):
     return image
 
 
-@pytest.mark.parametrize("reference", ["oms-community/canal@1", "oms-community/canal@2", "dts/canal@1", "dts/canal@2"])
-def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic, tmp_path, reference):
+@pytest.mark.parametrize("reference", ["oms-community/canal@1", "dts/canal@1"])  # the latest are in test_every_subject
+def test_every_row_of_a_topic_of_an_older_version_comes_out_as_it_went_in(
+    spark, broker, make_topic, tmp_path, reference
+):
     fractions = reference != "oms-community/canal@1"
     topic = make_topic([(0, value) for value in rendered(reference, 1_500, fractions=fractions)])
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})

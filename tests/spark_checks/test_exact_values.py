@@ -1,6 +1,12 @@
-"""Values that Hypothesis makes go through broker, Spark and tables, and are read back as they were."""
+"""Values that Hypothesis makes go through broker, Spark and tables, and are read back as they were.
+
+`CDC_EXACT_VALUES=1 pytest tests/spark_checks/test_exact_values.py` is the long form: in Delta and Iceberg as many
+as in Parquet.
+"""
 
 import base64
+import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -12,15 +18,21 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, scope_of
 
+from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.lakehouse.addresses import HISTORY
+from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
 from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 
 DIGITS = 38
 ROWS = 260
 """Each row has a decimal of every scale, and as many wall-clock times, instants and byte strings: 10,140 of each."""
+WHOLE = "CDC_EXACT_VALUES" in os.environ
+SCALES_OF_A_LAKEHOUSE = range(DIGITS + 1) if WHOLE else (0, 19, 38)
+ROWS_OF_A_LAKEHOUSE = ROWS if WHOLE else 30
 
 TYPES = {
     f"{kind}_{number}": told.format(number)
@@ -71,34 +83,59 @@ def canonical(value):
     return f"{value:f}".replace("-0", "0") if not value else f"{value:f}"
 
 
-@pytest.fixture(scope="module")
-def topic(make_topic, values):
+def write_topic(make_topic, table, values):
+    """A topic of inserts, one for each row."""
     renderer = Renderer(CATALOGUE.version(REFERENCE), Terms())
     events = [
-        Event("insert", TABLE, None, {name: canonical(value) for name, value in row.items()}, 0, 0, str(number))
+        Event("insert", table, None, {name: canonical(value) for name, value in row.items()}, 0, 0, str(number))
         for number, row in enumerate(values)
     ]
     return make_topic([(number % 2, renderer.render(event)) for number, event in enumerate(events)], partitions=2)
 
 
 def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were(
-    spark, broker, topic, values, tmp_path
+    spark, broker, make_topic, values, tmp_path
 ):
     assert len(values) * (DIGITS + 1) >= 10_000
+    topic = write_topic(make_topic, TABLE, values)
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
     decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
     assert decoded.report["ledger"]["conforming"] == len(values)
 
-    rows = read_table(tmp_path, "exact.values")
+    check_files(tmp_path, values)
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_values_in_delta_and_iceberg_are_read_back_as_they_were_with_and_without_spark(
+    spark, broker, make_topic, values, tmp_path, table_format
+):
+    names = [name for name in TYPES if int(name.split("_")[1]) in SCALES_OF_A_LAKEHOUSE]
+    values = [{name: row[name] for name in names} for row in values[:ROWS_OF_A_LAKEHOUSE]]
+    table, tables = (
+        replace(TABLE, types={name: TYPES[name] for name in names}),
+        open_lakehouse(table_format, str(tmp_path)),
+    )
+    source = read_topics(spark, broker.bootstrap, [write_topic(make_topic, table, values)], parse_range(), {})
+    decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path), tables), fail_on="error")
+
+    check_files(tmp_path, values)
+    found = spark.table(tables.addresses.find(HISTORY, TableName("exact", None, "values")))
+    assert found.orderBy(found._position.cast("bigint")).select("after.*").toArrow().to_pylist() == values
+
+
+def check_files(directory, values):
+    """The files that count hold the values, as pyarrow and DuckDB read them, and of the types they should have."""
+    rows = read_table(directory, "exact.values")
     assert [row["after"] for row in sorted(rows, key=lambda row: int(row["_position"]))] == values
     assert not any(row["_raw"] for row in rows)
 
     duckdb.sql("SET TimeZone = 'UTC'")
     read = duckdb.sql(
-        f"SELECT after.* FROM read_parquet({table_files(tmp_path, 'exact.values')}) ORDER BY _position::BIGINT"
+        f"SELECT after.* FROM read_parquet({table_files(directory, 'exact.values')}) ORDER BY _position::BIGINT"
     )
     told = dict(zip(read.columns, map(str, read.types), strict=True))
-    assert {name: told[name] for name in ("exact_7", "wall_7", "instant_7", "bytes_7")} == {
-        "exact_7": "DECIMAL(38,7)", "wall_7": "TIMESTAMP", "instant_7": "TIMESTAMP WITH TIME ZONE", "bytes_7": "BLOB",
+    assert {name: told[name] for name in ("exact_19", "wall_19", "instant_19", "bytes_19")} == {
+        "exact_19": "DECIMAL(38,19)", "wall_19": "TIMESTAMP", "instant_19": "TIMESTAMP WITH TIME ZONE",
+        "bytes_19": "BLOB",
     }  # fmt: skip
     assert read.to_arrow_table().to_pylist() == values

@@ -4,16 +4,21 @@ import datetime as dt
 import json
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from canonical_outputs import delta_files, iceberg_files
 from lakehouse import change, typed
 from pyspark import SparkConf
 from topics import rendered, scope_of
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.emptied_tables import tell_unfollowed
 from cdc_contracts.spark_checks.lakehouse.addresses import (
     CURRENT,
     DELETED,
@@ -22,6 +27,7 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
     DeltaDirectory,
     IcebergDirectory,
     parse_schema,
+    quote,
 )
 from cdc_contracts.spark_checks.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
@@ -83,14 +89,85 @@ def test_a_write_is_there_once_and_the_table_grows_by_columns_of_every_kind(spar
         ensure_table(spark, identifier, addresses.format, SMALL.arrow, {"table": "shop.orders"})
 
 
+TIMES = [
+    dt.datetime.fromisoformat(text)
+    for text in ("0001-01-01", "1582-10-04T23:59:59.999999", "1899-12-31T23:59:59.999999", "9999-12-31T23:59:59.999999")
+]
+APPLE = "\U0001f34e"
+EDGES = {
+    "wall": (pa.timestamp("us"), TIMES),
+    "instant": (pa.timestamp("us", tz="UTC"), [time.replace(tzinfo=dt.UTC) for time in TIMES]),
+    "day": (pa.date32(), [time.date() for time in TIMES]),
+    "whole": (pa.decimal128(38, 0), [Decimal("9" * 38), Decimal("-" + "9" * 38), Decimal(0), None]),
+    "part": (pa.decimal128(38, 38), [Decimal(f"{sign}0.{'9' * 38}") for sign in ("", "-")] + [Decimal("0E-38"), None]),
+    "bytes": (pa.binary(), [b"", b"\xff" * 40, b"\0", None]),
+    # Files tell the first characters of what they hold, and a table is searched by that.
+    "te.xt `": (pa.string(), ["", APPLE * 33 + "z", "\uffff" * 40, "\U0010ffff" * 40]),
+    "new\nline": (pa.string(), [None, "\0", "z" * 31 + APPLE, "é" * 40]),
+}
+
+
+def literal(value):
+    """A value as SQL writes it."""
+    if isinstance(value, bytes):
+        return f"X'{value.hex()}'"
+    if isinstance(value, dt.datetime):
+        return f"timestamp{'' if value.tzinfo else '_ntz'}'{value.replace(tzinfo=None)}{'Z' if value.tzinfo else ''}'"
+    if isinstance(value, dt.date):
+        return f"date'{value}'"
+    return f"{value:f}BD" if isinstance(value, Decimal) else f"'{value}'"
+
+
+def test_values_at_the_edges_are_read_and_found_as_they_were_with_and_without_spark(spark, addresses, tmp_path):
+    name, found = TableName("db", None, "edges"), {"delta": "db.edges", "iceberg": "db/edges"}[addresses.format]
+    identifier, schema = addresses.find(HISTORY, name), pa.schema({one: kind for one, (kind, _) in EDGES.items()})
+    rows = [{one: values[number] for one, (_, values) in EDGES.items()} for number in range(4)]
+    ensure_table(spark, identifier, addresses.format, schema, {})
+    open_lakehouse(addresses.format, str(tmp_path)).prepare(spark)
+    for row in rows:  # in files of their own
+        frame = spark.createDataFrame(pa.Table.from_pylist([row], schema=schema), spark_schema(schema))
+        frame.coalesce(1).writeTo(identifier).append()
+
+    folder = tmp_path / "a b%20c" / "tables" / found
+    files = delta_files(folder) if addresses.format == "delta" else iceberg_files(folder)
+    tables = [pq.read_table(path, partitioning=None) for path in files]
+    assert sorted((list(one.to_pylist()[0].values()) for one in tables), key=str) == sorted(
+        (list(row.values()) for row in rows), key=str
+    )
+    assert {table.schema.types[1] for table in tables} == {pa.timestamp("us", tz="UTC")}
+    duckdb.sql("SET TimeZone = 'UTC'")
+    read = duckdb.sql(f"FROM read_parquet({files})").to_arrow_table().rename_columns(schema.names).to_pylist()
+    assert sorted(read, key=str) == sorted(rows, key=str)
+    assert sorted(spark.table(identifier).toArrow().to_pylist(), key=str) == sorted(rows, key=str)
+
+    wanted = [(one, value) for one, (_, values) in EDGES.items() for value in values if value is not None]
+    counted = " UNION ALL ".join(
+        f"SELECT {number} AS number, count(*) AS rows FROM {identifier} WHERE {quote(one)} = {literal(value)}"
+        for number, (one, value) in enumerate(wanted)
+    )
+    assert dict(spark.sql(counted).collect()) == dict.fromkeys(range(len(wanted)), 1)
+
+
+STATEMENTS = [
+    {
+        "database": "shop", "table": "orders", "type": "DDL", "isDdl": True, "id": 61 + number, "sql": sql,
+        "es": 1718000000000, "ts": 1718000001000,
+    }
+    for number, sql in enumerate(["RENAME TABLE orders TO old_orders", "truncate table Orders", "DROP TABLE others"])
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
-def test_a_run_that_was_cut_off_before_its_record_is_completed_by_running_it_again(spark, tmp_path, table_format):
+def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_table_leaves_its_history(
+    spark, tmp_path, table_format
+):
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 60)) + b"\n")
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, STATEMENTS)))
     out, scope = tmp_path / "out", scope_of("dts/canal@2")
     tables = open_lakehouse(table_format, str(out), catalogue=scope.catalogue)
 
-    def decode():
-        source = read_files([tmp_path / "a.jsonl"], parse_range("earliest", "latest"), tasks=2)
+    def decode(name="a.jsonl"):
+        source = read_files([tmp_path / name], parse_range("earliest", "latest"), tasks=2)
         return decode_input(spark, source, scope, Output(str(out), tables), fail_on="error").record
 
     def content():
@@ -116,6 +193,14 @@ def test_a_run_that_was_cut_off_before_its_record_is_completed_by_running_it_aga
     assert again["tables"][0]["rows"] == table["rows"]
     assert again["tables"][0]["commit"] == table["commit"]
     assert content() == before
+    emptied = decode("b.jsonl")
+    assert emptied["tables"][0]["commit"]["current"] == {
+        "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0,
+    }  # fmt: skip
+    assert content() == [before[0], []]
+    assert list(tell_unfollowed(emptied)) == [
+        f"current rows do not follow: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
+    ]
     assert not list((out / "staged").iterdir())
 
 

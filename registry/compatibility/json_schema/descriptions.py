@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route, Step
 from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
+from cdc_contracts.registry.pointers import split_reference
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("if", "then", "else", "not")
@@ -33,10 +34,8 @@ def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
 
 def follow(document: Any, reference: str) -> Any:
     """Return what a reference inside the document leads to, None where it leads nowhere."""
-    if reference == "#":
-        return document
-    parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/"))
-    return value_at(document, parts) if reference.startswith("#/") else None
+    parts = split_reference(reference)
+    return None if parts is None else value_at(document, parts)
 
 
 def name_members(document: Any, schemas: Iterable[Any]) -> set[str]:

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.drafts import has_siblings_of_ref
+from cdc_contracts.registry.json_schemas.keywords import BY_NAME, VALUES
+from cdc_contracts.registry.pointers import split_reference
 
 ANY: Final = "any"
 NEVER: Final = "never"
@@ -137,13 +139,9 @@ class ShapeReader:
         return self._read[target_at]
 
     def _resolve(self, reference: Any) -> tuple[Any, Parts] | None:
-        if not isinstance(reference, str) or self._moved or not reference.startswith("#"):
-            return None
-        if "%" in reference or (reference != "#" and not reference.startswith("#/")):
-            return None
-        parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in reference[2:].split("/") if reference[1:])
-        value = value_at(self.document, parts)
-        return None if value is None else (value, parts)
+        parts = split_reference(reference) if isinstance(reference, str) and not self._moved else None
+        value = None if parts is None else value_at(self.document, parts)
+        return None if parts is None or value is None else (value, parts)
 
 
 def value_at(document: Any, parts: Parts) -> Any:
@@ -160,13 +158,15 @@ def value_at(document: Any, parts: Parts) -> Any:
 
 def _has_inner_id(document: Any) -> bool:
     """Say whether a schema inside has a name of its own: references in it start from there."""
-    waiting = list(document.values()) if isinstance(document, dict) else []
+    waiting = [document]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, dict):
-            if isinstance(one.get("$id"), str) or isinstance(one.get("id"), str):
-                return True
-            waiting.extend(one.values())
-        elif isinstance(one, list):
+        if isinstance(one, list):
             waiting.extend(one)
+        elif isinstance(one, dict):
+            if one is not document and (isinstance(one.get("$id"), str) or isinstance(one.get("id"), str)):
+                return True
+            below = {word: part for word, part in one.items() if word not in VALUES}
+            named = [below.pop(word) for word in BY_NAME & below.keys() if isinstance(below[word], dict)]
+            waiting.extend((*below.values(), *(part for parts in named for part in parts.values())))
     return False

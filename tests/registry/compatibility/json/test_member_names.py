@@ -9,6 +9,7 @@ from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.schema_documents import JSON, read_schema
+from cdc_contracts.registry.server.bundling import bundle
 
 NAMES = (
     "type", "items", "$ref", "additionalProperties", "unevaluatedProperties", "properties", "required", "enum", "const",
@@ -60,3 +61,12 @@ def test_the_name_of_a_member_decides_nothing(plain, name):
 def test_the_draft_of_a_schema_is_told_by_its_keywords_and_not_by_its_members():
     assert draft_of(members({"$defs": TEXT, "k": members({"$anchor": TEXT})})) == jsonschema_rs.Draft7
     assert draft_of(members({"k": members({"x": {"$anchor": "a"}})})) == jsonschema_rs.Draft202012
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_member_refers_to_is_found_where_schemas_are_bundled(name):
+    row = read_schema(json.dumps(NARROW), type=JSON, name="row")
+    text = json.dumps(members({name: {"$ref": "row.json"}, "k": {"const": {"$ref": "row.json"}}}))
+    document = bundle(read_schema(text, type=JSON, name="x", references={"row.json": row})).document
+    assert document["properties"] == {name: {"$ref": "#/$defs/row.json"}, "k": {"const": {"$ref": "row.json"}}}
+    assert document["$defs"] == {"row.json": NARROW}

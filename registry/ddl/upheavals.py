@@ -1,0 +1,87 @@
+"""DDL messages that take rows away: which tables a statement empties, and which it changes in ways nobody can follow.
+
+No text whatever makes this fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.ddl.alterations import actions_of
+from cdc_contracts.registry.ddl.columns import read_name
+from cdc_contracts.registry.ddl.grammars import Grammar, as_written
+from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
+from cdc_contracts.registry.ddl.words import TEXT, DdlError, Words, read_words, statements_of
+
+_CONCERNS: Final = re.compile(r"\b(?:truncate|drop|rename|exchange)\b", re.IGNORECASE)
+_OF_COLUMNS: Final = ("COLUMN", "INDEX", "KEY", "CONSTRAINT", "PARTITION", "SUBPARTITION")
+_OF_PARTITIONS: Final = (("TRUNCATE", "PARTITION"), ("TRUNCATE", "SUBPARTITION"), ("DROP", "PARTITION"),
+                         ("DROP", "SUBPARTITION"), ("EXCHANGE", "PARTITION"), ("EXCHANGE", "SUBPARTITION"))  # fmt: skip
+
+
+class Upheaval(NamedTuple):
+    """A table whose rows a statement takes away: all of them (`emptied`), or some, or to another table."""
+
+    table: tuple[str, ...]
+    statement: str
+    emptied: bool
+
+
+def read_upheavals(text: str | None) -> tuple[Upheaval, ...]:
+    """Return what a text takes away by TRUNCATE, DROP TABLE or RENAME, or from partitions; names stay as written.
+
+    Never raises: what cannot be read, or is longer than `MOST_CHARACTERS`, takes nothing away.
+    """
+    if not text or len(text) > MOST_CHARACTERS or not _CONCERNS.search(text):
+        return ()
+    try:
+        return tuple(_read(text, as_written(text)))
+    except Exception:  # noqa: BLE001  the text is anybody's, and no message may stop a run
+        return ()
+
+
+def _read(text: str, grammar: Grammar) -> Iterator[Upheaval]:
+    for statement in statements_of(read_words(text, grammar.name)):
+        try:
+            yield from list(_read_statement(statement, grammar))
+        except DdlError:
+            continue
+
+
+def _read_statement(words: Words, grammar: Grammar) -> Iterator[Upheaval]:
+    if words.takes("TRUNCATE"):
+        words.takes("TABLE")
+        yield Upheaval(read_name(words, grammar), "TRUNCATE", emptied=True)
+    elif words.takes("DROP", "TABLE"):
+        words.takes("IF", "EXISTS")
+        for name in words.split():
+            yield Upheaval(read_name(name, grammar), "DROP TABLE", emptied=True)
+    elif words.takes("RENAME"):
+        if words and (rest := words.take("a name")).kind == TEXT:  # sqlglot cuts no further
+            words = Words(read_words(rest.text, grammar.name))
+        words.takes("TABLE")
+        for pair in words.split():
+            yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
+            if pair.takes("TO"):
+                yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
+    elif words.takes("ALTER"):
+        yield from _read_alteration(words, grammar)
+
+
+def _read_alteration(words: Words, grammar: Grammar) -> Iterator[Upheaval]:
+    for noise in ("ONLINE", "OFFLINE", "IGNORE"):
+        words.takes(noise)
+    if not words.takes("TABLE"):
+        return
+    words.takes("IF", "EXISTS")
+    table = read_name(words, grammar)
+    for action in actions_of(words):
+        for told in _OF_PARTITIONS:
+            if action.sees(*told):
+                yield Upheaval(table, " ".join(told), emptied=False)
+        if action.takes("RENAME") and not any(action.sees(word) for word in _OF_COLUMNS):
+            yield Upheaval(table, "RENAME", emptied=False)
+            if action.takes("TO") or action.takes("AS") or action:
+                yield Upheaval(read_name(action, grammar), "RENAME", emptied=False)
