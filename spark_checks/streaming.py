@@ -190,13 +190,14 @@ class Follow:
             self.whole = self._rolling_up_to(number - 1)
         key = WriteKey(str(self._checkpoint.query), number)
         there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
-        source = wanted.input(by_topic(there), headers=wanted.command == DECODE)
+        # The first batch of topics that hold nothing yet is a run of nothing, and the output has to know of it.
+        source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         try:
             tally, repeats = self._judge(source, scope, key)
         except RecordsGone as error:
             raise RecordsGone(
-                error.what, where=error.where, mend="Follow with a new checkpoint, and --new-epoch where rows are "
-                "kept; and let the topic keep its records longer (retention.ms).",
+                error.what, where=error.where, mend="Follow with a new checkpoint --from earliest, and with "
+                "--new-epoch where rows are kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
         self.whole.add(number, tally, spans, repeats)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))

@@ -100,6 +100,18 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     assert all(row["end"] - row["start"] == row["read"] + row["gaps"] for row in ledger)
 
 
+def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does(call, broker, make_topic, here):
+    topic = make_topic(partitions=2)
+    follow = ["decode", topic, "--to", "out", "--follow", "--once"]
+    code, said, report = call(*follow)
+    assert (code, report["ledger"]["read"]) == (4, 0), said
+    produce(broker, topic, VALUES[:10])
+    code, said, report = call(*follow)
+    assert (code, report["ledger"]["read"]) == (0, 10), said
+    rows = [*read_table(here / "out", "changes"), *read_table(here / "out", "control")]
+    assert sorted(places(rows)) == [(0, offset) for offset in range(10)]
+
+
 def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_epoch(call, broker, make_topic, here):
     topic = make_topic([(0, value) for value in VALUES[:50]])
     follow = ["decode", topic, "--to", "out", "--follow", "--once"]
