@@ -70,8 +70,8 @@ class Changelog:
 
     `messages`: partition and value. `rows`: by table, in order of partition and offset, what `tables/` has to hold:
     `_op`, `_partition`, `_offset`, `_position` and typed images. `current`: by table and key the row that is there at
-    the end, with what it is there by; `gone`: the keys that were there once. `counts`: messages by partition and
-    outcome.
+    the end, with what it is there by; `gone`: the keys that were deleted since their table was emptied. `counts`:
+    messages by partition and outcome.
     """
 
     messages: list[tuple[int, bytes | None]] = field(default_factory=list)
@@ -94,8 +94,8 @@ def write_changelog(count: int, *, seed: int = 7, partitions: int = 3) -> Change
     """Return the changelog of `count` messages.
 
     About 97 in a hundred are inserts, updates (some of the key) and deletes; between them come tombstones, messages
-    without a row, messages with a member that nobody knows (decoded all the same), and messages that drift or mean
-    harm. The messages of a row are in one partition until its key changes.
+    without a row, now and then a TRUNCATE, messages with a member that nobody knows (decoded all the same), and
+    messages that drift or mean harm. The messages of a row are in one partition until its key changes.
     """
     draw = Random(seed)
     sources = [_Source(table, draw) for table in TABLES]
@@ -110,7 +110,11 @@ def write_changelog(count: int, *, seed: int = 7, partitions: int = 3) -> Change
             log.add(number // 401 % partitions, None, TOMBSTONE)
         elif number % 97 == 96:
             op = ("heartbeat", "begin", "commit", "ddl")[number // 97 % 4]
-            log.add(number // 97 % partitions, renderer.render(_control(op, source.table, number, moment)), CONTROL)
+            empties = op == "ddl" and number // 388 % 31 == 6
+            event = _control(op, source.table, number, moment, empties=empties)
+            log.add(number // 97 % partitions, renderer.render(event), CONTROL)
+            if empties:
+                source.empty(log)
         elif number % 61 == 60:
             event = replace(source.peek(), event_time=moment, position=str(number))
             hurt = _HARM[number // 61 % len(_HARM)]
@@ -188,6 +192,12 @@ class _Source:
             gone.discard(key)
             current[key] = {**facts, **after}
 
+    def empty(self, log: Changelog) -> None:
+        """The table has no rows any more, and nothing of it has to be known."""
+        self._live.clear()
+        log.current[self._name].clear()
+        log.gone[self._name].clear()
+
     def _row(self, key: int) -> dict[str, str | None]:
         return {name: self._pick(name) for name in self._pools} | self._key(key)
 
@@ -212,9 +222,11 @@ class _Source:
         return {name: None if text is None else meaning[name][text] for name, text in image.items()}
 
 
-def _control(op: str, table: SourceTable, number: int, moment: int) -> Event:
+def _control(op: str, table: SourceTable, number: int, moment: int, *, empties: bool) -> Event:
     told = table if op == "ddl" else None
     text = f"ALTER TABLE {table.name} COMMENT = 'number {number}'" if op == "ddl" else None
+    if empties:
+        text = f"TRUNCATE TABLE `{table.database}`.`{table.name}`"
     return Event(op, told, None, None, moment, moment, str(number), None, text, "ALTER" if op == "ddl" else None)
 
 
