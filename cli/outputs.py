@@ -97,6 +97,12 @@ class OutputOptions:
             from cdc_contracts.spark_checks.lakehouse.addresses import parse_schema
 
             parse_schema(self.target.removeprefix(SCHEMA), self.table_format.value)
+        path = Path(self.directory)
+        file = next((one for one in (path, *path.parents) if one.is_file()), None)
+        if file is not None:
+            raise UsageError(
+                f"{file} is a file, and no directory", mend="give a directory, which need not be there yet"
+            )
 
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""

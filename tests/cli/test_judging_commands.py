@@ -230,6 +230,8 @@ def test_the_formats_that_can_be_asked_for_are_those_there_are():
         (["--to", "table:lake.db", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
         (["--to", "out", "--files", "out", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
         (["--to", "table:lake", "--files", "out", "--table-format", "iceberg"], "is written CATALOG.DB"),
+        (["--to", "a.jsonl"], "a.jsonl is a file, and no directory"),
+        (["--to", "a.jsonl/out"], "a.jsonl is a file, and no directory"),
     ],
 )
 def test_options_of_tables_that_do_not_go_together_are_refused_before_spark_starts(here, capsys, options, told):
