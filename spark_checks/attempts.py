@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableName
+from cdc_contracts.registry.canonical.upheavals import TableUpheaval
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.emptied_tables import find_emptied, settle_upheavals
@@ -108,12 +109,7 @@ class Attempt:
         query = None if self.key is None else self.key.writer
         repeats = look_for_repeats(self.session, runs, past, self.place, judged, scope.catalogue, query=query)
         report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
-        known = past.layouts(without=self.gone)
-        layouts = settle_layouts(known, scope.terms.tables, judged)
-        upheavals = settle_upheavals(judged.upheavals.all(), {**known, **layouts})
-        past_ones = [one for one in past if one.run not in self.gone]
-        emptied = find_emptied(upheavals, spans, past_ones, {**known, **layouts})
-        self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
+        upheavals, emptied = self._settle(judged, past)
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self.run, scope.declared, self.key, spans, self.topics)
         tables = self._type(judged, repeats, emptied)
@@ -155,6 +151,18 @@ class Attempt:
         if self.replay is not None:
             return Quarantine.LEFT
         return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
+
+    def _settle(
+        self, judged: TaskResult, past: PastRuns
+    ) -> tuple[tuple[TableUpheaval, ...], dict[TableName, Emptyings]]:
+        """Settle the layouts of tables; return what takes rows away from them, and which rows of which table."""
+        known = past.layouts(without=self.gone)
+        layouts = settle_layouts(known, self.scope.terms.tables, judged)
+        upheavals = settle_upheavals(judged.upheavals.all(), {**known, **layouts})
+        others = [one for one in past if one.run not in self.gone]
+        emptied = find_emptied(upheavals, self.source.spans, others, {**known, **layouts})
+        self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
+        return upheavals, emptied
 
     def _type(
         self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
