@@ -36,12 +36,12 @@ from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.violations import open_validator
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.broker import running_broker
 from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo import PARTITIONS, produce
+from cdc_contracts.spark_checks.kafka.broker import running_broker
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.session import open_session
 from cdc_contracts.spark_checks.sources import read_topics
 

@@ -59,8 +59,8 @@ def demo(
 
 def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack) -> Input:
     from cdc_contracts.spark_checks import demo as story
-    from cdc_contracts.spark_checks.broker import running_broker
-    from cdc_contracts.spark_checks.offsets import parse_range
+    from cdc_contracts.spark_checks.kafka.broker import running_broker
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     broker = stack.enter_context(running_broker(target / "broker", say=console.say))
     topic = f"{story.TOPIC}.{broker.pid}"

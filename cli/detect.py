@@ -79,8 +79,8 @@ def _hear_topics(
     properties: Mapping[str, str],
 ) -> None:  # fmt: skip
     from cdc_contracts.registry.detection.samples import hear_batches
-    from cdc_contracts.spark_checks.consumer import open_reader
-    from cdc_contracts.spark_checks.excerpts import read_sample
+    from cdc_contracts.spark_checks.kafka.consumer import open_reader
+    from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
     if not topics or bootstrap is None:
         raise UsageError("which topic of which broker?", mend="cdc-contracts detect topic NAME -b HOST:PORT")

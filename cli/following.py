@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
     from cdc_contracts.registry.tally import Source
-    from cdc_contracts.spark_checks.batches import Batch, Pace
-    from cdc_contracts.spark_checks.epochs import Wanted
-    from cdc_contracts.spark_checks.metrics import Metrics
-    from cdc_contracts.spark_checks.offsets import Range
+    from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.stopping import Stop
-    from cdc_contracts.spark_checks.streaming import Follow
+    from cdc_contracts.spark_checks.streams.batches import Batch, Pace
+    from cdc_contracts.spark_checks.streams.epochs import Wanted
+    from cdc_contracts.spark_checks.streams.metrics import Metrics
+    from cdc_contracts.spark_checks.streams.streaming import Follow
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Following:
 
     @property
     def pace(self) -> Pace:
-        from cdc_contracts.spark_checks.batches import Pace
+        from cdc_contracts.spark_checks.streams.batches import Pace
 
         return Pace(once=self.once, interval=self.interval, max_offsets=self.max_offsets, grace=self.grace)
 
@@ -102,7 +102,7 @@ class Place:
     packages: Sequence[str] | None
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
-        from cdc_contracts.spark_checks.epochs import Wanted
+        from cdc_contracts.spark_checks.streams.epochs import Wanted
 
         tasks = session.sparkContext.defaultParallelism
         return Wanted(command, self.bootstrap, tuple(self.topics), self.properties, self.start, tasks)
@@ -154,7 +154,7 @@ class Teller:
         self._write_metrics()
 
     def _write_metrics(self) -> None:
-        from cdc_contracts.spark_checks.metrics import write_metrics
+        from cdc_contracts.spark_checks.streams.metrics import write_metrics
 
         if (target := self.metrics_file) is not None:
             self._try(lambda: write_metrics(self.metrics, target))
@@ -172,8 +172,8 @@ class Teller:
 
 def follow_audit(following: Following, place: Place, scope: Scope | Undetected, ending: Ending) -> None:
     """Judge every message of topics, those that are there and those that come."""
-    from cdc_contracts.spark_checks.epochs import AUDIT
-    from cdc_contracts.spark_checks.following import open_audit
+    from cdc_contracts.spark_checks.streams.epochs import AUDIT
+    from cdc_contracts.spark_checks.streams.following import open_audit
 
     if following.checkpoint is None:
         raise UsageError("a stream needs a checkpoint", mend="give --checkpoint DIR; it stays from start to start")
@@ -188,8 +188,8 @@ def follow_decode(
     output: outputs.OutputOptions,
 ) -> None:
     """Decode the messages of topics, those that are there and those that come."""
-    from cdc_contracts.spark_checks.epochs import DECODE
-    from cdc_contracts.spark_checks.following import open_decode
+    from cdc_contracts.spark_checks.streams.epochs import DECODE
+    from cdc_contracts.spark_checks.streams.following import open_decode
 
     checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
     opened = partial(open_decode, output=output.open(scope.catalogue), new_epoch=following.new_epoch)
@@ -202,9 +202,9 @@ def _follow(
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
     from cdc_contracts.registry.reports.kinds import check_place
-    from cdc_contracts.spark_checks.checkpoints import Checkpoint
-    from cdc_contracts.spark_checks.metrics import Metrics, serving_metrics
     from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+    from cdc_contracts.spark_checks.streams.metrics import Metrics, serving_metrics
 
     teller = Teller(ending, Metrics(), following.metrics_file)
     if following.metrics_file is not None:

@@ -94,7 +94,7 @@ class OutputOptions:
                 mend="DIR is where changes, control, quarantine, ledger and the records of runs go",
             )
         if named:
-            from cdc_contracts.spark_checks.lakehouse.addresses import parse_schema
+            from cdc_contracts.spark_checks.tables.lakehouse.addresses import parse_schema
 
             parse_schema(self.target.removeprefix(SCHEMA), self.table_format.value)
         path = Path(self.directory)
@@ -107,8 +107,8 @@ class OutputOptions:
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
         from cdc_contracts.spark_checks.decoding import Output
-        from cdc_contracts.spark_checks.runs import RunDirectory
-        from cdc_contracts.spark_checks.table_formats import open_tables
+        from cdc_contracts.spark_checks.runs.directory import RunDirectory
+        from cdc_contracts.spark_checks.tables.table_formats import open_tables
 
         options: dict[str, Any] = {}
         if self.table_format is not TableFormat.PARQUET:
@@ -169,7 +169,7 @@ def tell_repeats(repeats: Mapping[str, Any]) -> None:
 
 def tell_upheavals(record: Mapping[str, Any] | None) -> None:
     """Tell on stderr which statements of the source current rows do not follow."""
-    from cdc_contracts.spark_checks.emptied_tables import tell_unfollowed
+    from cdc_contracts.spark_checks.runs.emptied_tables import tell_unfollowed
 
     for line in tell_unfollowed(record) if record is not None else ():
         console.say(f"  {line}")

@@ -73,7 +73,7 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
 
     from cdc_contracts.registry.reports.wording import count_of
     from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
-    from cdc_contracts.spark_checks.runs import RunDirectory
+    from cdc_contracts.spark_checks.runs.directory import RunDirectory
 
     runs = RunDirectory(directory)
     found = list_quarantine(runs)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
-    from cdc_contracts.spark_checks.bookmarks import Offsets
+    from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
+    from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.message_files import FileInput
-    from cdc_contracts.spark_checks.offsets import Range
     from cdc_contracts.spark_checks.sources import Input, TopicInput
 
 Bootstrap = Annotated[
@@ -144,7 +144,7 @@ def spark_session(
     """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
     from pyspark import SparkContext
 
-    from cdc_contracts.spark_checks.failures import outliving
+    from cdc_contracts.spark_checks.kafka.failures import outliving
     from cdc_contracts.spark_checks.session import open_session
 
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
@@ -173,8 +173,8 @@ def parse_topic_options(
     start: str | None, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
 ) -> tuple[Range, dict[str, str]]:
     """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
-    from cdc_contracts.spark_checks.clients import read_client_properties
-    from cdc_contracts.spark_checks.offsets import parse_range
+    from cdc_contracts.spark_checks.kafka.clients import read_client_properties
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
 
@@ -196,8 +196,8 @@ def open_files(
     paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
 ) -> FileInput:
     """Return the messages of files in a range, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.message_files import read_files
-    from cdc_contracts.spark_checks.offsets import parse_range
     from cdc_contracts.spark_checks.slices import parse_fraction
 
     fraction = parse_fraction(sample) if sample is not None else None
@@ -234,7 +234,7 @@ def finish(
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
 ) -> None:  # fmt: skip
     """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
-    from cdc_contracts.spark_checks.bookmarks import write_bookmarks
+    from cdc_contracts.spark_checks.kafka.bookmarks import write_bookmarks
 
     told = reports.compare_with(report, known, new_baseline)
     if told["verdict"] != report["verdict"] and code == EXIT_CODES[report["verdict"]]:
@@ -246,7 +246,7 @@ def finish(
 
 
 def _tell_ranges(source: TopicInput | FileInput) -> None:
-    from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
+    from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
     for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
         console.say(f"{topic}: --from '{words['from']}' --until '{words['to']}'")

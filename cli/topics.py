@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope, Undetected
-    from cdc_contracts.spark_checks.bookmarks import Offsets
+    from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
     from cdc_contracts.spark_checks.sources import Input
 
 Judge = Callable[..., "Scope | Undetected"]
@@ -119,7 +119,7 @@ def _check_choice(topics: Sequence[str] | None, brokers: running.Brokers) -> re.
 
 def _since(reading: running.Reading, brokers: running.Brokers) -> Offsets | None:
     """Return where the last run ended; None where the run is to begin anew."""
-    from cdc_contracts.spark_checks.bookmarks import read_bookmarks
+    from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
 
     if brokers.since_last is None:
         return None

@@ -88,9 +88,9 @@ def _read_file(path: str, place: Place) -> Found:
 
 def _read_topic(topic: str, place: Place) -> Found:
     from cdc_contracts.registry.origins import found_in
-    from cdc_contracts.spark_checks.clients import read_client_properties
-    from cdc_contracts.spark_checks.consumer import open_reader
-    from cdc_contracts.spark_checks.excerpts import read_record
+    from cdc_contracts.spark_checks.kafka.clients import read_client_properties
+    from cdc_contracts.spark_checks.kafka.consumer import open_reader
+    from cdc_contracts.spark_checks.kafka.excerpts import read_record
 
     if place.bootstrap is None or place.partition is None or place.offset is None:
         mend = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"

@@ -16,15 +16,15 @@ from cdc_contracts.registry.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.spark_checks.attempts import Attempt, Replay
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.outputs import Output
-from cdc_contracts.spark_checks.past_runs import PastRun, PastRuns
-from cdc_contracts.spark_checks.run_names import name_batch, name_run
+from cdc_contracts.spark_checks.runs.attempts import Attempt, Replay
+from cdc_contracts.spark_checks.runs.names import name_batch, name_run
+from cdc_contracts.spark_checks.runs.outputs import Output
+from cdc_contracts.spark_checks.runs.past import PastRun, PastRuns
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 from cdc_contracts.spark_checks.tasks import Watch
-from cdc_contracts.spark_checks.typed_tables import WriteKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,7 @@ from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from cdc_contracts.spark_checks.broker import Broker
+    from cdc_contracts.spark_checks.kafka.broker import Broker
 
 TOPIC: Final = "shop.changes"
 SUBJECT: Final = "oms-community/canal"

@@ -22,7 +22,7 @@ from cdc_contracts.registry.report import build_report
 from cdc_contracts.registry.scope import AUTO, Scope, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Work,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.reference import HALVES
 from cdc_contracts.registry.rulebook import find_rule
-from cdc_contracts.spark_checks.run_records import files_of
-from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.records import files_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

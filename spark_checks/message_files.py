@@ -16,7 +16,7 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.spark_checks.offsets import Range, by_topic, range_words, select
+from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, range_words, select
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.slices import keep
 from cdc_contracts.spark_checks.sources import windows_of

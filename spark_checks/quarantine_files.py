@@ -16,13 +16,13 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.offsets import bounds_of, by_topic, range_words
-from cdc_contracts.spark_checks.part_files import read_columns
-from cdc_contracts.spark_checks.run_records import files_of
-from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.records import files_of
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import check_whole
-from cdc_contracts.spark_checks.table_formats import PARQUET
+from cdc_contracts.spark_checks.tables.part_files import read_columns
+from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.past_runs import grown_layouts
-from cdc_contracts.spark_checks.runs import RunDirectory
+from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.past import grown_layouts
 from cdc_contracts.spark_checks.sinks import check_whole
+from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,8 +16,8 @@ from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.decoding import Decoded, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
-from cdc_contracts.spark_checks.run_names import name_replay
-from cdc_contracts.spark_checks.table_formats import PARQUET
+from cdc_contracts.spark_checks.runs.names import name_replay
+from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

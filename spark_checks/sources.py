@@ -15,11 +15,11 @@ from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.windows import share_windows
-from cdc_contracts.spark_checks.bookmarks import Offsets
-from cdc_contracts.spark_checks.consumer import open_reader
-from cdc_contracts.spark_checks.failures import reading
-from cdc_contracts.spark_checks.kafka_source import list_topics, reading_options, resolve, topic_ids
-from cdc_contracts.spark_checks.offsets import Range, bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
+from cdc_contracts.spark_checks.kafka.consumer import open_reader
+from cdc_contracts.spark_checks.kafka.failures import reading
+from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.kafka.spark_source import list_topics, reading_options, resolve, topic_ids
 from cdc_contracts.spark_checks.slices import Windows, cut, spread
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from two_ends import JAVA, TwoEnds, order_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.spark_checks.broker import Broker
+    from cdc_contracts.spark_checks.kafka.broker import Broker
 
 MakeTopic = Callable[..., str]
 
@@ -85,7 +85,7 @@ def spark() -> Iterator[SparkSession]:
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A broker that also listens where only USER is let in."""
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
-    from cdc_contracts.spark_checks.broker import running_broker
+    from cdc_contracts.spark_checks.kafka.broker import running_broker
 
     with running_broker(tmp_path_factory.mktemp("broker"), say=print, user=USER) as running:
         yield running

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confluent_kafka import Producer
 
-    from cdc_contracts.spark_checks.broker import Broker
+    from cdc_contracts.spark_checks.kafka.broker import Broker
 
 Record = tuple[int, bytes | None] | tuple[int, bytes | None, Mapping[str, Any]]
 """Partition, value, and more arguments of the producer: key, timestamp, headers."""

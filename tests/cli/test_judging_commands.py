@@ -14,7 +14,7 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.judging import Judging
-from cdc_contracts.spark_checks import kafka_source
+from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
 
 ROOT = Path(__file__).parents[2]
 
@@ -215,7 +215,7 @@ def test_decode_says_where_the_rows_are(spark, here, capsys):
 
 def test_the_formats_that_can_be_asked_for_are_those_there_are():
     from cdc_contracts.cli.outputs import TableFormat
-    from cdc_contracts.spark_checks.table_formats import FORMATS, open_tables
+    from cdc_contracts.spark_checks.tables.table_formats import FORMATS, open_tables
 
     assert [one.value for one in TableFormat] == list(FORMATS)
     assert open_tables().name == "parquet"

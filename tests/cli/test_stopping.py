@@ -15,7 +15,7 @@ from topics import rendered, scope_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.spark_checks.auditing import audit_inputs
-from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.tasks import Watch

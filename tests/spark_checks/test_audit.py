@@ -12,8 +12,8 @@ from cdc_contracts.registry.report import Span, build_report
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]

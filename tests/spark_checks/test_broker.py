@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.spark_checks.broker import running_broker
+from cdc_contracts.spark_checks.kafka.broker import running_broker
 
 if TYPE_CHECKING:
-    from cdc_contracts.spark_checks.broker import Broker
+    from cdc_contracts.spark_checks.kafka.broker import Broker
 
 
 def can_connect(address: str) -> bool:

@@ -23,14 +23,14 @@ from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally
 from cdc_contracts.registry.terms import Severities, Terms
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.batches import Batch
-from cdc_contracts.spark_checks.checkpoints import Checkpoint, StreamSetup
-from cdc_contracts.spark_checks.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.metrics import MOST_PARTITIONS, Metrics, serving_metrics
-from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.past_runs import PastRun
-from cdc_contracts.spark_checks.rolling import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.runs.past import PastRun
+from cdc_contracts.spark_checks.streams.batches import Batch
+from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
+from cdc_contracts.spark_checks.streams.epochs import Wanted, check_checkpoint, check_output
+from cdc_contracts.spark_checks.streams.metrics import MOST_PARTITIONS, Metrics, serving_metrics
+from cdc_contracts.spark_checks.streams.rolling import Rolling, read_rolling, write_rolling
 
 CONTRACT = "oms-community/canal@2"
 

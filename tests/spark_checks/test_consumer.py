@@ -11,11 +11,11 @@ from producing import open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
-from cdc_contracts.spark_checks import consumer
-from cdc_contracts.spark_checks.consumer import open_reader
-from cdc_contracts.spark_checks.excerpts import read_record, read_sample
-from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.property_names import translate
+from cdc_contracts.spark_checks.kafka import consumer
+from cdc_contracts.spark_checks.kafka.consumer import open_reader
+from cdc_contracts.spark_checks.kafka.excerpts import read_record, read_sample
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.kafka.property_names import translate
 from cdc_contracts.spark_checks.sources import read_topics
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -255,7 +255,7 @@ def test_without_the_client_the_extra_to_install_is_named(monkeypatch):
 def test_reading_a_topic_imports_no_spark(broker, varied):
     program = (
         "import sys\n"
-        "from cdc_contracts.spark_checks.consumer import open_reader\n"
+        "from cdc_contracts.spark_checks.kafka.consumer import open_reader\n"
         f"with open_reader({broker.bootstrap!r}, {{}}) as reader:\n"
         f"    print(sum(batch.num_rows for batch in reader.read({{{varied!r}: {{0: (0, 9)}}}})))\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('pyspark', 'py4j')])\n"

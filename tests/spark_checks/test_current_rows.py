@@ -14,9 +14,9 @@ from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, 
 from cdc_contracts.registry.canonical.upheavals import TableUpheaval
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
-from cdc_contracts.spark_checks.lakehouse.current import CurrentTables, Merged
-from cdc_contracts.spark_checks.typed_tables import Emptyings
+from cdc_contracts.spark_checks.tables.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
+from cdc_contracts.spark_checks.tables.lakehouse.current import CurrentTables, Merged
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 COLUMNS = {
     "id": pa.int64(),

@@ -14,9 +14,9 @@ from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.run_names import name_run
+from cdc_contracts.spark_checks.runs.names import name_run
 from cdc_contracts.spark_checks.sources import read_topics
 
 

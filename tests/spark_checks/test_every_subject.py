@@ -17,7 +17,7 @@ from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 
 PARTITIONS = 2

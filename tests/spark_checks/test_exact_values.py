@@ -22,10 +22,10 @@ from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.lakehouse.addresses import HISTORY
-from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
-from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.tables.lakehouse.addresses import HISTORY
+from cdc_contracts.spark_checks.tables.lakehouse.tables import open_lakehouse
 
 DIGITS = 38
 ROWS = 260

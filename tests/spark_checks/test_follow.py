@@ -13,7 +13,7 @@ from producing import produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.spark_checks import following
+from cdc_contracts.spark_checks.streams import following
 
 CONTRACT = "oms-community/canal@2"
 POSITIONED = "oms-community/debezium@1"

@@ -12,8 +12,8 @@ from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.halves import join_halves
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 
 STREAMX = "dataworks/streamx@1"
 EVENTS = [event for event in row_stream(7, 400, fractions=False) if event.op in ("insert", "update", "delete")]

@@ -31,22 +31,26 @@ _RECORD = ("pathlib:Path.replace", "/_runs/")
 
 def kill_at(point, table_format="parquet", *, victim="all", call=1):
     """A kill at one of the steps of a run, which are in their order here."""
-    tables = "parquet_tables:ParquetTables" if table_format == "parquet" else "lakehouse.tables:LakehouseTables"
+    tables = (
+        "tables.parquet_tables:ParquetTables"
+        if table_format == "parquet"
+        else "tables.lakehouse.tables:LakehouseTables"
+    )
     trap, moment, among = {
-        "offsets are logged": ("streaming:Follow._take", "before", None),
-        "before judging": ("attempts:Attempt.judge", "before", None),
-        "changes, control, quarantine written": ("attempts:Attempt.judge", "after", None),
+        "offsets are logged": ("streams.streaming:Follow._take", "before", None),
+        "before judging": ("runs.attempts:Attempt.judge", "before", None),
+        "changes, control, quarantine written": ("runs.attempts:Attempt.judge", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
-        "before the current rows of a table": ("lakehouse.current:CurrentTables.merge", "before", None),
-        "between current rows and deletions": ("lakehouse.current:_merge_deleted", "before", None),
-        "current rows of a table merged": ("lakehouse.current:CurrentTables.merge", "after", None),
+        "before the current rows of a table": ("tables.lakehouse.current:CurrentTables.merge", "before", None),
+        "between current rows and deletions": ("tables.lakehouse.current:_merge_deleted", "before", None),
+        "current rows of a table merged": ("tables.lakehouse.current:CurrentTables.merge", "after", None),
         "between two tables": (f"{tables}._write_table", "after", None),
         "typed rows written": (f"{tables}.write", "after", None),
-        "before the ledger": ("runs:RunDirectory.write_part", "before", None),
-        "ledger written": ("runs:RunDirectory.write_part", "after", None),
+        "before the ledger": ("runs.directory:RunDirectory.write_part", "before", None),
+        "ledger written": ("runs.directory:RunDirectory.write_part", "after", None),
         "before the run record": (_RECORD[0], "before", _RECORD[1]),
         "run record there": (_RECORD[0], "after", _RECORD[1]),
-        "before Spark's commit": ("streaming:Follow._judge_batch", "after", None),
+        "before Spark's commit": ("streams.streaming:Follow._judge_batch", "after", None),
     }[point]
     trap = trap if trap.startswith("pathlib") else _CHECKS + trap
     return Kill(point, victim, trap, moment, call, among)
@@ -165,7 +169,7 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(
-        kills, survived=Kill("a task's Python", "worker", _CHECKS + "attempts:Attempt.judge")
+        kills, survived=Kill("a task's Python", "worker", _CHECKS + "runs.attempts:Attempt.judge")
     )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)

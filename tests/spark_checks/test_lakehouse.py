@@ -15,11 +15,13 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.emptied_tables import tell_unfollowed
-from cdc_contracts.spark_checks.lakehouse.addresses import (
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.message_files import read_files
+from cdc_contracts.spark_checks.runs.emptied_tables import tell_unfollowed
+from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.tables.lakehouse.addresses import (
     CURRENT,
     DELETED,
     HISTORY,
@@ -29,12 +31,10 @@ from cdc_contracts.spark_checks.lakehouse.addresses import (
     parse_schema,
     quote,
 )
-from cdc_contracts.spark_checks.lakehouse.histories import open_history
-from cdc_contracts.spark_checks.lakehouse.schemas import ensure_table, free_names
-from cdc_contracts.spark_checks.lakehouse.tables import open_lakehouse
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.typed_tables import WriteKey
+from cdc_contracts.spark_checks.tables.lakehouse.histories import open_history
+from cdc_contracts.spark_checks.tables.lakehouse.schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.tables.lakehouse.tables import open_lakehouse
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 NAME = TableName("sh op", "a.b", "or`d%ers")
 NOON = dt.datetime.fromisoformat("2024-02-29T12:00:00.000001")

@@ -9,14 +9,14 @@ import pytest
 from producing import open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks import kafka_source
-from cdc_contracts.spark_checks.kafka_source import reading_options, resolve
-from cdc_contracts.spark_checks.offsets import parse_range, select, words_of
+from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
+from cdc_contracts.spark_checks.kafka.offsets import parse_range, select, words_of
+from cdc_contracts.spark_checks.kafka.spark_source import reading_options, resolve
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from cdc_contracts.spark_checks.broker import Broker
+    from cdc_contracts.spark_checks.kafka.broker import Broker
 
 LIMITS = {0: (10, 20), 1: (0, 100), 2: (7, 7)}
 

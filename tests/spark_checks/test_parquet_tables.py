@@ -6,9 +6,9 @@ import pytest
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.spark_checks import parquet_tables
-from cdc_contracts.spark_checks.parquet_tables import WriteJob
 from cdc_contracts.spark_checks.sinks import Place, TableWriter, table_folder
+from cdc_contracts.spark_checks.tables import parquet_tables
+from cdc_contracts.spark_checks.tables.parquet_tables import WriteJob
 
 
 def changes(count, tables):

@@ -9,8 +9,8 @@ import pytest
 
 from cdc_contracts.registry.positions import PositionLine, Positions
 from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
-from cdc_contracts.spark_checks.past_runs import PastRun
-from cdc_contracts.spark_checks.repeated_positions import plan_comparison
+from cdc_contracts.spark_checks.runs.past import PastRun
+from cdc_contracts.spark_checks.runs.repeated_positions import plan_comparison
 
 LINE = PositionLine("t", 0, "dts/canal")
 

@@ -10,11 +10,11 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.report import report_schema
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import table_files
-from cdc_contracts.spark_checks.repeats import NO_REPEATS, add_repeats
-from cdc_contracts.spark_checks.typed_tables import WriteKey
+from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 CONTRACT = "dts/canal@2"
 """Its positions rise, or stay within a transaction."""

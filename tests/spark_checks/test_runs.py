@@ -18,17 +18,17 @@ from cdc_contracts.registry.outputs import LEDGER_SCHEMA
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.emptied_tables import find_emptied, settle_upheavals, tell_unfollowed
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
-from cdc_contracts.spark_checks.past_runs import grown_layouts
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.readers import table_files
-from cdc_contracts.spark_checks.run_records import RunRecord, TableRecord
-from cdc_contracts.spark_checks.runs import RunDirectory
-from cdc_contracts.spark_checks.settled_layouts import check_settled
+from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.emptied_tables import find_emptied, settle_upheavals, tell_unfollowed
+from cdc_contracts.spark_checks.runs.past import grown_layouts
+from cdc_contracts.spark_checks.runs.records import RunRecord, TableRecord
+from cdc_contracts.spark_checks.runs.settled_layouts import check_settled
 from cdc_contracts.spark_checks.sinks import Place, TableWriter
-from cdc_contracts.spark_checks.typed_tables import Emptyings, WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
 
 ORDERS = TableName("shop", None, "orders")
 LEDGER = pa.RecordBatch.from_pylist(

@@ -18,7 +18,7 @@ from cdc_contracts.registry.tables import TableContracts
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.offsets import parse_range
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
 
 KAFKA = pa.schema([

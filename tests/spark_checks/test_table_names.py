@@ -10,8 +10,8 @@ from cdc_contracts.registry.canonical.sightings import TableName
 from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 
 NAMES = [
     ("shop", "a/b"), ("shop", "../../up"), ("shop", ".."), ("shop", "."), ("shop", "a b"), ("shop", "%2E"), ("shop", "ünï"),

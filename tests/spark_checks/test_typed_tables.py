@@ -15,8 +15,8 @@ from topics import scope_of
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.offsets import parse_range
 from cdc_contracts.spark_checks.readers import list_tables, read_table, table_files
 from cdc_contracts.spark_checks.sources import read_topics
 

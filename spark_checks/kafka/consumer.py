@@ -1,0 +1,275 @@
+"""Topics read without a JVM: ranges of offsets as record batches. No group is joined and nothing is committed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, NoReturn
+
+import pyarrow as pa
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.outputs import HEADERS_TYPE
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
+from cdc_contracts.spark_checks.kafka.property_names import translate
+
+GROUP: Final = "cdc-contracts"
+"""The client asks for a name; brokers that check rights may want another: `group.id` in the properties."""
+BATCH_ROWS: Final = 8_192
+BATCH_BYTES: Final = 16 * 1024 * 1024
+
+_CHUNK_BYTES: Final = 4 * 1024 * 1024
+_CHUNK_ROWS: Final = 1_000
+_FIRST_CHUNK: Final = 8
+_DEFAULTS: Final = {
+    "group.id": GROUP,
+    # Ranges end where a topic ends: nobody waits for more, and a queue that was full is filled again at once.
+    "fetch.wait.max.ms": 10,
+    "fetch.queue.backoff.ms": 20,
+}
+_WAIT_SECONDS: Final = 0.1
+_SILENCE_SECONDS: Final = 60
+_QUIET: Final = logging.getLogger("cdc_contracts.consumer")
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+_JAVA_NAMES: Final = {
+    "UNKNOWN_TOPIC_OR_PART": "UnknownTopicOrPartitionException",
+    "TOPIC_EXCEPTION": "InvalidTopicException",
+    "_UNKNOWN_TOPIC": "UnknownTopicOrPartitionException",
+    "_UNKNOWN_PARTITION": "UnknownTopicOrPartitionException",
+    "_AUTHENTICATION": "SaslAuthenticationException",
+    "SASL_AUTHENTICATION_FAILED": "SaslAuthenticationException",
+    "TOPIC_AUTHORIZATION_FAILED": "TopicAuthorizationException",
+    "CLUSTER_AUTHORIZATION_FAILED": "ClusterAuthorizationException",
+    "_TIMED_OUT": "TimeoutException",
+    "_TRANSPORT": "TimeoutException",
+    "_ALL_BROKERS_DOWN": "TimeoutException",
+    "_SSL": "TimeoutException",
+}
+"""What this client calls a failure, in the words of the Java client, so that both are told alike."""
+
+
+@dataclass
+class Stretch:
+    """What is read of a partition: from `start` to before `end`, or up to `most` records; `count` are read so far."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+    most: int = -1
+    count: int = 0
+
+
+@dataclass
+class Reader:
+    """Reads topics of one broker; use it in the thread that opened it."""
+
+    bootstrap: str
+    properties: Mapping[str, str]
+    consumer: Any = field(repr=False)
+    admin: Any = field(repr=False)
+    told: list[Any] = field(default_factory=list, repr=False)
+    """Failures that the client told in passing, the latest last."""
+
+    def topics(self) -> list[str]:
+        """Return the names of all topics a person may mean, in order. Raises UnavailableError without an answer."""
+        return sorted(name for name in self._metadata().topics if not name.startswith("__"))
+
+    def resolve(self, topic: str, wanted: Range) -> dict[int, tuple[int, int]]:
+        """Return the range in offsets, as the topic stands now.
+
+        Raises UnavailableError where broker, topic, rights or offsets are not there; UsageError where start is after
+        end.
+        """
+        return select(wanted, self.limits(topic), lambda time: self._offsets_at(topic, time))
+
+    def limits(self, topic: str) -> dict[int, tuple[int, int]]:
+        """Return the first offset of each partition and the one after the last that is committed."""
+        partitions = self._partitions(topic)
+        starts = self._list_offsets(topic, partitions, "earliest")
+        ends = self._list_offsets(topic, partitions, "latest")
+        return {each: (starts[each], max(starts[each], ends[each])) for each in partitions}
+
+    def read(self, selected: Mapping[str, Limits], *, headers: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield the records of ranges with the columns of the Kafka source; those of a partition in their order.
+
+        Raises UnavailableError where records are gone, or the broker refuses or stops to answer.
+        """
+        stretches = [
+            Stretch(topic, partition, start, end)
+            for topic, partitions in selected.items()
+            for partition, (start, end) in partitions.items()
+        ]
+        yield from self.read_stretches(stretches, headers=headers)
+
+    def read_stretches(self, stretches: Sequence[Stretch], *, headers: bool) -> Iterator[pa.RecordBatch]:
+        """Yield the records of stretches, one at most of each partition, as `read` does."""
+        from confluent_kafka import TopicPartition
+
+        waiting = {Source(one.topic, one.partition): one for one in stretches if one.start < one.end}
+        self.consumer.assign([TopicPartition(*place, one.start) for place, one in waiting.items()])
+        rows: list[Any] = []
+        held, chunk, heard = 0, _FIRST_CHUNK, time.monotonic()
+        while waiting:
+            messages = self.consumer.consume(chunk, _WAIT_SECONDS)
+            found, over = self._take(messages, waiting)
+            rows += found
+            size = sum(map(len, found))
+            held += size
+            if messages:
+                heard = time.monotonic()
+                self.told.clear()
+                # Few long messages or many short ones: as much memory.
+                chunk = max(1, min(_CHUNK_ROWS, len(messages) * _CHUNK_BYTES // max(1, size)))
+            elif self.told and time.monotonic() - heard > _SILENCE_SECONDS:
+                self._fail(self.told[-1], ", ".join(sorted({place.topic for place in waiting})))
+            if over and waiting:
+                self.consumer.incremental_unassign([TopicPartition(*place) for place in over])
+            if len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages:
+                # Where nothing comes an empty batch gives whoever reads a chance to stop.
+                yield _as_batch(rows, headers=headers)
+                rows, held = [], 0
+        self.consumer.unassign()
+        if rows:
+            yield _as_batch(rows, headers=headers)
+
+    def _take(self, messages: Sequence[Any], waiting: dict[Source, Stretch]) -> tuple[list[Any], list[Source]]:
+        """Return the messages that are wanted, and the partitions that end with them; these wait no longer."""
+        found, over = [], []
+        for message in messages:
+            place = Source(message.topic(), message.partition())
+            stretch = waiting.get(place)
+            if message.error() is not None:
+                ends = self._ends(message, stretch)
+            elif stretch is not None:
+                offset = message.offset()
+                if offset < stretch.end:
+                    found.append(message)
+                    stretch.count += 1
+                ends = offset >= stretch.end - 1 or stretch.count == stretch.most
+            else:
+                ends = False
+            if ends:
+                del waiting[place]
+                over.append(place)
+        return found, over
+
+    def _ends(self, message: Any, stretch: Stretch | None) -> bool:
+        """Say whether a message that is no record ends its partition. Raises UnavailableError where it is a failure."""
+        from confluent_kafka import KafkaError
+
+        error = message.error()
+        if stretch is None or error.name().startswith("GROUP_"):
+            return False  # no group is used
+        if error.code() not in (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET):  # noqa: SLF001
+            self._fail(error, stretch.topic)
+        if error.code() == KafkaError._PARTITION_EOF and message.offset() >= stretch.end:  # noqa: SLF001
+            return True  # the last offsets of a range may be marks of transactions, or compacted away
+        raise lost_records(f"{stretch.topic} partition {stretch.partition}, offsets {stretch.start} to {stretch.end}")
+
+    def _partitions(self, topic: str) -> list[int]:
+        found = self._metadata(topic).topics.get(topic)
+        if found is None or found.error is not None or not found.partitions:
+            self._fail(found.error if found is not None else None, topic)
+        return sorted(found.partitions)
+
+    def _offsets_at(self, topic: str, moment: datetime) -> dict[int, int]:
+        found = self._list_offsets(topic, self._partitions(topic), "for_timestamp", milliseconds(moment))
+        return {partition: offset for partition, offset in found.items() if offset >= 0}
+
+    def _list_offsets(self, topic: str, partitions: Sequence[int], spec: str, *of: int) -> dict[int, int]:
+        """Return what the broker answers for every partition; -1 where no record is meant."""
+        from confluent_kafka import IsolationLevel, KafkaException, TopicPartition, admin
+
+        wanted: Any = getattr(admin, "OffsetSpec")  # noqa: B009  it is offered, but not to type checkers
+        asked = {TopicPartition(topic, partition): getattr(wanted, spec)(*of) for partition in partitions}
+        answers = self.admin.list_offsets(
+            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=PATIENCE_SECONDS
+        )
+        try:
+            return {place.partition: answer.result(PATIENCE_SECONDS).offset for place, answer in answers.items()}
+        except KafkaException as error:
+            self._fail(error.args[0], topic)
+
+    def _metadata(self, topic: str | None = None) -> Any:
+        """Return what the broker says of topics; short of patience where it has said that it never will."""
+        from confluent_kafka import KafkaException
+
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self.consumer.list_topics(topic, timeout=1) if topic else self.consumer.list_topics(timeout=1)
+            except KafkaException as error:
+                self.consumer.poll(0)
+                hopeless = {"_AUTHENTICATION", "_RESOLVE"} & {one.name() for one in self.told}
+                if hopeless or time.monotonic() > until:
+                    self._fail(self.told[-1] if self.told else error.args[0], topic or "any")
+
+    def _fail(self, error: Any, topic: str) -> NoReturn:
+        name = error.name() if error is not None else "UNKNOWN_TOPIC_OR_PART"
+        text = "" if error is None else hide(f"{name}: {error.str()}", self.properties)
+        if name == "_RESOLVE":
+            raise UnavailableError("the address of the broker is not known", where=self.bootstrap, mend=f"| {text}")
+        tell_failure(self.topics, [(_JAVA_NAMES.get(name, name), text)], [text], bootstrap=self.bootstrap, topic=topic)
+
+
+@contextmanager
+def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reader]:
+    """A reader of topics that is closed at the end. The properties are those of any Kafka client, by their Java names.
+
+    Raises UnavailableError where confluent-kafka is not installed, UsageError where properties cannot be used. Whether
+    a broker answers shows with the first question.
+    """
+    try:
+        from confluent_kafka import Consumer, KafkaException
+        from confluent_kafka.admin import AdminClient
+    except ImportError as error:
+        mend = "Install it with: pip install 'cdc-contracts[kafka]'"
+        raise UnavailableError("confluent-kafka is not installed", mend=mend) from error
+    told: list[Any] = []
+    common: dict[str, Any] = {**translate(properties), "bootstrap.servers": bootstrap, "error_cb": told.append}
+    own = {
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "auto.offset.reset": "error",
+        "enable.partition.eof": True,
+        "isolation.level": "read_committed",
+    }
+    _QUIET.propagate = False  # what matters is told as an error of ours
+    _QUIET.addHandler(logging.NullHandler())
+    try:
+        consumer = Consumer({**_DEFAULTS, **common, **own}, logger=_QUIET)
+        admin = AdminClient(common, logger=_QUIET)
+    except KafkaException as error:
+        text = hide(error.args[0].str(), properties)
+        raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
+    try:
+        yield Reader(bootstrap, properties, consumer, admin, told)
+    finally:
+        consumer.close()
+
+
+def _as_batch(messages: Sequence[Any], *, headers: bool) -> pa.RecordBatch:
+    stamps = [message.timestamp() for message in messages]
+    columns = {
+        "key": pa.array([message.key() for message in messages], pa.binary()),
+        "value": pa.array([message.value() for message in messages], pa.binary()),
+        "topic": pa.array([message.topic() for message in messages], pa.string()),
+        "partition": pa.array([message.partition() for message in messages], pa.int32()),
+        "offset": pa.array([message.offset() for message in messages], pa.int64()),
+        "timestamp": pa.array([stamp * 1_000 for _, stamp in stamps], pa.int64()).cast(_INSTANT),
+        # The client counts from "none" = 0; Kafka itself from -1.
+        "timestampType": pa.array([kind - 1 for kind, _ in stamps], pa.int32()),
+    }
+    if headers:
+        told = [message.headers() for message in messages]
+        columns["headers"] = pa.array(
+            [[{"key": key, "value": value} for key, value in one] if one else None for one in told], HEADERS_TYPE
+        )
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,61 @@
+"""Excerpts of a topic, read without a JVM: one record, or a sample of its range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.windows import Window, share_windows
+from cdc_contracts.spark_checks.kafka.consumer import Reader, Stretch
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
+
+
+def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
+    """Return one record, with its headers.
+
+    Raises UnavailableError where topic, partition or offset are not there, or the offset holds no record.
+    """
+    wanted = parse_range(f"offset:{partition}={offset}", "latest")
+    start, end = reader.resolve(topic, wanted)[partition]
+    for batch in reader.read({topic: {partition: (start, min(end, start + 1))}}, headers=True):
+        if batch.num_rows:
+            return batch
+    raise UnavailableError(
+        f"there is no record at offset {offset}",
+        where=f"{topic} partition {partition}",
+        mend=f"The partition ends at {end}."
+        if offset >= end
+        else "The offset is a mark of a transaction, or was compacted away.",
+    )
+
+
+def read_sample(reader: Reader, topic: str, limit: int, wanted: Range | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
+
+    Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones.
+    Raises UnavailableError as `resolve` and `read` do.
+    """
+    selected = reader.resolve(topic, wanted or parse_range())
+    for stretches in _rounds(topic, selected, limit):
+        yield from reader.read_stretches(stretches, headers=True)
+
+
+def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[Stretch]]:
+    """Yield what is read one after the other: of every partition a slice that may reach on to the next, over gaps."""
+    limits = {Source(topic, partition): bounds for partition, bounds in selected.items()}
+    windows = share_windows(limits, limit)
+    for number, part in enumerate(windows):
+        yield [
+            Stretch(
+                topic, place.partition, start, _next_start(windows[number + 1 :], place, limits[place][1]), end - start
+            )
+            for place, (start, end) in part.items()
+            if start < end
+        ]
+
+
+def _next_start(windows: Sequence[Mapping[Source, Window]], place: Source, end: int) -> int:
+    return next((window[place][0] for window in windows if place in window), end)

@@ -1,0 +1,153 @@
+"""Spark's Kafka source: what its own client tells of topics, and the options that it reads them by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, hide, tell_failure
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NO_ID: Final = "A" * 22
+"""What a client calls a topic by that the broker gives no id."""
+CLIENT_DEFAULTS: Final = {
+    # Records of aborted transactions were never data.
+    "isolation.level": "read_committed",
+    # The defaults, 1 MiB and 500 records, cost a third more CPU for records of 780 bytes.
+    "max.partition.fetch.bytes": str(8 * 1024 * 1024),
+    "max.poll.records": "5000",
+}
+# Files shared with other clients hold these; Spark refuses them because it decides them itself.
+NOT_FOR_SPARK: Final = frozenset(
+    {"auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "interceptor.classes"}
+    | {"key.deserializer", "value.deserializer", "key.serializer", "value.serializer"}
+)
+
+
+def resolve(
+    session: SparkSession, bootstrap: str, topic: str, wanted: Range, properties: Mapping[str, str]
+) -> dict[int, tuple[int, int]]:
+    """The range in offsets, as the topic stands now. `properties` are those of any Kafka client.
+
+    Raises:
+        UnavailableError: no answer, no such topic, no right to it, wrong credentials, offsets that are not there.
+        UsageError: start is after end, or the properties cannot be used.
+
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  the Kafka client that comes with the connector
+    with _admin(jvm, bootstrap, topic, properties) as admin:
+        partitions = _partitions(jvm, admin, topic)
+        spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+        log_starts = _offsets(jvm, admin, topic, partitions, spec.earliest())
+        log_ends = _offsets(jvm, admin, topic, partitions, spec.latest())
+        limits = {each: (log_starts[each], max(log_starts[each], log_ends[each])) for each in partitions}
+
+        def offsets_at_time(time: datetime) -> dict[int, int]:
+            found = _offsets(jvm, admin, topic, partitions, spec.forTimestamp(milliseconds(time)))
+            return {partition: offset for partition, offset in found.items() if offset >= 0}
+
+        return select(wanted, limits, offsets_at_time)
+
+
+def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
+    """The names of all topics a person may mean, in order. Raises as `resolve` does."""
+    with _admin(session._jvm, bootstrap, "any", properties) as admin:  # noqa: SLF001  as above
+        return sorted(name for name in _names(admin) if not name.startswith("__"))
+
+
+def topic_ids(
+    session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what a broker knows topics by: a topic that is deleted and made anew has another id, as it has a name.
+
+    Brokers before 2.8 give none. Raises as `resolve` does.
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  as above
+    with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
+        names = jvm.java.util.ArrayList()
+        for topic in topics:
+            names.add(topic)
+        described = admin.describeTopics(names).allTopicNames().get()
+        found = {topic: described.get(topic).topicId().toString() for topic in topics}
+        return {topic: identity for topic, identity in found.items() if identity != _NO_ID}
+
+
+def reading_options(
+    bootstrap: str, topic: str, selected: Limits, properties: Mapping[str, str], *, tasks: int | None = None
+) -> dict[str, str]:
+    """The options with which Spark's Kafka source reads exactly these offsets, or fails if some are gone.
+
+    `tasks` is the least number of ranges that the offsets are cut into.
+    """
+    starts, ends = ({str(each): bounds[end] for each, bounds in selected.items()} for end in (0, 1))
+    return client_options(bootstrap, properties) | {
+        "assign": json.dumps({topic: sorted(selected)}),
+        "startingOffsets": json.dumps({topic: starts}),
+        "endingOffsets": json.dumps({topic: ends}),
+        **({} if tasks is None else {"minPartitions": str(tasks)}),
+    }
+
+
+def client_options(bootstrap: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The options of Spark's Kafka source that do not say what is read: how to reach it, and to fail if it is gone."""
+    client = CLIENT_DEFAULTS | {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    return {f"kafka.{key}": value for key, value in client.items()} | {
+        "kafka.bootstrap.servers": bootstrap,
+        "failOnDataLoss": "true",
+    }
+
+
+@contextmanager
+def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Any]:
+    """An admin client of the Kafka connector; its failures end as errors of ours, without any password."""
+    patience = str(PATIENCE_SECONDS * 1000)
+    settings = jvm.java.util.Properties()
+    kept = {key: value for key, value in properties.items() if key not in NOT_FOR_SPARK}
+    limits = {"default.api.timeout.ms": patience, "request.timeout.ms": patience, "bootstrap.servers": bootstrap}
+    for key, value in (kept | limits).items():
+        settings.setProperty(key, value)
+    admin = None
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
+        yield admin
+    except CdcContractsError:
+        raise
+    except Exception as error:
+        thrown = getattr(error, "java_exception", None)
+        if thrown is None:
+            raise
+        causes = list(causes_of(thrown))
+        told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+        topics = None if admin is None else lambda: _names(admin)
+        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
+    finally:
+        if admin is not None:
+            admin.close(jvm.java.time.Duration.ZERO)
+
+
+def _names(admin: Any) -> list[str]:
+    return list(admin.listTopics().names().get())
+
+
+def _partitions(jvm: Any, admin: Any, topic: str) -> list[int]:
+    described = admin.describeTopics(jvm.java.util.List.of(topic)).allTopicNames().get()
+    return sorted(info.partition() for info in described.get(topic).partitions())
+
+
+def _offsets(jvm: Any, admin: Any, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
+    """What the broker answers for every partition; -1 where no record is meant."""
+    kafka = jvm.org.apache.kafka
+    asked = jvm.java.util.HashMap()
+    for partition in partitions:
+        asked.put(kafka.common.TopicPartition(topic, partition), spec)
+    # As Spark reads: up to the first transaction that is still open.
+    committed = kafka.common.IsolationLevel.READ_COMMITTED
+    answer = admin.listOffsets(asked, kafka.clients.admin.ListOffsetsOptions(committed)).all().get()
+    return {entry.getKey().partition(): entry.getValue().offset() for entry in answer.entrySet()}

@@ -1,0 +1,125 @@
+"""Runs that were begun: what they read is noted before they write where nothing can be taken back.
+
+As long as such a run is not finished, some of its rows may be in tables, and only the same run again knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.runs.past import RUNS, PastRuns
+from cdc_contracts.spark_checks.runs.records import overlap, range_document, range_of, stream_document
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+
+BEGUN: Final = "_begun"
+
+
+class BegunRuns:
+    """The runs of an output directory that were begun and are not finished; `finished` lists those that are."""
+
+    def __init__(self, directory: str, folder: Folder, finished: Callable[[], PastRuns]) -> None:
+        self._directory = directory
+        self._folder = folder
+        self._finished = finished
+
+    def notes(self) -> list[dict[str, Any]]:
+        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
+        paths = [f"{BEGUN}/{entry.base_name}" for entry in self._folder.files(BEGUN)]
+        found = [note for path in paths if path.endswith(".json") and (note := self._folder.read_document(path))]
+        finished = self._finished().names if found else frozenset()
+        for note in found:
+            if note["run"] in finished:
+                self.forget(note["run"])
+        return [note for note in found if note["run"] not in finished]
+
+    def replay(self) -> dict[str, Any] | None:
+        """Return what was noted of a replay that is not finished, None where there is none."""
+        return next((note for note in self.notes() if "replay" in note), None)
+
+    def add(
+        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
+    ) -> None:
+        """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
+
+        Raises as `check_cut_off` does.
+        """
+        with self._folder.locked(RUNS):
+            self.check_cut_off(run, spans)
+            note = {
+                "contract": contract,
+                "stream": stream_document(key),
+                "topics": dict(topics),
+                "range": range_document(spans),
+            }
+            self._note(run, note)
+
+    def add_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
+        """Note what a replay reads, before it writes where nothing can be taken back.
+
+        `check` raises where the quarantine is not what the replay has found.
+        Raises UnavailableError where another was begun and is not finished.
+        """
+        with self._folder.locked(RUNS):
+            other = next((note["run"] for note in self.notes() if "replay" in note and note["run"] != run), None)
+            if other is not None:
+                raise UnavailableError(
+                    f"replay {other} by another contract was begun and not finished, or is still running: some of its "
+                    "rows may be in tables",
+                    where=self._directory,
+                    mend="replay by the contract and table contracts of then, and by these afterwards",
+                )
+            check()
+            self._note(run, {"replay": dict(noted)})
+
+    def forget(self, run: str) -> None:
+        """Remove what was noted of a run, if anything was."""
+        self._folder.remove([f"{BEGUN}/{run}.json"])
+
+    def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
+        """Raise UnavailableError where another run was cut off that has read some of the same records.
+
+        Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
+        nobody else does.
+        """
+        for note in self.notes():
+            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
+                raise UnavailableError(
+                    f"run {note['run']} was cut off, or is still running, and has read some of these records: "
+                    "some of its rows may be in tables",
+                    where=self._directory,
+                    mend=_how_to_finish(note),
+                )
+
+    def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
+        """Raise UnavailableError where another run, but for some, has read other topics of the same names.
+
+        The same offsets mean other records there, and whoever reads the rows could not tell them apart.
+        """
+        begun = ((note["run"], note.get("topics", {})) for note in self.notes())
+        for run, known in [*((one.run, one.topics) for one in past), *begun]:
+            others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
+            if others and run not in without:
+                raise UnavailableError(
+                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
+                    "since, or is that of another cluster",
+                    where=self._directory,
+                    mend="Decode it into another directory: its offsets mean other records.",
+                )
+
+    def _note(self, run: str, document: Mapping[str, Any]) -> None:
+        self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})
+
+
+def _how_to_finish(note: Mapping[str, Any]) -> str:
+    """Return what finishes a run that was cut off: the same run."""
+    if note["stream"]:
+        return "start the stream again with the checkpoint it had, or decode into another directory"
+    ranges = range_words(by_topic(bounds_of(range_of(note))))
+    told = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
+    return f"decode {', '.join(told)} under {note['contract']} first, with the table contracts and options it had"

@@ -1,0 +1,196 @@
+"""Checkpoints: what Spark notes of a stream, as offsets, and what we keep beside it under `_cdc`.
+
+metadata            the id of the query: the same for as long as the checkpoint lives     (Spark's)
+sources/0/0         where the stream began                                                (Spark's)
+offsets/N           where batch N ends; written before it is read                         (Spark's)
+commits/N           batch N is done                                                       (Spark's)
+_cdc/stream.json    what the stream is: command, topics, contract                         (ours)
+_cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
+_cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
+_cdc/rolling/N      what all batches up to N came to                                      (ours)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.runs.records import range_document
+
+OWN: Final = "_cdc"
+KEPT: Final = 100
+"""So many batches back is known what they were judged by; Spark keeps as many of its offsets."""
+_STREAM: Final = f"{OWN}/stream.json"
+
+
+@dataclass(frozen=True)
+class StreamSetup:
+    """What a stream is, as long as its checkpoint lives.
+
+    `partitions` are those that `--from` named, null where all are read, also those that are added. `spoken` and
+    `detection` are what was found out where nobody declared the contract. `beside` are the queries whose rows were
+    in the output when this one began, known and agreed to. `topic_ids` are what the broker knew the topics by.
+    """
+
+    command: str
+    topics: tuple[str, ...]
+    contract: str
+    partitions: Mapping[str, list[int]] | None = None
+    spoken: Mapping[str, list[str]] | None = None
+    detection: Mapping[str, Any] | None = None
+    beside: tuple[str, ...] = ()
+    topic_ids: Mapping[str, str] | None = None
+
+
+class Checkpoint:
+    """The checkpoint of one stream, in a local folder or on a filesystem that both Spark and pyarrow reach."""
+
+    def __init__(self, directory: str) -> None:
+        """Raise UnavailableError where pyarrow does not reach the filesystem."""
+        self.directory = directory
+        self._folder = Folder(re.sub("^s3[an]:", "s3:", directory))
+
+    @property
+    def location(self) -> str:
+        """The directory as Spark is told it; a local one stays local whatever Spark takes for its own filesystem."""
+        return f"file://{self._folder.root}" if self._folder.local else self.directory
+
+    @property
+    def query(self) -> str | None:
+        """The id of the query; None before the first start."""
+        found = self._folder.read("metadata")
+        return None if found is None else str(json.loads(found)["id"])
+
+    @property
+    def last(self) -> int | None:
+        """The number of the last batch that was begun; None where there was none."""
+        return max(self._numbers("offsets"), default=None)
+
+    @property
+    def finished(self) -> int | None:
+        """The number of the last batch that is done; None where there was none."""
+        return max(self._numbers("commits"), default=None)
+
+    def committed(self, number: int) -> bool:
+        """Say whether Spark has noted that a batch is done."""
+        return self._folder.read(f"commits/{number}") is not None
+
+    def begins(self) -> dict[Source, int]:
+        """Return the offsets that the stream began at, by partition."""
+        return self._offsets("sources/0/0", (self._folder.read("sources/0/0") or b"").lstrip(b"\0"))
+
+    def ends(self, number: int) -> dict[Source, int]:
+        """Return the offsets that a batch ends at, by partition. Raises UnavailableError where nothing says them."""
+        return self._offsets(f"offsets/{number}", self._folder.read(f"offsets/{number}") or b"")
+
+    def spans(self, number: int) -> dict[Source, Span]:
+        """Return the range of a batch by partition.
+
+        A partition that was added since is read from its beginning.
+        Raises UnavailableError where a topic ends before the place that it was read to: it was made anew.
+        """
+        starts = self.begins() if number == 0 else self.ends(number - 1)
+        spans = {source: Span(starts.get(source, 0), end) for source, end in sorted(self.ends(number).items())}
+        for source, span in spans.items():
+            if span.end < span.start:
+                raise UnavailableError(
+                    f"the topic was made anew: it ends at {span.end}, and had been read up to {span.start}",
+                    where=f"{source.topic} partition {source.partition}",
+                    mend="Follow it with a new checkpoint.",
+                )
+        return spans
+
+    def setup(self) -> StreamSetup | None:
+        """Return what the stream is; None before the first start. Raises UnavailableError where it cannot be read."""
+        found = self._folder.read(_STREAM)
+        if found is None:
+            return None
+        try:
+            told = json.loads(found)
+            return StreamSetup(**{**told, "topics": tuple(told["topics"]), "beside": tuple(told["beside"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise UnavailableError(
+                "what the stream is cannot be read: another release has written it",
+                where=f"{self.directory}/{_STREAM}",
+                mend="Follow with the release that began the stream, or with a new checkpoint.",
+            ) from error
+
+    def keep_setup(self, setup: StreamSetup) -> None:
+        self._write(_STREAM, json.dumps(vars(setup), indent=1, ensure_ascii=False).encode())
+
+    def pin_of(self, number: int) -> str | None:
+        """Return the digest of the pin that a batch is judged by; None where it was not begun."""
+        found = self._folder.read(f"{OWN}/batches/{number}.json")
+        return None if found is None else str(json.loads(found)["pin"])
+
+    def keep_batch(self, number: int, pin: str, fingerprint: str, spans: Mapping[Source, Span]) -> None:
+        """Note what a batch is judged by, and forget that of batches long gone."""
+        document = {
+            "batch": number,
+            "pin": pin,
+            "fingerprint": fingerprint,
+            "range": range_document(spans),
+        }
+        self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
+        known = self._numbers(f"{OWN}/batches")
+        self._folder.remove(f"{OWN}/batches/{one}.json" for one in known if one < number - KEPT)
+
+    def pin(self, digest: str) -> str | None:
+        """Return the text of a pin, None where there is none."""
+        found = self._folder.read(f"{OWN}/contracts/{digest}.json")
+        return None if found is None else found.decode()
+
+    def keep_pin(self, digest: str, text: str) -> None:
+        if self._folder.read(f"{OWN}/contracts/{digest}.json") is None:
+            self._write(f"{OWN}/contracts/{digest}.json", text.encode())
+
+    def rolling(self, number: int) -> bytes | None:
+        """Return what was kept of all batches up to this one."""
+        return self._folder.read(f"{OWN}/rolling/{number}")
+
+    def keep_rolling(self, number: int, data: bytes) -> None:
+        """Keep what all batches up to this one came to, and up to the one before, for this one may come again."""
+        self._write(f"{OWN}/rolling/{number}", data)
+        known = self._numbers(f"{OWN}/rolling")
+        self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
+
+    def _offsets(self, name: str, text: bytes) -> dict[Source, int]:
+        """Return the offsets that the last line of one of Spark's files tells."""
+        try:
+            version, *lines = text.decode().splitlines()
+            return read_offsets(json.loads(lines[-1] if version == "v1" else "null"))
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            raise UnavailableError(
+                "the checkpoint is damaged, or of a Spark that writes it in another way",
+                where=f"{self.directory}/{name}",
+                mend="Follow with the Spark that began the stream, or with a new checkpoint.",
+            ) from error
+
+    def _numbers(self, folder: str) -> list[int]:
+        names = [entry.base_name.removesuffix(".json") for entry in self._folder.files(folder)]
+        return [int(name) for name in names if name.isdecimal()]
+
+    def _write(self, name: str, data: bytes) -> None:
+        """The file is there whole and on disk, or as it was before. Raises UnavailableError where it cannot be."""
+        try:
+            self._folder.write(name, data)
+        except OSError as error:
+            raise UnavailableError(
+                f"the checkpoint cannot be written: {error.strerror or error}", where=f"{self.directory}/{name}"
+            ) from error
+
+
+def read_offsets(told: Mapping[str, Mapping[str, int]]) -> dict[Source, int]:
+    """Return offsets as Spark writes them, by topic and partition."""
+    return {
+        Source(topic, int(partition)): int(offset)
+        for topic, partitions in told.items()
+        for partition, offset in partitions.items()
+    }

@@ -1,0 +1,248 @@
+"""Following: a stream of topics, batch by batch, each judged as a run over its range is.
+
+Spark decides what a batch is and notes its range in the checkpoint before the batch is read. The range is then read
+as that of any run, so batches have what runs have: exact starts and ends, gaps, and an error where records are gone.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.kafka.failures import RecordsGone, tell_stream_failure
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
+from cdc_contracts.spark_checks.kafka.spark_source import client_options, list_topics
+from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.streams.batches import Batch, Observer, Pace
+from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, read_offsets
+from cdc_contracts.spark_checks.streams.epochs import DECODE, Epoch
+from cdc_contracts.spark_checks.streams.rolling import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_ASK_SECONDS: Final = 0.2
+_LAG_SECONDS: Final = 5.0
+_COMMIT_SECONDS: Final = 5.0
+_PATIENCE_SECONDS: Final = 20.0
+
+Judge = Callable[[TopicInput, Scope, WriteKey], tuple[Tally, Mapping[str, Any] | None]]
+"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept."""
+
+
+class Follow:
+    """One start of a stream. `whole` is the account since it began, `own` that of this start."""
+
+    def __init__(
+        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, judge: Judge, observer: Observer,
+        *, fail_on: str, say: Say,
+    ) -> None:  # fmt: skip
+        self._session = session
+        self._checkpoint = checkpoint
+        self._epoch = epoch
+        self._judge = judge
+        self._observer = observer
+        self._fail_on = fail_on
+        self._say = say
+        self._pin = write_pin(epoch.scope)
+        self._lock = threading.Lock()
+        self._idle = threading.Event()
+        self._idle.set()
+        self._ending = self._abandoned = False
+        self._failure: BaseException | None = None
+        self._done = -1
+        self.own = Rolling()
+        self.whole = Rolling()
+        if checkpoint.last is not None:
+            kept = next((number for number in (checkpoint.last, checkpoint.last - 1) if checkpoint.rolling(number)), -1)
+            self.whole, self._done = self._rolling_up_to(kept), kept
+
+    def run(self, pace: Pace, stop: Stop) -> None:
+        """Take batches until there are no more, if it is to run once, or until it is to stop.
+
+        Raises what a batch raises; UnavailableError where the topics cannot be read any more.
+        """
+        query = self._start(pace)
+        asked = 0.0
+        while not self._has_ended(query):
+            if stop.reason is not None:
+                self._end(query, pace.grace)
+                break
+            if time.monotonic() - asked > _LAG_SECONDS:
+                asked = time.monotonic()
+                self._note_latest(query)
+        if self._failure is not None and not self._abandoned:
+            raise self._failure
+        if not self._ending:
+            self._note_latest(query)
+            self._tell_failure(query)
+
+    def report(self, account: Rolling) -> dict[str, Any]:
+        """Return the report of an account."""
+        source = self._epoch.wanted.input({}, headers=False)
+        return account.report(source, self._epoch.scope, self._epoch.detection, self._fail_on)
+
+    # --- Spark's side
+
+    def _start(self, pace: Pace) -> StreamingQuery:
+        wanted, setup = self._epoch.wanted, self._epoch.setup
+        options = client_options(wanted.bootstrap, wanted.properties)
+        if setup.partitions is None:
+            options["subscribe"] = ",".join(setup.topics)
+        else:
+            options["assign"] = json.dumps(setup.partitions)
+        if self._epoch.starts is not None:
+            starts = {topic: {str(one): at for one, at in found.items()} for topic, found in self._epoch.starts.items()}
+            options["startingOffsets"] = json.dumps(starts)
+        if pace.max_offsets is not None:
+            options["maxOffsetsPerTrigger"] = str(pace.max_offsets)
+        stream = self._session.readStream.format("kafka").options(**options).load().writeStream
+        stream = stream.foreachBatch(self._take).option("checkpointLocation", self._checkpoint.location)
+        if pace.once:
+            return stream.trigger(availableNow=True).start()
+        return stream.trigger(processingTime=f"{pace.interval} seconds").start()
+
+    def _has_ended(self, query: StreamingQuery) -> bool:
+        try:
+            return bool(query.awaitTermination(_ASK_SECONDS))  # type: ignore[arg-type]  # parts of a second
+        except Exception:  # noqa: BLE001  told by `_tell_failure`
+            return True
+
+    def _end(self, query: StreamingQuery, grace: float) -> None:
+        """Let the batch finish that is being judged, or abandon it when its time is up, and stop the stream."""
+        with self._lock:
+            self._ending = True
+        if not self._idle.is_set():
+            self._say(f"finishing batch {self._done + 1}, for {grace:g} s at most; a second signal ends at once")
+        until = time.monotonic() + grace
+        while not self._idle.is_set() and time.monotonic() < until:
+            time.sleep(_ASK_SECONDS)
+        if self._idle.is_set():
+            until = time.monotonic() + _COMMIT_SECONDS
+            while self._done >= 0 and not self._checkpoint.committed(self._done) and time.monotonic() < until:
+                if self._has_ended(query):
+                    break
+        else:
+            self._abandoned = True
+            self._say(f"batch {self._done + 1} is abandoned, and read again at the next start")
+            until = time.monotonic() + _PATIENCE_SECONDS
+            while not self._idle.is_set() and time.monotonic() < until:
+                self._session.sparkContext.cancelAllJobs()
+                time.sleep(_ASK_SECONDS)
+        if self._idle.is_set():  # else it would wait for the batch
+            with suppress(Exception):
+                query.stop()
+
+    def _tell_failure(self, query: StreamingQuery) -> None:
+        """Raise what ended the stream, where Spark or Kafka did."""
+        ended = query._jsq.exception()  # noqa: SLF001  the only way to Kafka's own errors
+        if ended.isEmpty():
+            return
+        wanted = self._epoch.wanted
+        tell_stream_failure(
+            ended.get().getCause(), lambda: list_topics(self._session, wanted.bootstrap, wanted.properties),
+            wanted.properties, bootstrap=wanted.bootstrap, topic=", ".join(wanted.topics),
+            checkpoint=self._checkpoint.directory,
+        )  # fmt: skip
+
+    def _note_latest(self, query: StreamingQuery) -> None:
+        progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
+        sources = progress.sources() if progress is not None else []
+        told = sources[0].latestOffset() if sources else None
+        latest = (json.loads(told) if told else None) or {}  # none where there is nothing new
+        self._observer.note_latest(read_offsets(latest))
+
+    # --- a batch
+
+    def _take(self, frame: DataFrame, number: int) -> None:
+        """What Spark calls for a batch, in a thread of its own: an error is kept for the thread that waits."""
+        with self._lock:
+            if self._ending:
+                raise _NotNow
+            self._idle.clear()
+        try:
+            self._judge_batch(number)
+        except BaseException as error:  # noqa: BLE001
+            self._failure = error
+            raise _Failed from None  # Spark would write the error to its log
+        finally:
+            self._idle.set()
+
+    def _judge_batch(self, number: int) -> None:
+        begun, wanted = time.monotonic(), self._epoch.wanted
+        self._observer.note_begin()
+        spans = self._checkpoint.spans(number)
+        scope = self._pinned(number, spans)
+        if self._done != number - 1:
+            self.whole = self._rolling_up_to(number - 1)
+        key = WriteKey(str(self._checkpoint.query), number)
+        there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
+        # The first batch of topics that hold nothing yet is a run of nothing, and the output has to know of it.
+        source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
+        try:
+            tally, repeats = self._judge(source, scope, key)
+        except RecordsGone as error:
+            raise RecordsGone(
+                error.what, where=error.where, mend="Follow with a new checkpoint --from earliest, and with "
+                "--new-epoch where rows are kept; and let the topic keep its records longer (retention.ms).",
+            ) from error  # fmt: skip
+        self.whole.add(number, tally, spans, repeats)
+        self._checkpoint.keep_rolling(number, write_rolling(self.whole))
+        self.own.add(number, tally, spans, repeats)
+        self._done = number
+        self._observer.note_batch(Batch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
+
+    def _pinned(self, number: int, spans: Mapping[Source, Span]) -> Scope:
+        """Return what a batch is judged by: what it was judged by before, if it comes again."""
+        checkpoint, digest = self._checkpoint, digest_pin(self._pin)
+        known = checkpoint.pin_of(number)
+        if known is None:
+            checkpoint.keep_pin(digest, self._pin)
+            checkpoint.keep_batch(number, digest, self._epoch.scope.fingerprint, spans)
+            before = checkpoint.pin_of(number - 1)
+            if before not in (None, digest):
+                self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
+            return self._epoch.scope
+        if known == digest:
+            return self._epoch.scope
+        self._say(
+            f"batch {number} comes again: it is judged by what it was judged by before, the next one by what is new"
+        )
+        text = checkpoint.pin(known)
+        if text is None:
+            raise UnavailableError(
+                f"what batch {number} was judged by is not there any more",
+                where=checkpoint.directory,
+                mend="Restore the folder `_cdc` of the checkpoint, or follow with a new checkpoint.",
+            )
+        return open_pin(text, checkpoint.directory)
+
+    def _rolling_up_to(self, number: int) -> Rolling:
+        """Return the account of all batches up to this one, a new one where it was not kept."""
+        if number < 0:
+            return Rolling()
+        kept = read_rolling(self._checkpoint.rolling(number) or b"")
+        if kept is None:
+            self._say(f"the account of the batches up to {number} cannot be read: the report begins behind them")
+        return kept or Rolling()
+
+
+class _NotNow(Exception):
+    """A batch that is not begun because the stream is to stop."""
+
+
+class _Failed(Exception):
+    """A batch whose error is told by the thread that waits for the stream."""

@@ -1,0 +1,182 @@
+"""Typed tables as Parquet files: each run's below its own folder of each table."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
+from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.spark_checks.shares import hand_out
+from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
+from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedWrite, WriteKey
+from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NOT_TYPED: Final = ("primary_key", "before_complete", "after_complete", "types_from", "kafka_timestamp", "kafka_key")
+TYPED_FROM: Final = pa.schema([one for one in CHANGES_SCHEMA if one.name not in _NOT_TYPED])
+"""What of `changes/` typed rows are made of."""
+WAITING_BYTES: Final = 64 * 1024 * 1024
+MOST_OPEN: Final = 200
+"""So much may a task hold, however many tables there are: rows that wait, and files that are not finished."""
+
+
+class ParquetTables:
+    """Files of typed rows that count by the record of their run, so that writing them again is harmless.
+
+    `above` is the folder that holds the folders of the tables.
+    """
+
+    name = "parquet"
+    replaceable = True
+    schema = None
+    keeps_current = False
+
+    def __init__(self, above: str = TABLES) -> None:
+        self._above = above
+
+    def prepare(self, session: SparkSession) -> None:
+        """Nothing is to be done: files need no settings."""
+
+    def write(
+        self,
+        session: SparkSession,
+        place: Place,
+        key: WriteKey,
+        changes: Sequence[Part],
+        layouts: Layouts,
+        emptied: Mapping[TableName, Emptyings] = MappingProxyType({}),
+    ) -> TypedWrite:
+        """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
+        if not changes:
+            return TypedWrite()
+        job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
+
+        def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            yield as_result(_open_job(job).run(numbers))
+
+        return join_writes(read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
+
+
+def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
+    """Return what several writes came to together."""
+    parts: list[Part] = []
+    rows: Counter[str] = Counter()
+    raw: dict[str, Counter[str]] = {}
+    for write in writes:
+        parts += write.parts
+        rows.update(write.rows)
+        for table, counts in write.raw.items():
+            raw.setdefault(table, Counter()).update(counts)
+    return TypedWrite(tuple(parts), dict(rows), {table: dict(counts) for table, counts in raw.items()})
+
+
+@dataclass(frozen=True)
+class WriteJob:
+    """What the tasks of a write share."""
+
+    place: Place
+    changes: tuple[Part, ...]
+    layouts: Mapping[TableName, TableLayout]
+    above: str = TABLES
+
+    def run(self, numbers: Iterable[int]) -> TypedWrite:
+        """Type the rows of some changes files; nothing is left of it where that fails."""
+        files = _TypedFiles(self.place, self.layouts, self.above)
+        try:
+            for number in numbers:
+                for changes in read_part(self.place, self.changes[number], TYPED_FROM):
+                    for name, rows in split_by_table(changes):
+                        files.add(name, rows if rows.num_rows == changes.num_rows else _copy(rows))
+            return files.close()
+        except BaseException:
+            files.discard()
+            raise
+
+
+def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows that do not keep the rows of other tables in memory, as a slice does."""
+    return rows.take(pa.array(np.arange(rows.num_rows)))
+
+
+@lru_cache(maxsize=2)
+def _open_job(job: bytes) -> WriteJob:
+    found: WriteJob = pickle.loads(job)  # noqa: S301  our own bytes
+    return found
+
+
+class _TypedFiles:
+    """The rows of one task, table by table: those that wait, and the files that are open."""
+
+    def __init__(self, place: Place, layouts: Layouts, above: str) -> None:
+        self._place = place
+        self._above = above
+        self._layouts = layouts
+        self._waiting: dict[TableName, list[pa.RecordBatch]] = {}
+        self._bytes: Counter[TableName] = Counter()
+        self._open: dict[TableName, TableWriter] = {}
+        self._opened = 0
+        self._done: list[TypedWrite] = []
+        self._parts: list[Part] = []
+
+    def add(self, name: TableName, rows: pa.RecordBatch) -> None:
+        """Take rows of a table; the table of which most wait is written where all together are too many."""
+        self._waiting.setdefault(name, []).append(rows)
+        self._bytes[name] += rows.nbytes
+        if self._bytes.total() > WAITING_BYTES:
+            self._write(self._bytes.most_common(1)[0][0])
+
+    def close(self) -> TypedWrite:
+        """Finish all files and return what was written."""
+        for name in list(self._waiting):
+            self._write(name)
+        for name in list(self._open):
+            self._finish(name)
+        return join_writes([TypedWrite(tuple(self._parts)), *self._done])
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        for writer in self._open.values():
+            writer.discard()
+        filesystem, root = self._place.open()
+        for part in self._parts:
+            filesystem.delete_file(f"{root}/{part.path}")
+
+    def _write(self, name: TableName) -> None:
+        changes = pa.Table.from_batches(self._waiting.pop(name)).combine_chunks().to_batches()
+        del self._bytes[name]
+        for batch in changes:
+            rows, raw = type_rows(batch, self._layouts[name])
+            writer = self._writer(name)
+            writer.write(rows)
+            writer.flush()
+            self._done.append(TypedWrite(rows={name.text: rows.num_rows}, raw={name.text: raw} if raw else {}))
+
+    def _writer(self, name: TableName) -> TableWriter:
+        writer = self._open.pop(name, None)
+        if writer is None:
+            # The number keeps files apart where a filesystem takes two folders for one, as by case.
+            attempt = f"{attempt_name()}-{self._opened}"
+            writer = TableWriter(
+                self._place, name.text, self._layouts[name].arrow, attempt, table_folder(name, self._above)
+            )
+            self._opened += 1
+        self._open[name] = writer  # last: the one that was written to longest ago is the first to be finished
+        if len(self._open) > MOST_OPEN:
+            self._finish(next(iter(self._open)))
+        return writer
+
+    def _finish(self, name: TableName) -> None:
+        self._parts += self._open.pop(name).close()
