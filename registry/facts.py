@@ -107,8 +107,8 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
     """Count records of one kind in a partition."""
     course = tally.course
     if facts.rows is not None:
-        group = Group(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at)
-        course.shapes.add(group, facts.rows.shape, facts.rows.listed, stretch)
+        group = Group(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed)
+        course.shapes.add(group, facts.rows.shape, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)
     if facts.unlisted is not None:

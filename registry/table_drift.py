@@ -2,8 +2,8 @@
 
 Rows are compared with rows of their kind and subject in the same partition: a full load is told by another component
 than the changes are, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
-only. What a table contract lists settles what is expected; else it is what the first rows had. Two producers that take
-turns are one finding.
+only. What the table contract lists that rows were judged by settles what is expected; else it is what the first rows
+had. Two producers that take turns are one finding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ Shape = tuple[tuple[str, str], ...]
 
 
 class Group(NamedTuple):
-    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`."""
+    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`.
+
+    `listed` is what the contract of their table lists, which a stream may get another of while it runs.
+    """
 
     topic: str
     partition: int
@@ -39,6 +42,7 @@ class Group(NamedTuple):
     subject: str
     kind: str
     at: str
+    listed: Shape | None = None
 
 
 class TableBreach(NamedTuple):
@@ -58,26 +62,22 @@ class TableBreach(NamedTuple):
 
 @dataclass
 class TableShapes:
-    """The shapes that the rows of each group had, and what table contracts list.
+    """The shapes that the rows of each group had.
 
     Bounded: of more groups or shapes than are kept, the first by name are, and counted in full however the records
     were cut; `cut` says so.
     """
 
     seen: dict[Group, dict[Shape, Stretch]] = field(default_factory=dict)
-    listed: dict[str | None, Shape] = field(default_factory=dict)
     cut: bool = False
 
-    def add(self, group: Group, shape: Shape, listed: Shape | None, stretch: Stretch) -> None:
-        """Count rows of a group; `listed` is what the contract of their table says."""
-        if listed is not None:
-            self.listed[group.table] = listed
+    def add(self, group: Group, shape: Shape, stretch: Stretch) -> None:
+        """Count rows of a group."""
         self._count(group, shape, stretch)
         self._bound(group)
 
     def merge(self, other: TableShapes) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
-        self.listed |= other.listed
         self.cut |= other.cut
         for group, shapes in other.seen.items():
             for shape, stretch in shapes.items():
@@ -86,17 +86,17 @@ class TableShapes:
 
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every column that is not as expected, by group and shape."""
-        had: dict[tuple[str | None, str], set[str]] = defaultdict(set)
-        had_by_kind: dict[tuple[str | None, str, str], set[str]] = defaultdict(set)
+        had: dict[tuple[object, ...], set[str]] = defaultdict(set)
         for group, shapes in self.seen.items():
             names = {name for shape in shapes for name, _ in shape}
-            had[group.table, group.subject] |= names
-            had_by_kind[group.table, group.subject, group.kind] |= names
+            had[group.table, group.subject, group.listed] |= names
+            had[group.table, group.subject, group.listed, group.kind] |= names
         for group in sorted(self.seen, key=_name):
-            shapes, listed = self.seen[group], self.listed.get(group.table)
-            wanted = dict(listed if listed is not None else _first(shapes))
+            shapes = self.seen[group]
+            wanted = dict(group.listed if group.listed is not None else _first(shapes))
             # A listed column that rows of this kind never have, and others do, is not part of such rows.
-            of_kind, of_any = had_by_kind[group.table, group.subject, group.kind], had[group.table, group.subject]
+            of_any = had[group.table, group.subject, group.listed]
+            of_kind = had[group.table, group.subject, group.listed, group.kind]
             due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
 
@@ -155,6 +155,6 @@ def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
     return min(shapes, key=lambda shape: shapes[shape].first.offset)
 
 
-def _name(group: Group) -> tuple[bool, str, str, str, str, str, int]:
+def _name(group: Group) -> tuple[bool, str, str, str, str, str, int, Shape]:
     table = (group.table is not None, group.table or "")
-    return (*table, group.subject, group.kind, group.at, group.topic, group.partition)
+    return (*table, group.subject, group.kind, group.at, group.topic, group.partition, group.listed or ())

@@ -1,6 +1,7 @@
 """What one message cannot show: order, tables that change or are not listed, messages without rows, what never came."""
 
 import pickle
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -21,6 +22,7 @@ from cdc_contracts.registry.sampling import sample_messages
 from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.sequences import Line, Point, Segment, Sequences, Step
 from cdc_contracts.registry.streams import ORDERS, row_stream
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.terms import Terms
 
@@ -300,6 +302,22 @@ def test_a_listed_column_that_never_comes_and_another_type_than_is_listed_are_fo
     other = report_of(in_one_partition(inserts("dts/canal@2", [TEXTUAL])), "dts/canal@2", WITH_TABLES)
     assert told(other) == [("D11.column-type", "/data/0/quantity", "shop.orders", 1, 0, 0)]
     assert (other["findings"][0]["expected"], other["findings"][0]["observed"]) == ("int", ["varchar"])
+
+
+def test_rows_are_compared_with_the_table_contract_that_they_were_judged_by():
+    contract = {"table": "shop.orders", "columns": {name: {"type": told} for name, told in WIDER.types.items()}}
+    widened = Terms(tables=TableContracts([parse_table_contract(contract, "here")]))
+    records = in_one_partition(inserts("dts/canal@2", [ORDERS, ORDERS, ORDERS]))
+    first, then = (
+        Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).audit(batch_of(part))
+        for terms, part in ((WITH_TABLES, records[:2]), (widened, records[2:]))
+    )
+    for tally in (deepcopy(first), deepcopy(then)):
+        tally.merge(deepcopy(then if tally.partitions[Source("orders", 0)].read == len(records[:2]) else first))
+        report = build_report(
+            tally, catalogue=CATALOGUE, contract="dts/canal@2", source={"kind": "file"}, spans={}, fail_on="warning"
+        )
+        assert told(report) == [("D11.lost-column", "/data/0/shard", "shop.orders", 1, 0, 2)]
 
 
 def test_a_listed_type_is_the_same_by_the_name_that_a_dialect_has_for_it():
