@@ -13,6 +13,7 @@ from pathlib import Path
 
 COMMAND = Path(__file__).with_name("killed_command.py")
 SOURCE = Path(__file__).parents[1] / ".src"
+UNAVAILABLE = 3
 _PATIENCE = 900
 _GRACE = 20
 
@@ -81,17 +82,18 @@ class Command:
         self.ended.append(ended)
         return ended
 
-    def run_to_the_end(self, kills: list[Kill], survived: Kill | None = None) -> Ended:
+    def run_to_the_end(self, kills: list[Kill], last: Kill | None = None) -> Ended:
         """The command was killed as told, one after the other, and ended by itself after that.
 
-        `survived` is a kill that it does not die of: Spark gives the task to another worker.
+        `last` is a kill that it may survive: of a worker that has no task just then. Else it says so, with exit 3.
         """
         for kill in kills:
             check_struck(self.run(kill))
-        last = self.run(survived)
-        if survived is not None:
-            check_struck(last)
-        return last
+        if last is None:
+            return self.run()
+        ended = self.run(last)
+        check_struck(ended)
+        return self.run() if ended.code == UNAVAILABLE else ended
 
     def _watch(self, process: subprocess.Popen[bytes], kill: Kill | None, notes: Path) -> bool:
         """Wait for the end of the process; strike where that is not done from inside; say whether it was struck."""

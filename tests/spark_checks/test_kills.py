@@ -169,7 +169,7 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(
-        kills, survived=Kill("a task's Python", "worker", _CHECKS + "runs.attempts:Attempt.judge")
+        kills, last=Kill("a task's Python", "worker", _CHECKS + "runs.attempts:Attempt.judge")
     )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)
