@@ -24,7 +24,7 @@ from cdc_contracts.spark_checks.runs.settled_layouts import check_settled, settl
 from cdc_contracts.spark_checks.runs.unrepeated import drop_repeats
 from cdc_contracts.spark_checks.sinks import Place, table_folder
 from cdc_contracts.spark_checks.sources import Input
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey, WriteOrder
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
     Quarantine,
@@ -176,7 +176,7 @@ class Attempt:
         concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         key = self.key or WriteKey(self.run, 0)
-        written = self.output.tables.write(self.session, self.place, key, changes, layouts, emptied)
+        written = self.output.tables.write(self.session, WriteOrder(self.place, key, changes, layouts, emptied))
         check_typed(judged.rows, dropped, written.rows)
         return table_records(self._layouts, written)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +18,7 @@ from cdc_contracts.registry.outputs import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
 from cdc_contracts.spark_checks.tables.part_files import read_part
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedWrite, WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
 from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 
 if TYPE_CHECKING:
@@ -50,24 +49,16 @@ class ParquetTables:
     def prepare(self, session: SparkSession) -> None:
         """Nothing is to be done: files need no settings."""
 
-    def write(
-        self,
-        session: SparkSession,
-        place: Place,
-        key: WriteKey,
-        changes: Sequence[Part],
-        layouts: Layouts,
-        emptied: Mapping[TableName, Emptyings] = MappingProxyType({}),
-    ) -> TypedWrite:
+    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout: a task for each file."""
-        if not changes:
+        if not order.changes:
             return TypedWrite()
-        job = pickle.dumps(WriteJob(place, tuple(changes), dict(layouts), self._above))
+        job = pickle.dumps(WriteJob(order.place, tuple(order.changes), dict(order.layouts), self._above))
 
         def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             yield as_result(_open_job(job).run(numbers))
 
-        return join_writes(read_results(hand_out(session, len(changes), work, RESULT_SCHEMA).collect()))
+        return join_writes(read_results(hand_out(session, len(order.changes), work, RESULT_SCHEMA).collect()))
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:

@@ -41,6 +41,20 @@ class Emptyings:
 
 
 @dataclass(frozen=True)
+class WriteOrder:
+    """What is to be written: rows of changes files, to the table of each layout; `emptied` tells what has lost rows.
+
+    A history keeps what a table has lost; only its current rows go.
+    """
+
+    place: Place
+    key: WriteKey
+    changes: Sequence[Part]
+    layouts: Layouts
+    emptied: Mapping[TableName, Emptyings]
+
+
+@dataclass(frozen=True)
 class TypedWrite:
     """What a write came to: its files, rows by table, and values kept as text by table and column.
 
@@ -79,17 +93,6 @@ class TypedTables(Protocol):
         """Make the session ready for writes. Raises UnavailableError where it cannot be."""
         ...
 
-    def write(
-        self,
-        session: SparkSession,
-        place: Place,
-        key: WriteKey,
-        changes: Sequence[Part],
-        layouts: Layouts,
-        emptied: Mapping[TableName, Emptyings],
-    ) -> TypedWrite:
-        """Write the rows of the changes files, typed, to the table of each layout; `emptied` tells what has lost rows.
-
-        A history keeps what a table has lost; only its current rows go.
-        """
+    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
+        """Write what is to be written. Raises UnavailableError where a table is not the one of its layout."""
         ...

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 from pyarrow import fs
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, Layouts, TableLayout, TableName
+from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
@@ -31,7 +30,7 @@ from cdc_contracts.spark_checks.tables.lakehouse.keys import find_keys
 from cdc_contracts.spark_checks.tables.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables, join_writes
 from cdc_contracts.spark_checks.tables.part_files import read_part
-from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, TypedWrite, WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,31 +93,24 @@ class LakehouseTables:
         session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
         self.addresses.prepare(session)
 
-    def write(
-        self,
-        session: SparkSession,
-        place: Place,
-        key: WriteKey,
-        changes: Sequence[Part],
-        layouts: Layouts,
-        emptied: Mapping[TableName, Emptyings] = MappingProxyType({}),
-    ) -> TypedWrite:
+    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
         """Write the rows of the changes files, typed, to the table of each layout.
 
         Raises UnavailableError where a table that is there is not the one of its layout.
         """
-        if not layouts:
+        if not order.layouts:
             return TypedWrite()
         self.prepare(session)
-        opened = {name: self._open(session, layout) for name, layout in layouts.items()}
-        keys = find_keys(session, place, changes, opened) if self.current is not None and changes else {}
+        place = order.place
+        opened = {name: self._open(session, layout) for name, layout in order.layouts.items()}
+        keyed = self.current is not None and order.changes
+        keys = find_keys(session, place, order.changes, opened) if keyed else {}
         above = f"{STAGED}/{place.run}"
         _remove(place, above)
         try:
-            staged = ParquetTables(above).write(session, place, key, changes, opened)
+            staged = ParquetTables(above).write(session, replace(order, layouts=opened))
             written = [
-                self._write_table(session, place, key, layout, staged, keys.get(name, ()), emptied.get(name))
-                for name, layout in opened.items()
+                self._write_table(session, order, layout, staged, keys.get(name, ())) for name, layout in opened.items()
             ]
         finally:
             _remove(place, above)
@@ -139,13 +131,12 @@ class LakehouseTables:
     def _write_table(
         self,
         session: SparkSession,
-        place: Place,
-        key: WriteKey,
+        order: WriteOrder,
         layout: TableLayout,
         staged: TypedWrite,
         columns: tuple[str, ...],
-        emptied: Emptyings | None,
     ) -> TypedWrite:
+        place, emptied = order.place, order.emptied.get(layout.name)
         name = layout.name.text
         history, names = self.addresses.find(HISTORY, layout.name), self._schema(layout).names
         folder = table_folder(layout.name, f"{STAGED}/{place.run}")
@@ -154,7 +145,7 @@ class LakehouseTables:
             return TypedWrite(rows={name: 0})
         if mine:
             rows = _read(session, place, mine, layout.arrow)
-            commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), key)
+            commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), order.key)
         else:
             rows, commit = session.createDataFrame([], spark_schema(layout.arrow)), Commit(None, 0)
         told: dict[str, Any] = dict(commit.version or {})
