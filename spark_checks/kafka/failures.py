@@ -46,7 +46,7 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
             where = "{2} partition {3}, offsets {0} to {1}".format(*place.groups()) if place else ", ".join(topics)
             raise lost_records(where) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
-            told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+            told = tell_causes(causes, properties)
             tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics))
         raise
 
@@ -153,7 +153,7 @@ def tell_stream_failure(
 ) -> NoReturn:  # fmt: skip
     """What ended a stream, Spark, Kafka or a second process, becomes an error of ours."""
     causes = list(causes_of(thrown))
-    told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+    told = tell_causes(causes, properties)
     if any(_TWO_STREAMS in line for line in told):
         raise UnavailableError(
             "another process follows with this checkpoint",
@@ -171,6 +171,11 @@ def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
     while thrown is not None:
         yield thrown.getClass().getSimpleName(), thrown.getMessage() or ""
         thrown = thrown.getCause()
+
+
+def tell_causes(causes: Iterable[tuple[str, str]], properties: Mapping[str, str]) -> list[str]:
+    """Return what Java exceptions say, fit to be shown."""
+    return [hide(f"{name}: {message}", properties) for name, message in causes if message]
 
 
 def _near(topics: Callable[[], Iterable[str]] | None, topic: str) -> str:

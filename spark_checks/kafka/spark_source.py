@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import CdcContractsError
-from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, hide, tell_failure
+from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, tell_causes, tell_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
         if thrown is None:
             raise
         causes = list(causes_of(thrown))
-        told = [hide(f"{name}: {message}", properties) for name, message in causes if message]
+        told = tell_causes(causes, properties)
         topics = None if admin is None else lambda: _names(admin)
         tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
     finally:
