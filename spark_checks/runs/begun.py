@@ -28,11 +28,14 @@ class BegunRuns:
         self._folder = folder
         self._finished = finished
 
-    def notes(self) -> list[dict[str, Any]]:
-        """Return what was noted of runs that are not finished; notes of finished ones are removed."""
+    def notes(self, past: PastRuns | None = None) -> list[dict[str, Any]]:
+        """Return what was noted of runs that are not finished; notes of finished ones are removed.
+
+        `past` are the finished runs where they are known already.
+        """
         paths = [f"{BEGUN}/{entry.base_name}" for entry in self._folder.files(BEGUN)]
         found = [note for path in paths if path.endswith(".json") and (note := self._folder.read_document(path))]
-        finished = self._finished().names if found else frozenset()
+        finished = (self._finished() if past is None else past).names if found else frozenset()
         for note in found:
             if note["run"] in finished:
                 self.forget(note["run"])
@@ -101,7 +104,7 @@ class BegunRuns:
 
         The same offsets mean other records there, and whoever reads the rows could not tell them apart.
         """
-        begun = ((note["run"], note.get("topics", {})) for note in self.notes())
+        begun = ((note["run"], note.get("topics", {})) for note in self.notes(past))
         for run, known in [*((one.run, one.topics) for one in past), *begun]:
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
             if others and run not in without:
