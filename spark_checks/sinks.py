@@ -141,3 +141,10 @@ class TableWriter:
         self._writer.write_table(table, row_group_size=max(1, table.num_rows))
         self._waiting.clear()
         self._bytes = 0
+
+
+def write_table(place: Place, table: str, rows: pa.RecordBatch) -> Iterator[Part]:
+    """Write a table that the driver holds; yields the file, if there is one."""
+    writer = TableWriter(place, table, rows.schema, "00000")
+    writer.write(rows)
+    yield from writer.close()

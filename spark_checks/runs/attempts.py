@@ -22,7 +22,7 @@ from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.runs.repeats import Repeats
 from cdc_contracts.spark_checks.runs.settled_layouts import check_settled, settle_layouts
 from cdc_contracts.spark_checks.runs.unrepeated import drop_repeats
-from cdc_contracts.spark_checks.sinks import Place, table_folder
+from cdc_contracts.spark_checks.sinks import Place, table_folder, write_table
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey, WriteOrder
 from cdc_contracts.spark_checks.tasks import (
@@ -125,7 +125,7 @@ class Attempt:
             table_contracts=scope.terms.tables.fingerprint,
             spans=spans,
             counts=sum_rows(ledger),
-            parts=(*judged.parts, *repeats.parts, *runs.write_part(self.place, "ledger", ledger)),
+            parts=(*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)),
             table_format=output.tables.name,
             table_schema=output.tables.schema,
             tables=tables,

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import pyarrow as pa
 from pyarrow import fs
 
 from cdc_contracts.registry.errors import UnavailableError
@@ -27,7 +26,7 @@ from cdc_contracts.spark_checks.runs.past import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.records import RunRecord
 from cdc_contracts.spark_checks.runs.repeats import REPEATS
 from cdc_contracts.spark_checks.runs.unrepeated import UNREPEATED
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
+from cdc_contracts.spark_checks.sinks import Place
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 REPORTS: Final = "_reports"
@@ -84,12 +83,6 @@ class RunDirectory:
         # One that was killed while it replaced another may have left the other's record there.
         gone = {attempt for past in self._past.values() for attempt in past.replaces}
         return PastRuns(past for past in self._past.values() if past.attempt not in gone)
-
-    def write_part(self, place: Place, table: str, rows: pa.RecordBatch) -> Iterator[Part]:
-        """Write a table that the driver holds; yields the file."""
-        writer = TableWriter(place, table, rows.schema, "00000")
-        writer.write(rows)
-        yield from writer.close()
 
     def commit(
         self,
