@@ -126,7 +126,7 @@ def _name(
 
 
 def _check_tables(past: PastRuns, output: Output) -> None:
-    """Raise UnavailableError where runs of the directory keep their tables elsewhere or in another format."""
+    """Raise UnavailableError where runs of the directory keep their tables otherwise, so that some rows would miss."""
     for one in past:
         if (one.table_format, one.table_schema) != (output.tables.name, output.tables.schema):
             raise UnavailableError(
@@ -134,6 +134,12 @@ def _check_tables(past: PastRuns, output: Output) -> None:
                 "rows of one table would be in two places",
                 where=output.directory,
                 mend=f"choose another directory, or go on with --table-format {one.table_format}",
+            )
+        if one.current and not output.tables.keeps_current:
+            raise UnavailableError(
+                f"run {one.run} keeps the current rows of its tables: they would lack what is read now",
+                where=output.directory,
+                mend="choose another directory, or go on with --current",
             )
 
 

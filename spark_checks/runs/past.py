@@ -40,6 +40,7 @@ class PastRun:
     upheavals: tuple[TableUpheaval, ...] = ()
     table_format: str = PARQUET
     table_schema: str | None = None
+    current: bool = False
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -56,6 +57,7 @@ class PastRun:
             upheavals=tuple(map(read_upheaval, record.get("upheavals", ()))),
             table_format=record.get("table_format", PARQUET),
             table_schema=record.get("table_schema"),
+            current=record.get("current", False),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:

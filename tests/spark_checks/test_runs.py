@@ -171,6 +171,15 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
     assert refused.value.mend == "choose another directory, or go on with --table-format delta"
 
 
+def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, tmp_path):
+    runs.commit(replace(begin("aaaa", "one")[1], current=True), {})
+    (tmp_path / "a.jsonl").write_bytes(b"{}")
+    source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
+    with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
+        decode_input(None, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
+    assert refused.value.mend == "choose another directory, or go on with --current"
+
+
 def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
     def truncation(database, offset):
         told = {"contract": "x@1", "topic": "t", "partition": 0, "offset": offset, "position": None}
