@@ -5,7 +5,6 @@ What the user has set (spark-submit, spark-defaults.conf, environment) wins over
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
@@ -17,16 +16,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.spark_checks.class_archives import archive_option
 from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
 from cdc_contracts.spark_checks.jars import (
     Say,
-    cache_directory,
     fetch_jars,
     find_java,
     java_failure,
     kafka_connector,
     spark_home,
-    spark_versions,
 )
 
 if TYPE_CHECKING:
@@ -108,34 +106,9 @@ def _launch(output: IO[bytes], memory: str) -> Any:
     settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", memory)}
     options = os.environ.get("SPARK_SUBMIT_OPTS", "")
     if "Archive" not in options and "-Xshare" not in options:
-        settings["SPARK_SUBMIT_OPTS"] = f"{options} {_class_archive()}".strip()
+        settings["SPARK_SUBMIT_OPTS"] = f"{options} {archive_option()}".strip()
     with _environment(settings):
         return launch(None, {"stdout": output, "stderr": output})
-
-
-def _class_archive() -> str:
-    """The JVM option that maps Spark's classes from an archive: half the time to start, from the second start on."""
-    jars = spark_home() / "jars"
-    identity = f"{os.path.realpath(find_java())} {jars} {spark_versions()} {jars.stat().st_mtime_ns}"
-    place = cache_directory() / "jvm" / f"spark-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
-    archive, tried = place.with_suffix(".jsa"), place.with_suffix(".tried")
-    if not re.fullmatch(r"[\w/.:-]+", str(place), re.ASCII):
-        return ""  # options are cut at spaces
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        tried.touch(exist_ok=False)
-    except FileExistsError:
-        # The JVM writes the head of the file last; until then the file starts with zeros.
-        usable = archive.exists() and _starts(archive)
-        return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off" if usable else ""
-    except OSError:
-        return ""
-    return f"-XX:ArchiveClassesAtExit={archive}"
-
-
-def _starts(archive: Path) -> bool:
-    with archive.open("rb") as file:
-        return any(file.read(4))
 
 
 def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
