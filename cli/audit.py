@@ -40,12 +40,13 @@ def audit_topic(
         ending = following.Ending(fail_on, as_json, report, known, new_baseline)
         topics.follow_audit(names, reading, brokers, judging.contract, judge, stream, ending)
         return
-    opened = topics.open_inputs(names, reading, brokers, judging.contract, judge)
+    bookmarks = topics.open_bookmarks(brokers)
+    opened = topics.open_inputs(names, reading, brokers, judging.contract, judge, bookmarks)
     with running.open_engine(reading, brokers) as session:
         told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)
         running.finish(
             told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
-            bookmarks=brokers.since_last,
+            bookmarks=bookmarks,
         )  # fmt: skip
 
 

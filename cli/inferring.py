@@ -48,7 +48,7 @@ def infer_topic(
     """Make a contract for each table that the messages of topics have rows of, and show what it rests on."""
     judging = Judging(contract=contract, folders=folders, table=table, parameters=parameters)
     judge = partial(judging.open_scope, reading=reading)
-    opened = topics.open_inputs(names, reading, brokers, contract, judge)
+    opened = topics.open_inputs(names, reading, brokers, contract, judge, topics.open_bookmarks(brokers))
     with running.open_engine(reading, brokers) as session:
         _infer(session, opened(session), reading, output, replace=replace, as_json=as_json)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cdc_contracts.registry.baseline import Baseline
     from cdc_contracts.registry.scope import Scope, Undetected
-    from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
+    from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
     from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.message_files import FileInput
     from cdc_contracts.spark_checks.sources import Input, TopicInput
@@ -231,17 +231,15 @@ def watch_audit(
 
 def finish(
     report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
-    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Path | None = None,
+    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
 ) -> None:  # fmt: skip
     """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
-    from cdc_contracts.spark_checks.kafka.bookmarks import write_bookmarks
-
     told = reports.compare_with(report, known, new_baseline)
     if told["verdict"] != report["verdict"] and code == EXIT_CODES[report["verdict"]]:
         code = EXIT_CODES[told["verdict"]]
     reports.tell(told, as_json=as_json, targets=targets)
     if bookmarks is not None:
-        write_bookmarks(bookmarks, report["ledger"])
+        bookmarks.write(report["ledger"])
     raise typer.Exit(code)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.scope import Scope, Undetected
-    from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
+    from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
     from cdc_contracts.spark_checks.sources import Input
 
 Judge = Callable[..., "Scope | Undetected"]
@@ -24,7 +24,12 @@ Judge = Callable[..., "Scope | Undetected"]
 
 
 def open_inputs(
-    topics: Sequence[str] | None, reading: running.Reading, brokers: running.Brokers, contract: str | None, judge: Judge
+    topics: Sequence[str] | None,
+    reading: running.Reading,
+    brokers: running.Brokers,
+    contract: str | None,
+    judge: Judge,
+    bookmarks: Bookmarks | None,
 ) -> Callable[[SparkSession | None], list[tuple[Input, Scope | Undetected]]]:
     """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
 
@@ -37,7 +42,8 @@ def open_inputs(
     wanted, properties = running.parse_topic_options(
         reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
     )
-    since = _since(reading, brokers)
+    anew = reading.start is not None
+    since = None if anew or bookmarks is None else bookmarks.offsets
     assigned = None if pattern else assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge)
 
     def opened(session: SparkSession | None) -> list[tuple[Input, Scope | Undetected]]:
@@ -47,9 +53,22 @@ def open_inputs(
         if pattern is not None:
             found = assign_scopes(match_topics(session, brokers.bootstrap, pattern, properties), contract, judge)
         read = partial(running.open_topics, session, brokers.bootstrap, headers=False, since=since)
-        return [(replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()]
+        inputs: list[tuple[Input, Scope | Undetected]] = [
+            (replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()
+        ]
+        if bookmarks is not None:
+            for source, _ in inputs:
+                bookmarks.recognise(source.topic_ids(session), anew=anew)
+        return inputs
 
     return opened
+
+
+def open_bookmarks(brokers: running.Brokers) -> Bookmarks | None:
+    """Return where the last run ended, None where nobody asks. Raises as `read_bookmarks`."""
+    from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
+
+    return read_bookmarks(brokers.since_last) if brokers.since_last is not None else None
 
 
 def is_followed(stream: following.Following, reading: running.Reading, brokers: running.Brokers) -> bool:
@@ -115,16 +134,6 @@ def _check_choice(topics: Sequence[str] | None, brokers: running.Brokers) -> re.
         return re.compile(brokers.pattern) if brokers.pattern is not None else None
     except re.error as error:
         raise UsageError(f"not a regular expression: {error}", where=f"--pattern {brokers.pattern}") from error
-
-
-def _since(reading: running.Reading, brokers: running.Brokers) -> Offsets | None:
-    """Return where the last run ended; None where the run is to begin anew."""
-    from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
-
-    if brokers.since_last is None:
-        return None
-    found = read_bookmarks(brokers.since_last)
-    return found if reading.start is None else None
 
 
 def _bound_topics() -> list[str]:

@@ -44,7 +44,7 @@ class FileInput:
     def spans(self) -> dict[Source, Span]:
         return {source: Span(*window) for source, window in self.windows.items()}
 
-    def topic_ids(self, session: SparkSession) -> dict[str, str]:
+    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
         return {}  # a capture does not say which topic of its name it is of
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:

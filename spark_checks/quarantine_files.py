@@ -160,7 +160,7 @@ class QuarantineInput:
         """The topics that they are of."""
         return sorted({source.topic for source in self.spans})
 
-    def topic_ids(self, session: SparkSession) -> dict[str, str]:
+    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
         return {}  # the runs that have read the topics keep what they were known by
 
     def pieces(self, offsets: int | None = None) -> list[QuarantineInput]:

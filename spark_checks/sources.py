@@ -46,7 +46,7 @@ class Input(Protocol):
     @property
     def spans(self) -> Mapping[Source, Span]: ...
 
-    def topic_ids(self, session: SparkSession) -> Mapping[str, str]:
+    def topic_ids(self, session: SparkSession | None) -> Mapping[str, str]:
         """Return what a broker knows its topics by, as far as one tells. Raises UnavailableError as `read_topics`."""
         ...
 
@@ -89,8 +89,11 @@ class TopicInput:
             for partition, window in partitions.items()
         }
 
-    def topic_ids(self, session: SparkSession) -> dict[str, str]:
-        return topic_ids(session, self.bootstrap, list(self.selected), self.properties)
+    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
+        if session is not None:
+            return topic_ids(session, self.bootstrap, list(self.selected), self.properties)
+        with open_reader(self.bootstrap, self.properties) as reader:
+            return reader.topic_ids(list(self.selected))
 
     def pieces(self, offsets: int | None = None) -> list[TopicInput]:
         """Return what is to be read in pieces of about so many offsets; without a number, in one if it is not sampled.

@@ -1,4 +1,9 @@
-"""Where the last run ended: a JSON file from topic to partition to the next offset, whatever broker they are on."""
+"""Where the last run ended: a JSON file from topic to partition to the next offset, whatever broker they are on.
+
+    {"orders": {"0": 120, "1": 77, "id": "Zk3..."}}
+
+`id` is what the broker knows the topic by, where it tells: a topic made anew under the same name has another one.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +11,96 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 
 Offsets = Mapping[str, Mapping[int, int]]
+_ID: Final = "id"
 
 
-def read_bookmarks(path: Path) -> dict[str, dict[int, int]]:
-    """Return the next offset of each partition; nothing where there was no run yet.
+@dataclass
+class Bookmarks:
+    """The file as a run finds it, and as it leaves it: `offsets` are where the run before ended.
+
+    `known` are the ids of topics that the file tells, `found` those that this run was told.
+    """
+
+    path: Path
+    offsets: Offsets
+    known: Mapping[str, str]
+    found: dict[str, str] = field(default_factory=dict)
+
+    def recognise(self, ids: Mapping[str, str], *, anew: bool) -> None:
+        """Take note of the ids of topics that are read, whose offsets are those of the file unless they begin `anew`.
+
+        Raises UnavailableError where the file tells of other topics of the same names.
+        """
+        others = sorted(topic for topic, one in ids.items() if self.known.get(topic, one) != one)
+        if others and not anew:
+            raise UnavailableError(
+                f"{', '.join(others)} is not the topic that the last run has read: it was deleted and made anew since, "
+                "or is that of another cluster",
+                where=str(self.path),
+                mend="--from earliest reads it from its beginning, and the runs after that go on from there",
+            )
+        self.found.update(ids)
+
+    def write(self, ledger: Mapping[str, Any]) -> None:
+        """Note where the partitions of a ledger end; what the file says of others stays. It is whole, or as before.
+
+        Raises UnavailableError where it cannot be written.
+        """
+        before = read_bookmarks(self.path)  # runs of other topics may have written it meanwhile
+        ids = {**before.known, **self.found}
+        same = {
+            topic: offsets
+            for topic, offsets in before.offsets.items()
+            if before.known.get(topic, ids.get(topic)) == ids.get(topic)
+        }
+        offsets = {topic: dict(ends) for topic, ends in same.items()}
+        for one in ledger["partitions"]:
+            offsets.setdefault(one["topic"], {})[one["partition"]] = one["end"]
+        document = {
+            topic: {str(partition): end for partition, end in sorted(ends.items())}
+            | ({_ID: ids[topic]} if topic in ids else {})
+            for topic, ends in sorted(offsets.items())
+        }
+        _write(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_bookmarks(path: Path) -> Bookmarks:
+    """Return what the file says; nothing where there was no run yet.
 
     Raises UnavailableError where the file cannot be read, UsageError where it holds something else.
     """
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        return {
+        ids = {str(topic): _id(partitions.pop(_ID)) for topic, partitions in told.items() if _ID in partitions}
+        offsets = {
             str(topic): {int(partition): _offset(offset) for partition, offset in partitions.items()}
             for topic, partitions in told.items()
         }
     except FileNotFoundError:
         if path.parent.is_dir():
-            return {}
+            return Bookmarks(path, {}, {})
         raise UnavailableError("there is no such folder", where=str(path.parent)) from None
     except OSError as error:
         raise UnavailableError(f"cannot be read: {error}", where=str(path)) from error
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         mend = 'It holds {"TOPIC": {"0": 120}} with the next offset of each partition.'
         raise UsageError("not a file of offsets", where=str(path), mend=mend) from error
+    return Bookmarks(path, offsets, ids)
 
 
-def write_bookmarks(path: Path, ledger: Mapping[str, Any]) -> None:
-    """Note where the partitions of a ledger end; what the file says of others stays. It is there whole, or as before.
-
-    Raises UnavailableError where it cannot be written.
-    """
-    offsets = read_bookmarks(path)
-    for one in ledger["partitions"]:
-        offsets.setdefault(one["topic"], {})[one["partition"]] = one["end"]
-    ordered = {
-        topic: {str(partition): offset for partition, offset in sorted(partitions.items())}
-        for topic, partitions in sorted(offsets.items())
-    }
+def _write(path: Path, text: str) -> None:
     try:
         handle, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(json.dumps(ordered, indent=2, ensure_ascii=False) + "\n")
+                file.write(text)
             Path(aside).replace(path)
         except BaseException:
             Path(aside).unlink(missing_ok=True)
@@ -64,4 +112,10 @@ def write_bookmarks(path: Path, ledger: Mapping[str, Any]) -> None:
 def _offset(value: object) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(value)
+    return value
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
     return value

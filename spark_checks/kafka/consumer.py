@@ -18,6 +18,7 @@ from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.property_names import translate
+from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
 
 GROUP: Final = "cdc-contracts"
 """The client asks for a name; brokers that check rights may want another: `group.id` in the properties."""
@@ -80,6 +81,22 @@ class Reader:
     def topics(self) -> list[str]:
         """Return the names of all topics a person may mean, in order. Raises UnavailableError without an answer."""
         return sorted(name for name in self._metadata().topics if not name.startswith("__"))
+
+    def topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
+        """Return what a broker knows topics by, as far as it tells.
+
+        Raises UnavailableError where broker, topic or rights are not there.
+        """
+        from confluent_kafka import KafkaException, TopicCollection
+
+        answers = self.admin.describe_topics(TopicCollection(list(topics)), request_timeout=PATIENCE_SECONDS)
+        found = {}
+        for topic, answer in answers.items():
+            try:
+                found[topic] = str(answer.result(PATIENCE_SECONDS).topic_id)
+            except KafkaException as error:
+                self._fail(error.args[0], topic)
+        return told_ids(found)
 
     def resolve(self, topic: str, wanted: Range) -> dict[int, tuple[int, int]]:
         """Return the range in offsets, as the topic stands now.

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, tell_causes, tell_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
+from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NO_ID: Final = "A" * 22
-"""What a client calls a topic by that the broker gives no id."""
 CLIENT_DEFAULTS: Final = {
     # Records of aborted transactions were never data.
     "isolation.level": "read_committed",
@@ -65,18 +64,14 @@ def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, 
 def topic_ids(
     session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what a broker knows topics by: a topic that is deleted and made anew has another id, as it has a name.
-
-    Brokers before 2.8 give none. Raises as `resolve` does.
-    """
+    """Return what a broker knows topics by, as far as it tells. Raises as `resolve` does."""
     jvm: Any = session._jvm  # noqa: SLF001  as above
     with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
         names = jvm.java.util.ArrayList()
         for topic in topics:
             names.add(topic)
         described = admin.describeTopics(names).allTopicNames().get()
-        found = {topic: described.get(topic).topicId().toString() for topic in topics}
-        return {topic: identity for topic, identity in found.items() if identity != _NO_ID}
+        return told_ids({topic: described.get(topic).topicId().toString() for topic in topics})
 
 
 def reading_options(

@@ -1,6 +1,7 @@
 """`--since-last FILE`: each run reads what came since the one before, and nothing is left out unsaid."""
 
 import json
+import time
 
 import pytest
 from producing import produce
@@ -27,7 +28,9 @@ def audit(capsys, broker, *topics, engine="local", more=()):
 
 
 def seen(here):
-    return json.loads((here / "seen.json").read_text())
+    told = json.loads((here / "seen.json").read_text())
+    assert all(len(topic.pop("id")) == 22 for topic in told.values())
+    return told
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
@@ -71,7 +74,39 @@ def test_offsets_that_are_gone_end_the_run_and_from_starts_anew(broker, make_top
     assert seen(here) == {topic: {"0": 30}}
 
 
-def test_a_topic_that_was_made_anew_is_told(broker, make_topic, here, capsys):
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_a_topic_that_was_made_anew_is_another_however_long_it_is(spark, broker, here, capsys, engine):
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    admin, name = AdminClient({"bootstrap.servers": broker.bootstrap}), f"anew-{engine}"
+
+    def make(values):
+        admin.create_topics([NewTopic(name, 1)])[name].result(timeout=30)
+        produce(broker, name, values)
+
+    make(VALUES[:10])
+    assert audit(capsys, broker, name) == (0, {(0, 0, 10)})
+    before = (here / "seen.json").read_text()
+    admin.delete_topics([name])[name].result(timeout=30)
+    time.sleep(1)
+    make(VALUES[:20])
+    code, err = audit(capsys, broker, name, engine=engine)
+    assert (code, f"{name} is not the topic that the last run has read: it was deleted and made" in err) == (3, True)
+    assert (here / "seen.json").read_text() == before
+    assert audit(capsys, broker, name, engine=engine, more=["--from", "earliest"]) == (0, {(0, 0, 20)})
+    assert audit(capsys, broker, name) == (4, {(0, 20, 20)})
+
+
+def test_a_file_of_an_earlier_release_or_of_your_own_names_no_id(broker, make_topic, here, capsys):
+    topic = make_topic([(0, value) for value in VALUES[:10]])
+    (here / "seen.json").write_text(json.dumps({topic: {"0": 4}, "other": {"0": 1}}))
+    assert audit(capsys, broker, topic) == (0, {(0, 4, 10)})
+    told = json.loads((here / "seen.json").read_text())
+    assert (told.pop("other"), told[topic].pop("id") != "") == ({"0": 1}, True)
+    assert told == {topic: {"0": 10}}
+
+
+def test_a_topic_that_is_shorter_than_before_was_made_anew(broker, make_topic, here, capsys):
     topic = make_topic([(0, value) for value in VALUES[:3]])
     (here / "seen.json").write_text(json.dumps({topic: {"0": 10}}))
     code, err = audit(capsys, broker, topic)
@@ -79,7 +114,8 @@ def test_a_topic_that_was_made_anew_is_told(broker, make_topic, here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("[]", 2), ("{", 2), ('{"t": {"0": -1}}', 2), ('{"t": {"x": 1}}', 2), ('{"t": 1}', 2)]
+    ("text", "code"),
+    [("[]", 2), ("{", 2), ('{"t": {"0": -1}}', 2), ('{"t": {"x": 1}}', 2), ('{"t": 1}', 2), ('{"t": {"id": 1}}', 2)],
 )
 def test_a_file_that_holds_something_else_is_refused_and_kept(broker, here, capsys, text, code):
     (here / "seen.json").write_text(text)

@@ -1,0 +1,16 @@
+"""Ids of topics: what a broker knows a topic by. One made anew under the same name has another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_NONE: Final = "A" * 22
+"""What clients call a topic by that the broker gives no id, as those before 2.8 do: 128 zeros."""
+_AS_IN_ADDRESSES: Final = str.maketrans("+/", "-_")
+
+
+def told_ids(written: Mapping[str, str]) -> dict[str, str]:
+    """Return the ids of topics as the Java client writes them, whichever client did; without those that have none."""
+    ids = {topic: identity.translate(_AS_IN_ADDRESSES) for topic, identity in written.items()}
+    return {topic: identity for topic, identity in ids.items() if identity != _NONE}
