@@ -107,6 +107,16 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
     fresh = RunDirectory(str(tmp_path))
     assert [past.run for past in fresh.past()] == ["bbbb"]
     assert fresh.find("aaaa") is None
+    # The same run once more, or a third one, finds no other to replace, and takes the place of the only record of it.
+    for run, token, replaces in (("bbbb", "once more", ()), ("cccc", "third", ("new",))):
+        killed = RunDirectory(str(shutil.copytree(tmp_path, tmp_path.parent / token)))
+        place = Place(killed.root, run, token)
+        writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
+        writer.write(LEDGER)
+        over = replace(new, run=run, attempt=token, replaces=replaces, parts=tuple(writer.close()))
+        killed.commit(over, {}, replaced={"bbbb"} - {run})
+        assert [past.run for past in RunDirectory(killed.directory).past()] == [run]
+        assert [path.parent.name for path in (tmp_path.parent / token).rglob("*.parquet")] == [f"run={run}"]
     fresh.tidy(fresh.find("bbbb"))
     assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["run=bbbb"]
     # And back again: the attempts tell which of the two is the newer.
