@@ -98,12 +98,8 @@ class RunDirectory:
         """
         with self._folder.locked(RUNS):
             past = self.past()
-            overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
-            if overlapping and record.replay is None:
-                raise UnavailableError(
-                    f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
-                    mend="let one command at a time decode a range into a directory",
-                )  # fmt: skip
+            if record.replay is None:
+                past.check_unread(record.run, record.spans, self.directory, without=replaced)
             if check is not None:
                 check(past)
             self._publish(record, report, replaced)
