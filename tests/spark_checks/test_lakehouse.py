@@ -102,7 +102,7 @@ EDGES = {
     "part": (pa.decimal128(38, 38), [Decimal(f"{sign}0.{'9' * 38}") for sign in ("", "-")] + [Decimal("0E-38"), None]),
     "bytes": (pa.binary(), [b"", b"\xff" * 40, b"\0", None]),
     # Files tell the first characters of what they hold, and a table is searched by that.
-    "te.xt `": (pa.string(), ["", APPLE * 33 + "z", "\uffff" * 40, "\U0010ffff" * 40]),
+    "te.xt ` ${env:HOME}": (pa.string(), ["", APPLE * 33 + "z", "\uffff" * 40, "\U0010ffff" * 40]),
     "new\nline": (pa.string(), [None, "\0", "z" * 31 + APPLE, "é" * 40]),
 }
 
@@ -122,8 +122,10 @@ def test_values_at_the_edges_are_read_and_found_as_they_were_with_and_without_sp
     name, found = TableName("db", None, "edges"), {"delta": "db.edges", "iceberg": "db/edges"}[addresses.format]
     identifier, schema = addresses.find(HISTORY, name), pa.schema({one: kind for one, (kind, _) in EDGES.items()})
     rows = [{one: values[number] for one, (_, values) in EDGES.items()} for number in range(4)]
-    ensure_table(spark, identifier, addresses.format, schema, {})
     open_lakehouse(addresses.format, str(tmp_path)).prepare(spark)
+    for _ in range(2):
+        ensure_table(spark, identifier, addresses.format, schema, {"table": "${system:user.home}"})
+    assert spark.table(identifier).columns == schema.names
     for row in rows:  # in files of their own
         frame = spark.createDataFrame(pa.Table.from_pylist([row], schema=schema), spark_schema(schema))
         frame.coalesce(1).writeTo(identifier).append()
