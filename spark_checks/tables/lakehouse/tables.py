@@ -126,7 +126,8 @@ class LakehouseTables:
             {"table": layout.name.text, "holds": HISTORY},
         )  # fmt: skip
         known = {column.name for column in layout.columns}
-        held = cast("StructType", found["after"].dataType)
+        # A table without columns has no images.
+        held = cast("StructType", found["after"].dataType) if "after" in found.names else ()
         more = [ColumnLayout(one.name, arrow_type(one.dataType), None, None) for one in held if one.name not in known]
         return replace(layout, columns=(*layout.columns, *more)) if more else layout
 
