@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.visible import visible_lines
@@ -63,8 +64,8 @@ def print_heading(text: str, *, first: bool = False) -> None:
 def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
     """Write rows under a header to stdout; long cells are broken between words. None is an empty cell.
 
-    A header of empty texts is left out. Columns of numbers are never broken, and the first `fixed` columns only where
-    the others would have no room.
+    A header of empty texts is left out. The first `fixed` columns are broken only where the others would have no room.
+    Numbers are not broken: where they have no room beside each other, they stand below each other under their row.
     """
     from rich.table import Table
 
@@ -73,32 +74,30 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed:
         return
     columns = list(zip(header, *shown, strict=True))
     numbers = {index for index, (_, *cells) in enumerate(columns) if all(_NUMBER.fullmatch(cell) for cell in cells)}
-    width, whole = _share_width(columns, numbers, fixed)
+    width = _console().width
+    if any(header) and numbers and _needed(columns, numbers) > width:
+        for name, *cells in shown:
+            _print(_text(name))
+            facts = [(f"  {title}", cell) for title, cell in zip(header[1:], cells, strict=True) if cell]
+            print_table(["", ""], facts)
+        return
+    while fixed and _needed(columns, numbers | set(range(fixed))) > width:
+        fixed -= 1
     table = Table(box=None, show_header=any(header), header_style="bold", padding=(0, _GAP, 0, 0), pad_edge=False)
     for index, title in enumerate(header):
-        table.add_column(title, overflow="fold", no_wrap=index in whole)
+        table.add_column(title, overflow="fold", no_wrap=index in numbers or index < fixed)
     for row in shown:
         table.add_row(*map(_text, row))
-    _print(table, width)
+    _print(table)
 
 
-def _share_width(columns: Sequence[Sequence[str]], numbers: set[int], fixed: int) -> tuple[int, set[int]]:
-    """Return how wide a table is at most, and which of its columns are not to be broken.
-
-    It is wider than the terminal only where numbers would not fit otherwise.
-    """
+def _needed(columns: Sequence[Sequence[str]], whole: AbstractSet[int]) -> int:
+    """Return how wide a table is at least where some of its columns are not broken."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
-
-    def needed(whole: set[int]) -> int:
-        least = [width if index in whole else min(width, _LEAST) for index, width in enumerate(widths)]
-        return sum(least) + _GAP * (len(least) - 1)
-
-    given = _console().width
-    while fixed and needed(numbers | set(range(fixed))) > given:
-        fixed -= 1
-    return max(given, needed(numbers)) if numbers else given, numbers | set(range(fixed))
+    least = [width if index in whole else min(width, _LEAST) for index, width in enumerate(widths)]
+    return sum(least) + _GAP * (len(least) - 1)
 
 
 def _seen(text: str) -> str:
@@ -112,15 +111,15 @@ def _text(shown: str) -> Text:
     return Text(shown)
 
 
-def _console(width: int | None = None) -> Console:
+def _console() -> Console:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, width=width)
+    return Console(highlight=False, markup=False, emoji=False)
 
 
-def _print(content: RenderableType, width: int | None = None) -> None:
+def _print(content: RenderableType) -> None:
     """Write something to stdout: in colour on a terminal, without padding where it is piped."""
-    console = _console(width)
+    console = _console()
     with console.capture() as captured:
         console.print(content)
     text = captured.get()

@@ -1,4 +1,4 @@
-"""Tables at 80 columns: numbers are never broken, names only where nothing else would have room."""
+"""Tables at 80 columns: numbers are not broken, names only where nothing else would have room."""
 
 from __future__ import annotations
 
@@ -27,10 +27,18 @@ def test_a_long_name_of_a_topic_gives_way_to_the_numbers_beside_it(capsys):
     assert max(map(len, [head, *lines])) <= 80
 
 
-def test_numbers_that_have_no_room_pass_the_edge_rather_than_break(capsys):
-    offsets = "1000000000000..2000000000000"
-    console.print_table(LEDGER, [["orders 0", offsets, *[1_000_000_000_000] * 6]])
-    assert offsets in capsys.readouterr().out
+def test_numbers_that_have_no_room_beside_each_other_stand_below_each_other(capsys):
+    offsets = "1234567890123..1234567990123"
+    console.print_table(LEDGER, [["shop.orders.cdc.v1 0", offsets, 100000, 99990, 0, None, 10, 0]])
+    assert capsys.readouterr().out.splitlines() == [
+        "shop.orders.cdc.v1 0",
+        "  offsets     1234567890123..1234567990123",
+        "  read        100000",
+        "  conform     99990",
+        "  control     0",
+        "  quarantine  10",
+        "  gaps        0",
+    ]
 
 
 def test_names_give_way_where_words_beside_them_would_have_no_room(capsys):
