@@ -271,6 +271,14 @@ def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
 
 
+def test_the_demo_needs_a_place_for_a_folder(here, capsys):
+    (here / "x.txt").write_text("mine")
+    assert main(["demo", "--to", "x.txt"]) == 3
+    told = "error: cannot make the folder: File exists (x.txt)\n  name another\n"
+    assert capsys.readouterr() == ("", told)
+    assert (here / "x.txt").read_text() == "mine"
+
+
 @pytest.mark.parametrize("contract", ["dts/avro", "oms/debezium-smt"])
 def test_the_demo_shows_any_dialect(spark, tmp_path, capsys, contract):
     assert main(["demo", "--contract", contract, "--messages", "400", "--to", str(tmp_path)]) == 0
