@@ -255,7 +255,22 @@ def test_capture_writes_a_file_that_audit_reads(here, spark, broker, make_topic,
     assert main(["audit", "file", "c.parquet", "--contract", "dts/canal@2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["ledger"]["partitions"][0]["topic"] == topic
-    assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("c.json", "error: a capture is a .parquet file (c.json)\n"),
+        ("c.parquet", "error: the file exists already (c.parquet)\n  choose another name, or give --replace\n"),
+        ("d.parquet", "error: this is a folder, not a file (d.parquet)\n"),
+    ],
+)
+def test_capture_looks_where_it_writes_before_anything_is_started(here, capsys, target, told):
+    (here / "c.parquet").write_bytes(b"mine")
+    (here / "d.parquet").mkdir()
+    assert main(["capture", "topic", "orders", "-b", "localhost:1", "-o", target]) == 2
+    assert capsys.readouterr() == ("", told)
+    assert (here / "c.parquet").read_bytes() == b"mine"
 
 
 @pytest.mark.java
