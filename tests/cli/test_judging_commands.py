@@ -52,6 +52,13 @@ def test_check_tells_a_line_per_finding_then_what_only_the_stream_shows_and_a_su
     assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, judged by dts/canal@2\n"
 
 
+@pytest.mark.parametrize("content", [b"", b"\n\n"])
+def test_where_there_is_no_message_check_says_so(here, capsys, content):
+    (here / "empty.jsonl").write_bytes(content)
+    assert main(["check", "empty.jsonl"]) == 4
+    assert capsys.readouterr() == ("", "error: there is no message to tell the contract from (empty.jsonl)\n")
+
+
 def test_a_packed_file_is_not_read_and_the_mend_is_told(here, capsys):
     (here / "a.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
     assert main(["check", "a.jsonl.gz"]) == 2
