@@ -34,7 +34,8 @@ KafkaConfig = Annotated[
     Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security and the like.")
 ]
 KafkaOptions = Annotated[
-    list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
+    list[str] | None,
+    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file. Repeatable."),
 ]
 From = Annotated[
     str | None,
@@ -43,13 +44,21 @@ From = Annotated[
     ),
 ]
 To = Annotated[
-    str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
+    str,
+    typer.Option(
+        "--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read."
+    ),
 ]
-Until = Annotated[str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
+Until = Annotated[
+    str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read.")
+]
 Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
-Jars = Annotated[list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already.")]
+Jars = Annotated[
+    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already. Repeatable.")
+]
 Packages = Annotated[
-    list[str] | None, typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates.")
+    list[str] | None,
+    typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
 ]
 
 
