@@ -13,7 +13,7 @@ from cdc_contracts.registry.ddl.alterations import actions_of
 from cdc_contracts.registry.ddl.columns import read_name
 from cdc_contracts.registry.ddl.grammars import Grammar, as_written
 from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
-from cdc_contracts.registry.ddl.words import TEXT, DdlError, Words, read_words, statements_of
+from cdc_contracts.registry.ddl.words import TEXT, DdlError, Words, read_words, statements_run
 
 _CONCERNS: Final = re.compile(r"\b(?:truncate|drop|rename|exchange)\b", re.IGNORECASE)
 _OF_COLUMNS: Final = ("COLUMN", "INDEX", "KEY", "CONSTRAINT", "PARTITION", "SUBPARTITION")
@@ -43,7 +43,7 @@ def read_upheavals(text: str | None) -> tuple[Upheaval, ...]:
 
 
 def _read(text: str, grammar: Grammar) -> Iterator[Upheaval]:
-    for statement in statements_of(read_words(text, grammar.name)):
+    for statement in statements_run(text, grammar.name):
         try:
             yield from list(_read_statement(statement, grammar))
         except DdlError:
