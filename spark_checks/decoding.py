@@ -78,7 +78,7 @@ def decode_input(
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    _check_tables(past, output)
+    runs.begun.check_manner(output.manner, past)
     run, topics = _name(session, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
@@ -89,6 +89,7 @@ def decode_input(
     attempt = Attempt(session, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)
+    runs.begun.check_repeats(run, dropped=output.drop_duplicates)
     try:
         judged = attempt.judge(watch)
         report = build_report(
@@ -123,24 +124,6 @@ def _name(
         return name_batch(key), {}
     topics = source.topic_ids(session)
     return name_run(source.spans, scope.fingerprint, topics), topics
-
-
-def _check_tables(past: PastRuns, output: Output) -> None:
-    """Raise UnavailableError where runs of the directory keep their tables otherwise, so that some rows would miss."""
-    for one in past:
-        if (one.table_format, one.table_schema) != (output.tables.name, output.tables.schema):
-            raise UnavailableError(
-                f"run {one.run} keeps its tables as {one.table_format} in {one.table_schema or 'the directory'}: "
-                "rows of one table would be in two places",
-                where=output.directory,
-                mend=f"choose another directory, or go on with --table-format {one.table_format}",
-            )
-        if one.current and not output.tables.keeps_current:
-            raise UnavailableError(
-                f"run {one.run} keeps the current rows of its tables: they would lack what is read now",
-                where=output.directory,
-                mend="choose another directory, or go on with --current",
-            )
 
 
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:

@@ -70,11 +70,15 @@ def replay_quarantine(
 ) -> Decoded:
     """Judge the records that wait, and decode those that conform now. Raises as `decode_input` does.
 
-    A replay that decodes nothing leaves nothing behind.
+    A replay that decodes nothing leaves nothing behind; one that was cut off stays begun until it is published, since
+    some of its rows may be in tables.
     """
     replay = QuarantineReplay(output, source)
+    begun = output.runs.begun.replay()
     decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
-    output.runs.begun.forget(decoded.run)
+    cut_off = begun is not None and begun["run"] == decoded.run
+    if not (cut_off and decoded.withheld):
+        output.runs.begun.forget(decoded.run)
     return decoded
 
 

@@ -14,6 +14,7 @@ from cdc_contracts.registry.canonical.upheavals import TableUpheaval
 from cdc_contracts.registry.report import Spans
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.runs.begun import BegunRun
 from cdc_contracts.spark_checks.runs.emptied_tables import find_emptied, settle_upheavals
 from cdc_contracts.spark_checks.runs.ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.runs.outputs import Output
@@ -108,11 +109,12 @@ class Attempt:
         output, runs, spans, scope = self.output, self.output.runs, self.source.spans, self.scope
         past = runs.past()  # others may have finished while this one judged
         query = None if self.key is None else self.key.writer
-        repeats = look_for_repeats(self.session, runs, past, self.place, judged, scope.catalogue, query=query)
+        comparable = runs.begun.comparable(self.run, past)
+        repeats = look_for_repeats(self.session, runs, comparable, self.place, judged, scope.catalogue, query=query)
         report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
         upheavals, emptied = self._settle(judged, past)
         if self.replay is None and not output.tables.replaceable:
-            runs.begun.add(self.run, scope.declared, self.key, spans, self.topics)
+            runs.begun.add(self._begun(comparable))
         tables = self._type(judged, repeats, emptied)
         ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
         if self.replay is not None:
@@ -146,6 +148,13 @@ class Attempt:
     def discard(self) -> None:
         """Remove what it has written."""
         self.output.runs.discard(self.place, map(table_folder, self._layouts))
+
+    def _begun(self, compared: PastRuns) -> BegunRun:
+        output = self.output
+        return BegunRun(
+            self.run, self.scope.declared, self.key, self.source.spans, self.topics, output.manner,
+            output.drop_duplicates, compared.names,
+        )  # fmt: skip
 
     @property
     def _reach(self) -> Spans:
@@ -190,5 +199,6 @@ class Attempt:
         """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
         check_settled(finished.layouts(without=self.gone), self._layouts)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
+        self.output.runs.begun.check_manner(self.output.manner, finished)
         if self.replay is not None:
             self.replay.check()

@@ -6,6 +6,7 @@ As long as such a run is not finished, some of its rows may be in tables, and on
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError
@@ -13,11 +14,41 @@ from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.runs.manners import Manner
 from cdc_contracts.spark_checks.runs.past import RUNS, PastRuns
 from cdc_contracts.spark_checks.runs.records import overlap, range_document, range_of, stream_document
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 BEGUN: Final = "_begun"
+
+
+@dataclass(frozen=True)
+class BegunRun:
+    """What is noted of a run: by what it judges, what it reads, and how it writes.
+
+    `key` is given for a batch of a stream. `compared` are the finished runs that its rows were compared with, to find
+    those that repeat others.
+    """
+
+    run: str
+    contract: str
+    key: WriteKey | None
+    spans: Mapping[Source, Span]
+    topics: Mapping[str, str]
+    manner: Manner
+    drops_repeats: bool = False
+    compared: frozenset[str] = frozenset()
+
+    def as_document(self) -> dict[str, Any]:
+        return {
+            "contract": self.contract,
+            "stream": stream_document(self.key),
+            "topics": dict(self.topics),
+            "range": range_document(self.spans),
+            "drops_repeats": self.drops_repeats,
+            "compared": sorted(self.compared),
+            **self.manner.as_document(),
+        }
 
 
 class BegunRuns:
@@ -45,22 +76,24 @@ class BegunRuns:
         """Return what was noted of a replay that is not finished, None where there is none."""
         return next((note for note in self.notes() if "replay" in note), None)
 
-    def add(
-        self, run: str, contract: str, key: WriteKey | None, spans: Mapping[Source, Span], topics: Mapping[str, str]
-    ) -> None:
-        """Note what a run reads, before it writes where nothing can be taken back; until then others may be first.
+    def add(self, begun: BegunRun) -> None:
+        """Note what a run reads and how it writes, before it writes where nothing can be taken back.
 
-        Raises as `check_cut_off` does.
+        Raises UnavailableError where others were first: as `check_cut_off`, `check_topics` and `check_manner` do, and
+        where a finished run has read some of the same records.
         """
         with self._folder.locked(RUNS):
-            self.check_cut_off(run, spans)
-            note = {
-                "contract": contract,
-                "stream": stream_document(key),
-                "topics": dict(topics),
-                "range": range_document(spans),
-            }
-            self._note(run, note)
+            finished = self._finished()
+            self.check_cut_off(begun.run, begun.spans)
+            self.check_topics(begun.topics, finished, without=[begun.run])
+            self.check_manner(begun.manner, finished)
+            finished.check_unread(begun.run, begun.spans, self._directory)
+            if self.find(begun.run) is None:  # what it was compared with when it began stays true of its rows
+                self._note(begun.run, begun.as_document())
+
+    def find(self, run: str) -> dict[str, Any] | None:
+        """Return what was noted of a run that is not finished, None where it was not begun."""
+        return self._folder.read_document(f"{BEGUN}/{run}.json")
 
     def add_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
         """Note what a replay reads, before it writes where nothing can be taken back.
@@ -99,6 +132,22 @@ class BegunRuns:
                     mend=_how_to_finish(note),
                 )
 
+    def check_repeats(self, run: str, *, dropped: bool) -> None:
+        """Raise UnavailableError where a run was begun that treats rows which repeat others otherwise."""
+        kept = (self.find(run) or {}).get("drops_repeats", dropped)
+        if kept != dropped:
+            raise UnavailableError(
+                f"run {run} was cut off, and was begun {'with' if kept else 'without'} --drop-duplicates: some of its "
+                "rows may be in tables",
+                where=self._directory,
+                mend=f"go on {'with' if kept else 'without'} it",
+            )
+
+    def comparable(self, run: str, past: PastRuns) -> PastRuns:
+        """Return the finished runs that rows of a run are compared with: those of then, where it was begun before."""
+        compared = (self.find(run) or {}).get("compared")
+        return past if compared is None else PastRuns(one for one in past if one.run in compared)
+
     def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
         """Raise UnavailableError where another run, but for some, has read other topics of the same names.
 
@@ -114,6 +163,14 @@ class BegunRuns:
                     where=self._directory,
                     mend="Decode it into another directory: its offsets mean other records.",
                 )
+
+    def check_manner(self, manner: Manner, past: PastRuns) -> None:
+        """Raise UnavailableError where other runs, finished or not, write their tables otherwise."""
+        for one in past:
+            one.manner.check(manner, one.run, self._directory)
+        for note in self.notes(past):
+            if "table_format" in note:  # earlier releases noted less, and so do replays, which go where the runs went
+                Manner.of(note).check(manner, note["run"], self._directory)
 
     def _note(self, run: str, document: Mapping[str, Any]) -> None:
         self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})

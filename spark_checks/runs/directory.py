@@ -80,9 +80,7 @@ class RunDirectory:
                 self._past[key] = known[key]
             elif (record := self._folder.read_document(f"{RUNS}/{entry.base_name}")) is not None:
                 self._past[key] = PastRun.of(record)
-        # One that was killed while it replaced another may have left the other's record there.
-        gone = {attempt for past in self._past.values() for attempt in past.replaces}
-        return PastRuns(past for past in self._past.values() if past.attempt not in gone)
+        return PastRuns(past for past in self._past.values() if past.attempt not in self._replaced())
 
     def commit(
         self,
@@ -100,17 +98,15 @@ class RunDirectory:
         """
         with self._folder.locked(RUNS):
             past = self.past()
-            overlapping = {one.run for one in past.overlapping(record.run, record.spans)} - set(replaced)
-            if overlapping and record.replay is None:
-                raise UnavailableError(
-                    f"run {min(overlapping)} has decoded some of these records meanwhile", where=self.directory,
-                    mend="let one command at a time decode a range into a directory",
-                )  # fmt: skip
+            if record.replay is None:
+                past.check_unread(record.run, record.spans, self.directory, without=replaced)
             if check is not None:
                 check(past)
             self._publish(record, report, replaced)
 
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
+        # Else nothing would say any more that they do not count, once the record that says so is written over.
+        self._remove_replaced()
         before = self._record(record.run)
         self._settle_files(record)
         self._folder.write_document(f"{REPORTS}/{record.run}.json", report)
@@ -129,10 +125,9 @@ class RunDirectory:
         for folder in {*map(_folder, kept), *(f"{one}/run={record['run']}" for one in OUTPUTS)}:
             self._remove(self._files(folder) - kept)
             self._folder.remove_if_empty(folder)
-        if gone := set(record.get("replaces", ())):
+        if record.get("replaces"):
             self.past()
-            for past in [one for one in self._past.values() if one.attempt in gone and one.run != record["run"]]:
-                self._remove_run(past.run)
+            self._remove_replaced()
 
     def discard(self, place: Place, folders: Iterable[str] = ()) -> None:
         """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
@@ -156,6 +151,15 @@ class RunDirectory:
                 )
         for folder in {above for one in record.folders for above in _ancestors(one)}:
             self._folder.bring_to_disk(folder)
+
+    def _replaced(self) -> set[str]:
+        """The attempts that others have replaced: one that was killed meanwhile may have left their records there."""
+        return {attempt for past in self._past.values() for attempt in past.replaces}
+
+    def _remove_replaced(self) -> None:
+        gone = self._replaced()
+        for past in [one for one in self._past.values() if one.attempt in gone]:
+            self._remove_run(past.run)
 
     def _remove_run(self, run: str) -> None:
         """Remove a run that another has replaced: its record first, so that nothing counts that is not there."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.manners import Manner
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 
@@ -25,6 +26,11 @@ class Output:
     trust_contract: bool = False
     redact: bool = False
     drop_duplicates: bool = False
+
+    @property
+    def manner(self) -> Manner:
+        """How the typed tables are written."""
+        return Manner(self.tables.name, self.tables.schema, self.tables.keeps_current)
 
     @cached_property
     def runs(self) -> RunDirectory:

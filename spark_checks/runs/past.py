@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName, read_layout
 from cdc_contracts.registry.canonical.upheavals import TableUpheaval, read_upheaval
+from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.positions import PositionLine, PositionStretch, read_positions
 from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.runs.manners import Manner
 from cdc_contracts.spark_checks.runs.records import overlap, range_of
-from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 RUNS: Final = "_runs"
 """Where their records are; what one process may do at a time is done with this folder locked."""
@@ -38,9 +39,7 @@ class PastRun:
     topics: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     upheavals: tuple[TableUpheaval, ...] = ()
-    table_format: str = PARQUET
-    table_schema: str | None = None
-    current: bool = False
+    manner: Manner = field(default_factory=Manner)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> PastRun:
@@ -55,9 +54,7 @@ class PastRun:
             topics=record.get("topics", {}),
             query=(record.get("stream") or {}).get("query"),
             upheavals=tuple(map(read_upheaval, record.get("upheavals", ()))),
-            table_format=record.get("table_format", PARQUET),
-            table_schema=record.get("table_schema"),
-            current=record.get("current", False),
+            manner=Manner.of(record),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
@@ -80,6 +77,18 @@ class PastRuns(tuple[PastRun, ...]):
         found = [past for past in others if past.overlaps(spans)]
         read_again = {run, *(past.run for past in found)}
         return [*found, *(past for past in others if past.replays & read_again)]
+
+    def check_unread(
+        self, run: str, spans: Mapping[Source, Span], directory: str, *, without: Collection[str] = ()
+    ) -> None:
+        """Raise UnavailableError where another run, but for some, has read some of these records."""
+        read = {one.run for one in self.overlapping(run, spans)} - set(without)
+        if read:
+            raise UnavailableError(
+                f"run {min(read)} has decoded some of these records meanwhile",
+                where=directory,
+                mend="let one command at a time decode a range into a directory",
+            )
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:
         """Return what the runs, but for some, have fixed of the layouts of tables."""

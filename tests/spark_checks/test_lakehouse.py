@@ -14,12 +14,15 @@ from pyspark import SparkConf
 from topics import rendered, scope_of
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.runs.emptied_tables import tell_unfollowed
+from cdc_contracts.spark_checks.sinks import Place, write_table
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.addresses import (
     CURRENT,
@@ -34,7 +37,7 @@ from cdc_contracts.spark_checks.tables.lakehouse.addresses import (
 from cdc_contracts.spark_checks.tables.lakehouse.histories import open_history
 from cdc_contracts.spark_checks.tables.lakehouse.schemas import ensure_table, free_names
 from cdc_contracts.spark_checks.tables.lakehouse.tables import open_lakehouse
-from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey, WriteOrder
 
 NAME = TableName("sh op", "a.b", "or`d%ers")
 NOON = dt.datetime.fromisoformat("2024-02-29T12:00:00.000001")
@@ -102,7 +105,7 @@ EDGES = {
     "part": (pa.decimal128(38, 38), [Decimal(f"{sign}0.{'9' * 38}") for sign in ("", "-")] + [Decimal("0E-38"), None]),
     "bytes": (pa.binary(), [b"", b"\xff" * 40, b"\0", None]),
     # Files tell the first characters of what they hold, and a table is searched by that.
-    "te.xt `": (pa.string(), ["", APPLE * 33 + "z", "\uffff" * 40, "\U0010ffff" * 40]),
+    "te.xt ` ${env:HOME}": (pa.string(), ["", APPLE * 33 + "z", "\uffff" * 40, "\U0010ffff" * 40]),
     "new\nline": (pa.string(), [None, "\0", "z" * 31 + APPLE, "é" * 40]),
 }
 
@@ -122,8 +125,10 @@ def test_values_at_the_edges_are_read_and_found_as_they_were_with_and_without_sp
     name, found = TableName("db", None, "edges"), {"delta": "db.edges", "iceberg": "db/edges"}[addresses.format]
     identifier, schema = addresses.find(HISTORY, name), pa.schema({one: kind for one, (kind, _) in EDGES.items()})
     rows = [{one: values[number] for one, (_, values) in EDGES.items()} for number in range(4)]
-    ensure_table(spark, identifier, addresses.format, schema, {})
     open_lakehouse(addresses.format, str(tmp_path)).prepare(spark)
+    for _ in range(2):
+        ensure_table(spark, identifier, addresses.format, schema, {"table": "${system:user.home}"})
+    assert spark.table(identifier).columns == schema.names
     for row in rows:  # in files of their own
         frame = spark.createDataFrame(pa.Table.from_pylist([row], schema=schema), spark_schema(schema))
         frame.coalesce(1).writeTo(identifier).append()
@@ -202,6 +207,34 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
         f"current rows do not follow: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
     ]
     assert not list((out / "staged").iterdir())
+
+
+@pytest.mark.parametrize("table_format", ["iceberg"])
+def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_some(spark, tmp_path, table_format):
+    tables, name = open_lakehouse(table_format, str(tmp_path), catalogue=Catalogue(())), TableName("shop", None, "t")
+    bare = TableLayout(name, (), ("ID",), "contract")
+    known = TableLayout(name, (ColumnLayout("id", pa.int64(), None, None),), ("id",), "contract")
+
+    def write(number, layout):
+        row = {
+            "contract": "x@1", "undecided": False, "op": "insert", "database": "shop", "table": "t", "offset": number,
+            "types_from": "message", "invalid": [], "topic": "t", "partition": 0, "row_index": 0,
+            "after": [("id", str(number))],
+        }  # fmt: skip
+        place, changes = Place(str(tmp_path), f"run{number}", "tok"), pa.RecordBatch.from_pylist([row], CHANGES_SCHEMA)
+        order = WriteOrder(place, WriteKey("w", number), [*write_table(place, "changes", changes)], {name: layout}, {})
+        written = tables.write(spark, order)
+        return written.rows["shop.t"], written.raw, written.commits["shop.t"]["current"]
+
+    def rows(kind, *names):
+        return sorted(map(tuple, spark.table(tables.addresses.find(kind, name)).select(*names).collect()))
+
+    assert write(0, bare) == (1, {"shop.t": {"id": 1}}, None)
+    assert rows(HISTORY, "_offset", "_raw") == [(0, {"after.id": "0"})]
+    merged = {"changed": 1, "deleted": 0, "keyless": 1, "emptied": 0, "untold": 0}
+    assert write(1, known) == (1, {}, merged)
+    assert rows(HISTORY, "_offset", "after.id") == [(0, None), (1, 1)]
+    assert rows(CURRENT, "id", "_offset") == [(1, 1)]
 
 
 def test_tables_of_a_catalog_say_which_table_they_hold(spark, tmp_path):

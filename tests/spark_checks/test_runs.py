@@ -22,14 +22,17 @@ from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.readers import table_files
+from cdc_contracts.spark_checks.runs.begun import BegunRun
 from cdc_contracts.spark_checks.runs.directory import RunDirectory
 from cdc_contracts.spark_checks.runs.emptied_tables import find_emptied, settle_upheavals, tell_unfollowed
-from cdc_contracts.spark_checks.runs.past import grown_layouts
+from cdc_contracts.spark_checks.runs.manners import Manner
+from cdc_contracts.spark_checks.runs.past import PastRuns, grown_layouts
 from cdc_contracts.spark_checks.runs.records import RunRecord, TableRecord
 from cdc_contracts.spark_checks.runs.settled_layouts import check_settled
 from cdc_contracts.spark_checks.sinks import Place, TableWriter
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
 
+PARQUET, DELTA = Manner(), Manner("delta", None, current=True)
 ORDERS = TableName("shop", None, "orders")
 LEDGER = pa.RecordBatch.from_pylist(
     [{name: 0 if name != "topic" else "t" for name in LEDGER_SCHEMA.names if "timestamp" not in name}],
@@ -40,6 +43,10 @@ LEDGER = pa.RecordBatch.from_pylist(
 def layout(*columns, awaited=()):
     told = tuple(ColumnLayout(name, type_, None, None) for name, type_ in columns)
     return TableLayout(ORDERS, told, (), "messages", awaited)
+
+
+def begun(run, spans, topics=(), *, key=None, manner=PARQUET, **more):
+    return BegunRun(run, "x@1", key, spans, dict(topics), manner, **more)
 
 
 @pytest.fixture
@@ -107,6 +114,16 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
     fresh = RunDirectory(str(tmp_path))
     assert [past.run for past in fresh.past()] == ["bbbb"]
     assert fresh.find("aaaa") is None
+    # The same run once more, or a third one, finds no other to replace, and takes the place of the only record of it.
+    for run, token, replaces in (("bbbb", "once more", ()), ("cccc", "third", ("new",))):
+        killed = RunDirectory(str(shutil.copytree(tmp_path, tmp_path.parent / token)))
+        place = Place(killed.root, run, token)
+        writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
+        writer.write(LEDGER)
+        over = replace(new, run=run, attempt=token, replaces=replaces, parts=tuple(writer.close()))
+        killed.commit(over, {}, replaced={"bbbb"} - {run})
+        assert [past.run for past in RunDirectory(killed.directory).past()] == [run]
+        assert [path.parent.name for path in (tmp_path.parent / token).rglob("*.parquet")] == [f"run={run}"]
     fresh.tidy(fresh.find("bbbb"))
     assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["run=bbbb"]
     # And back again: the attempts tell which of the two is the newer.
@@ -230,7 +247,7 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         ("cccc", (20, 30), {"u": "x"}),
     ):
         runs.commit(begin(run, run, window, topics=known)[1], {})
-    runs.begun.add("dddd", "x@1", None, {Source("w", 0): Span(0, 1)}, {"w": "first"})
+    runs.begun.add(begun("dddd", {Source("w", 0): Span(0, 1)}, {"w": "first"}))
     past = runs.past()
     runs.begun.check_topics({"t": "first", "u": "x", "v": "new"}, past)
     runs.begun.check_topics({}, past)
@@ -262,19 +279,51 @@ def test_a_run_does_not_count_where_another_has_settled_a_type_otherwise_meanwhi
 def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_run_only(runs, begin):
     spans = {Source("t", 0): Span(0, 10), Source("t", 1): Span(5, 7)}
     later = {Source("t", 0): Span(0, 12)}
-    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
-    runs.begun.add("aaaa", "x@1", None, spans, {"t": "first"})
+    runs.begun.add(begun("aaaa", spans, {"t": "first"}))
+    runs.begun.add(begun("aaaa", spans, {"t": "first"}))
     runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
-        runs.begun.add("bbbb", "x@1", None, later, {})
+        runs.begun.add(begun("bbbb", later))
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
     runs.begun.check_cut_off("bbbb", later)
-    runs.begun.add("cccc", "x@1", WriteKey("query", 4), {Source("v", 0): Span(0, 1)}, {})
+    runs.begun.add(begun("cccc", {Source("v", 0): Span(0, 1)}, key=WriteKey("query", 4)))
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
         runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.mend
+
+
+def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_has(runs, begin, tmp_path):
+    mine, theirs = {Source("t", 0): Span(0, 12)}, {Source("t", 0): Span(0, 10)}
+    other = RunDirectory(str(tmp_path))
+    other.begun.check_cut_off("bbbb", mine)
+    runs.begun.add(begun("aaaa", theirs))
+    runs.commit(begin("aaaa", "done")[1], {})
+    with pytest.raises(UnavailableError, match="run aaaa has decoded some of these records meanwhile"):
+        other.begun.add(begun("bbbb", mine))
+    assert other.begun.notes() == []
+
+
+def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin):
+    spans = {Source("t", 0): Span(10, 20)}
+    runs.commit(replace(begin("aaaa", "done")[1], table_format="delta"), {})
+    runs.begun.add(begun("bbbb", spans, manner=DELTA, drops_repeats=True, compared=frozenset({"aaaa"})))
+    runs.commit(replace(begin("cccc", "late", (20, 30))[1], table_format="delta"), {})
+    past = runs.past()
+    # What is noted first holds: the rows that are in tables already were compared with those of `aaaa` alone.
+    runs.begun.add(begun("bbbb", spans, manner=DELTA, drops_repeats=True, compared=past.names))
+    assert (runs.begun.comparable("bbbb", past).names, runs.begun.comparable("dddd", past)) == ({"aaaa"}, past)
+    runs.begun.check_repeats("bbbb", dropped=True)
+    runs.begun.check_repeats("dddd", dropped=False)
+    with pytest.raises(UnavailableError, match="begun with --drop-duplicates"):
+        runs.begun.check_repeats("bbbb", dropped=False)
+    runs.begun.check_manner(DELTA, past)
+    with pytest.raises(UnavailableError, match="run bbbb keeps the current rows") as refused:
+        runs.begun.check_manner(Manner("delta"), past)
+    assert refused.value.mend == "choose another directory, or go on with --current"
+    with pytest.raises(UnavailableError, match="run bbbb keeps its tables as delta in the directory"):
+        runs.begun.check_manner(PARQUET, PastRuns())
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
@@ -283,7 +332,7 @@ def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(r
         runs.begun.add_replay("aaaa", noted, lambda: None)
     with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
         runs.begun.add_replay("dddd", noted, lambda: None)
-    runs.begun.add("bbbb", "x@1", None, {Source("t", 0): Span(0, 10)}, {})
+    runs.begun.add(begun("bbbb", {Source("t", 0): Span(0, 10)}))
     assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, {})

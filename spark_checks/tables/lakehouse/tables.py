@@ -91,6 +91,8 @@ class LakehouseTables:
         """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
         # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
         session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+        # Names stand in SQL as messages spell them: ${env:HOME} is a name, and not the value of a variable.
+        session.conf.set("spark.sql.variable.substitute", "false")
         self.addresses.prepare(session)
 
     def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
@@ -124,7 +126,8 @@ class LakehouseTables:
             {"table": layout.name.text, "holds": HISTORY},
         )  # fmt: skip
         known = {column.name for column in layout.columns}
-        held = cast("StructType", found["after"].dataType)
+        # A table without columns has no images.
+        held = cast("StructType", found["after"].dataType) if "after" in found.names else ()
         more = [ColumnLayout(one.name, arrow_type(one.dataType), None, None) for one in held if one.name not in known]
         return replace(layout, columns=(*layout.columns, *more)) if more else layout
 
