@@ -302,17 +302,17 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
     def ids():
         return sorted(one["id"] for one in rows_of(spark, tables))
 
-    merge(spark, tables, [row(1, 10, 0), row(2, 10, 1)])
-    spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14)}
+    merge(spark, tables, [row(1, 10, 0), row(2, 10, 1), row(8, 10, 2), row(9, 10, 3)])
+    spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14), Source("t", 2): Span(11, 11)}
     told = Emptyings((truncation(12, contract="c/d@1"),), spans)
     batch = [row(3, 11, 0), row(4, 13, 0), row(5, 11, 1)]
-    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=2, untold=1)
-    assert ids() == [4, 5]
-    assert merge(spark, tables, batch, told) == Merged(untold=1)
+    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=3, untold=2)
+    assert ids() == [4, 5, 9]
+    assert merge(spark, tables, batch, told) == Merged(untold=2)
     again = Emptyings((), {}, ((told.new[0], spans),))
     late = [row(6, 9, 1), row(7, 14, 1)]
     assert merge(spark, tables, late, again) == Merged(changed=1)
-    assert ids() == [4, 5, 7]
+    assert ids() == [4, 5, 7, 9]
 
 
 @pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)

@@ -164,7 +164,7 @@ def _empty(session: SparkSession, identifier: str, names: Names, emptied: Emptie
 
 
 def _count_untold(session: SparkSession, identifier: str, names: Names, emptied: Emptied) -> int:
-    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.beside else 0
+    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.own else 0
 
 
 def _facts(names: Names) -> dict[str, str]:
