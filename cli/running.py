@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
@@ -186,6 +187,13 @@ def parse_topic_options(
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
+
+
+def refuse_for_files(given: Mapping[str, object]) -> None:
+    """Raise UsageError where options of topics were given for a file: they would change nothing there."""
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for topics, not for files", mend="to read a topic give `topic` and its name")
 
 
 def open_topics(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -114,6 +115,11 @@ def open_directory(directory: str) -> tuple[fs.FileSystem, str]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnavailableError(f"cannot write there: {error}", where=directory) from error
     return filesystem, path
+
+
+def escape_pattern(path: str) -> str:
+    """Return a path as Spark reads it, which takes `[`, `{`, `*` and `?` for patterns."""
+    return re.sub(r"[][{}*?]", r"\\\g<0>", path)
 
 
 def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.reference import HALVES
 from cdc_contracts.registry.rulebook import find_rule
+from cdc_contracts.spark_checks.folders import escape_pattern
 from cdc_contracts.spark_checks.runs.directory import RunDirectory
 from cdc_contracts.spark_checks.runs.records import files_of
 
@@ -56,9 +57,9 @@ def join_halves(session: SparkSession, directory: str) -> Joined:
     paths = [f"{root}/{part['path']}" for record in runs.records() for part in files_of(record, "changes")]
     if not paths:
         return Joined(0, target, [])
-    whole, lone = _pair(session.read.parquet(*paths))
+    whole, lone = _pair(session.read.parquet(*map(escape_pattern, paths)))
     whole.write.mode("overwrite").parquet(target)
-    rows = session.read.parquet(target).count()
+    rows = session.read.parquet(escape_pattern(target)).count()
     return Joined(rows, target, [row.asDict() for row in lone.orderBy(*_TOLD[:4]).collect()])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, read_layout
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.folders import Folder, escape_pattern
 from cdc_contracts.spark_checks.runs.directory import RunDirectory
 from cdc_contracts.spark_checks.runs.past import grown_layouts
 from cdc_contracts.spark_checks.sinks import check_whole
@@ -58,7 +58,7 @@ def table_layout(directory: str, table: str) -> TableLayout:
 
 def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
     """Return the rows of a typed table; columns that came later are null in earlier rows. Raises as `table_files`."""
-    paths = [one.path for one in table_files(directory, table)]
+    paths = [escape_pattern(one.path) for one in table_files(directory, table)]
     schema = spark_schema(table_layout(directory, table).arrow)
     # A run without rows of a table has no file of it.
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
