@@ -15,7 +15,7 @@ from cdc_contracts.cli.options import AsJson, spread
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
 
-@app.command("topic")
+@app.command("topic", short_help="Judge every message of topics, or of a stream.")
 @spread
 def audit_topic(
     brokers: running.Brokers,

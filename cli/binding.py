@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,16 @@ from cdc_contracts.cli import console
 from cdc_contracts.cli.options import AsJson, open_catalogue
 from cdc_contracts.registry.errors import UsageError
 
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.settings import Settings
+
 
 def bind(
     topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A topic.", show_default=False)] = None,
     reference: Annotated[
-        str | None, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N.", show_default=False)
+        str | None,
+        typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version of it.", show_default=False),
     ] = None,
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Bind the topic to nothing.")] = False,
@@ -24,7 +29,8 @@ def bind(
 ) -> None:
     """Say in cdc-contracts.yaml which contract a topic speaks; comments and order of the file stay.
 
-    Audits then judge the topic by it, and `registry apply` and `push` register its schema as TOPIC-value.
+    Audits then judge the topic by it, and `registry apply` and `push` register its schema as TOPIC-value, where it is
+    one version.
     """
     from cdc_contracts.registry.bindings import bind_topic
     from cdc_contracts.registry.settings import read_settings
@@ -37,8 +43,7 @@ def bind(
         return
     if remove == (reference is not None):
         raise UsageError("a topic is bound to a contract, or with --remove to none", mend="bind TOPIC SYSTEM/DIALECT@N")
-    if reference is not None:
-        open_catalogue([Path(one) for one in settings.contracts]).resolve(reference)
+    versions = _versions(reference, settings) if reference is not None else []
     bound = bind_topic(Path.cwd(), topic, reference)
     if as_json:
         console.print_json({"topic": bound.topic, "before": bound.before, "after": bound.after})
@@ -47,6 +52,21 @@ def bind(
     else:
         was = f" (was {bound.before})" if bound.before and bound.after else ""
         console.print_line(f"{topic} is bound to {bound.after or 'nothing'} now{was}")
+    if len(versions) > 1:
+        console.say("  messages may be of any version of it")
+        console.say(f"  for a schema in a registry bind one, such as {versions[-1]}")
+
+
+def _versions(reference: str, settings: Settings) -> list[Version]:
+    """Return the versions that a topic is bound to. Raises UsageError where no message can be judged by them."""
+    catalogue = open_catalogue([Path(one) for one in settings.contracts])
+    versions = catalogue.resolve(reference)
+    if versions[0].subject == catalogue.canonical.subject:
+        raise UsageError(
+            f"no message is judged by {versions[0].subject}: it is what messages are decoded into",
+            mend="`cdc-contracts list` shows the others",
+        )
+    return versions
 
 
 def _print_bindings(topics: dict[str, str], *, as_json: bool) -> None:

@@ -28,7 +28,10 @@ Against = Annotated[
 
 def breaking(
     against: Against,
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.")] = None,
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.", show_default="contracts"),
+    ] = None,
     form: Form = Format.TEXT,
     reports: ReportFiles = None,
     contracts: ContractFolders = None,

@@ -34,6 +34,7 @@ def capture_topic(
     """Write every record of a range with its key, value, headers and coordinates, byte for byte."""
     from cdc_contracts.spark_checks import capture
 
+    capture.check_target(target, replace=replace)
     wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
     with running.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
         source = running.open_topics(session, bootstrap, [topic], wanted, properties, headers=True)

@@ -47,6 +47,8 @@ def check(
         batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
         scope, detection = find_scope(asked, partial(sample_files, plan, ENOUGH))
     if scope is None:
+        if detection is not None and not detection.messages:
+            raise UndetectedError("there is no message to tell the contract from", where=", ".join(paths[:3]))
         raise UndetectedError("the contract of these messages cannot be told", mend=_MEND)
     tell: Any = None if as_json else console.print_line
     report = check_batches(

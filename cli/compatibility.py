@@ -49,7 +49,9 @@ def print_verdict(verdict: Verdict, named: Sequence[str], *, asked: str | None =
     notes = [one for one in verdict.findings if one.severity == "note"]
     if notes:
         console.print_heading("Notes: these break no reader")
-        console.print_table(["", "", ""], [(f"{one.rule} {one.name}", one.path, _change(one)) for one in notes])
+        console.print_table(
+            ["", "", ""], [(f"{one.rule} {one.name}", one.path, _change(one)) for one in notes], fixed=2
+        )
     if heavy:
         console.say(f"\n`cdc-contracts rules show {heavy[0].rule}` explains a rule; --json has everything.")
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.visible import visible_lines
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
+    from rich.text import Text
 
 Cell = str | int | None
+_NUMBER: Final = re.compile(r"[-0-9.,]*")
+"""Numbers, ranges of them, and nothing."""
+_GAP: Final = 2
+_LEAST: Final = 12
+"""So narrow a column of words may become before names beside it are broken."""
 
 
 def prepare() -> None:
@@ -41,9 +48,7 @@ def say(text: str) -> None:
 
 def print_text(text: str, *, first: str = "") -> None:
     """Write a paragraph to stdout, broken between words where the terminal ends; its first word may have a style."""
-    from rich.text import Text
-
-    content = Text(_seen(text))
+    content = _text(_seen(text))
     content.stylize(first, 0, len(text.partition(" ")[0]))
     _print(content)
 
@@ -58,18 +63,42 @@ def print_heading(text: str, *, first: bool = False) -> None:
 def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
     """Write rows under a header to stdout; long cells are broken between words. None is an empty cell.
 
-    A header of empty texts is left out; the first `fixed` columns are never broken.
+    A header of empty texts is left out. Columns of numbers are never broken, and the first `fixed` columns only where
+    the others would have no room.
     """
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=None, show_header=any(header), header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+    shown = [["" if cell is None else _seen(str(cell)) for cell in row] for row in rows]
+    if not shown:
+        return
+    columns = list(zip(header, *shown, strict=True))
+    numbers = {index for index, (_, *cells) in enumerate(columns) if all(_NUMBER.fullmatch(cell) for cell in cells)}
+    width, whole = _share_width(columns, numbers, fixed)
+    table = Table(box=None, show_header=any(header), header_style="bold", padding=(0, _GAP, 0, 0), pad_edge=False)
     for index, title in enumerate(header):
-        table.add_column(title, overflow="fold", no_wrap=index < fixed)
-    for row in rows:
-        table.add_row(*(Text("" if cell is None else _seen(str(cell))) for cell in row))
-    if table.row_count:
-        _print(table)
+        table.add_column(title, overflow="fold", no_wrap=index in whole)
+    for row in shown:
+        table.add_row(*map(_text, row))
+    _print(table, width)
+
+
+def _share_width(columns: Sequence[Sequence[str]], numbers: set[int], fixed: int) -> tuple[int, set[int]]:
+    """Return how wide a table is at most, and which of its columns are not to be broken.
+
+    It is wider than the terminal only where numbers would not fit otherwise.
+    """
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+
+    def needed(whole: set[int]) -> int:
+        least = [width if index in whole else min(width, _LEAST) for index, width in enumerate(widths)]
+        return sum(least) + _GAP * (len(least) - 1)
+
+    given = _console().width
+    while fixed and needed(numbers | set(range(fixed))) > given:
+        fixed -= 1
+    return max(given, needed(numbers)) if numbers else given, numbers | set(range(fixed))
 
 
 def _seen(text: str) -> str:
@@ -77,11 +106,21 @@ def _seen(text: str) -> str:
     return "\n".join(visible_lines(text))
 
 
-def _print(content: RenderableType) -> None:
-    """Write something to stdout: in colour on a terminal, without padding where it is piped."""
+def _text(shown: str) -> Text:
+    from rich.text import Text
+
+    return Text(shown)
+
+
+def _console(width: int | None = None) -> Console:
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    return Console(highlight=False, markup=False, emoji=False, width=width)
+
+
+def _print(content: RenderableType, width: int | None = None) -> None:
+    """Write something to stdout: in colour on a terminal, without padding where it is piped."""
+    console = _console(width)
     with console.capture() as captured:
         console.print(content)
     text = captured.get()

@@ -55,6 +55,10 @@ def detect(
         wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
         _hear_topics(hearing, sources[1:], bootstrap, messages, wanted, properties)
     else:
+        running.refuse_for_files({
+            "--from": start != "earliest", "--to": end != "latest", "--bootstrap": bootstrap,
+            "--kafka-config": kafka_config, "--kafka-opt": kafka_options,
+        })  # fmt: skip
         _hear_files(hearing, sources, messages, whole=whole)
     detection = conclude(hearing)
     if as_json:

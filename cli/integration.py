@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def check_change(
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.")] = None,
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.", show_default="contracts"),
+    ] = None,
     base: Annotated[
         str | None,
         typer.Option(

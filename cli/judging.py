@@ -42,7 +42,9 @@ Table = Annotated[
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00."),
+    typer.Option(
+        "--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00. Repeatable."
+    ),
 ]
 
 
@@ -56,7 +58,8 @@ class Judging:
     table: Table = None
     parameters: Parameters = None
     severities: Annotated[
-        list[str] | None, typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more.")
+        list[str] | None,
+        typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more. Repeatable."),
     ] = None
     max_bytes: Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)] = MOST_BYTES
     strict_json: Annotated[

@@ -44,7 +44,7 @@ def _print_versions(catalogue: Catalogue) -> None:
             shown = (system, dialect) if index == 0 else ("", "")
             meaning = version.resolved
             rows.append([*shown, f"@{version.number}", span(version), meaning.get("status"), meaning.get("transport")])
-    console.print_table(["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT AS"], rows)
+    console.print_table(["SYSTEM", "DIALECT", "@N", "APPLIES", "STATUS", "SENT"], rows, fixed=2)
 
 
 def _canonical(version: Version) -> dict[str, Any]:

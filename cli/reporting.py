@@ -31,7 +31,7 @@ def render(
     from cdc_contracts.registry.reports.kinds import write_reports
     from cdc_contracts.registry.reports.stored import read_report
 
-    reports.check_targets(targets, new_baseline=new_baseline, known=baseline)
+    reports.check_targets(targets, new_baseline=new_baseline, known=baseline, kept=[path])
     known = reports.open_baseline(baseline)
     report = reports.compare_with(read_report(path), known, new_baseline)
     if targets:

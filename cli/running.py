@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console, reports
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ KafkaConfig = Annotated[
     Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security and the like.")
 ]
 KafkaOptions = Annotated[
-    list[str] | None, typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file.")
+    list[str] | None,
+    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file. Repeatable."),
 ]
 From = Annotated[
     str | None,
@@ -42,13 +44,21 @@ From = Annotated[
     ),
 ]
 To = Annotated[
-    str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")
+    str,
+    typer.Option(
+        "--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read."
+    ),
 ]
-Until = Annotated[str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON; not read.")]
+Until = Annotated[
+    str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read.")
+]
 Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
-Jars = Annotated[list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already.")]
+Jars = Annotated[
+    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already. Repeatable.")
+]
 Packages = Annotated[
-    list[str] | None, typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates.")
+    list[str] | None,
+    typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
 ]
 
 
@@ -177,6 +187,13 @@ def parse_topic_options(
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
+
+
+def refuse_for_files(given: Mapping[str, object]) -> None:
+    """Raise UsageError where options of topics were given for a file: they would change nothing there."""
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for topics, not for files", mend="to read a topic give `topic` and its name")
 
 
 def open_topics(

@@ -59,9 +59,12 @@ def sample(
 
 
 def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
+    from cdc_contracts.registry.reports.kinds import check_place
+
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
         raise UsageError(f"`{target.suffix or target.name}` is no file for these messages", mend=" or ".join(endings))
+    check_place(target)
     if target.exists() and not replace:
         raise UsageError("the file is there already", where=str(target), mend="--replace writes over it")
 

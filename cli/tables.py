@@ -72,6 +72,7 @@ def check(
 ) -> None:
     """Check table contracts; with two paths or --against, tell whether rows that kept to the old keep to the new.
 
+    Two versions are compared as text or as JSON; --report, --fail-on and other formats are for the check of one.
     Ends with 0 where nothing is wrong or breaks, 1 where something does, 4 where it could not be decided.
     """
     from cdc_contracts.cli.table_files import compare, default_folder
@@ -79,10 +80,23 @@ def check(
     given = paths or []
     if len(given) > 2 or (against is not None and len(given) > 1):  # noqa: PLR2004  an old and a new one
         raise UsageError("one path is checked, two are compared", mend="give PATH, OLD NEW, or PATH --against REF")
+    as_json = as_json or form is Format.JSON
     if against is not None or len(given) == 2:  # noqa: PLR2004
+        _refuse_of_comparison(form, reports, fail_on)
         verdict = compare(given or [default_folder()], against, as_json=as_json)
         raise typer.Exit({True: EXIT_CODES[PASS], False: _FOUND, None: EXIT_CODES[INCONCLUSIVE]}[verdict])
     _lint(given or [default_folder()], Format.JSON if as_json else form, reports, fail_on, contracts)
+
+
+def _refuse_of_comparison(form: Format, reports: list[Path] | None, fail_on: FailOn) -> None:
+    """Raise UsageError where an option was given that a comparison does not heed: CI would wait for its file."""
+    unheeded = ["--report"] if reports else []
+    unheeded += [f"--format {form}"] if form not in (Format.TEXT, Format.JSON) else []
+    unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []
+    if unheeded:
+        raise UsageError(
+            f"{unheeded[0]} has no say where two versions are compared", mend="--json prints the verdict for a machine"
+        )
 
 
 def _lint(

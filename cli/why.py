@@ -79,6 +79,9 @@ def _names_a_topic(words: Sequence[str]) -> bool:
 def _read_file(path: str, place: Place) -> Found:
     from cdc_contracts.registry.origins import find_in_file
 
+    running.refuse_for_files({
+        "--bootstrap": place.bootstrap, "--kafka-config": place.kafka_config, "--kafka-opt": place.kafka_options
+    })  # fmt: skip
     found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
     if found.more:
         other = "--line N takes another, --whole the whole" if found.line else "--line N takes another"

@@ -37,7 +37,7 @@ def bind_topic(folder: Path, topic: str, reference: str | None) -> Bound:
         raise UsageError(f"`{topic}` is no name of a topic", mend="letters, digits, dots, _ and -, at most 249")
     file = folder / FILE
     text = _read(file)
-    given = documents.parse_document(text, str(file)) if text.strip() else {}
+    given = documents.parse_document(text, str(file), may_be_empty=True)
     topics = given.get(_SECTION) or {}
     if not isinstance(topics, dict):
         raise ContractError("`topics` is no mapping of topics to contracts", where=str(file))
@@ -61,7 +61,7 @@ def _read(file: Path) -> str:
     try:
         return file.read_bytes().decode() if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=str(file)) from error
+        raise ContractError(documents.tell_unread(error), where=str(file)) from error
 
 
 def _change(text: str, topic: str, reference: str | None) -> str:

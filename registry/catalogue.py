@@ -313,7 +313,7 @@ def _read_text(found: Traversable) -> str:
     try:
         return found.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=str(found)) from error
+        raise ContractError(documents.tell_unread(error), where=str(found)) from error
 
 
 def system_folders(root: Traversable) -> list[Traversable]:
@@ -332,6 +332,6 @@ def _validated(kind: type[Any], document: dict[str, Any], where: str) -> Any:
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        at = ".".join(str(part) for part in first["loc"])
-        raise ContractError(f"{at}: {first['msg']}", where=where) from error
+        from cdc_contracts.registry.misfits import tell_misfit
+
+        raise ContractError(tell_misfit(error, kind), where=where) from error

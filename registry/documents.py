@@ -53,8 +53,10 @@ def write_values(document: Mapping[str, Any]) -> str:
     return yaml.safe_dump(dict(document), allow_unicode=readable, sort_keys=True, width=100)
 
 
-def parse_document(text: str, where: str, kind: type[_TextLoader] = _TextLoader) -> dict[str, Any]:
-    """Return the mapping that a YAML text holds.
+def parse_document(
+    text: str, where: str, kind: type[_TextLoader] = _TextLoader, *, may_be_empty: bool = False
+) -> dict[str, Any]:
+    """Return the mapping that a YAML text holds; where that is allowed, a text that says nothing holds an empty one.
 
     Raises ContractError where the text is no YAML mapping, names a key twice, or is not safe to work with.
     """
@@ -72,21 +74,29 @@ def parse_document(text: str, where: str, kind: type[_TextLoader] = _TextLoader)
         raise ContractError(f"not readable as YAML: {why}", where=_line(where, error.problem_mark)) from error
     except yaml.YAMLError as error:
         raise ContractError(f"not readable as YAML: {error}", where=where) from error
+    if document is None and may_be_empty:
+        return {}
     if not isinstance(document, dict):
         raise ContractError("not a YAML mapping", where=where)
     return document
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Return the mapping that a YAML file holds.
+def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
+    """Return the mapping that a YAML file holds; where that is allowed, a file that says nothing holds an empty one.
 
     Raises ContractError where the file cannot be read or is no YAML mapping.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=str(path)) from error
-    return parse_document(text, str(path))
+        raise ContractError(tell_unread(error), where=str(path)) from error
+    return parse_document(text, str(path), may_be_empty=may_be_empty)
+
+
+def tell_unread(error: OSError | UnicodeDecodeError) -> str:
+    """Return why a file cannot be read, without the name of the file."""
+    why = error.strerror or error.__class__.__name__ if isinstance(error, OSError) else "expected text in UTF-8"
+    return f"cannot be read: {why}"
 
 
 def merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

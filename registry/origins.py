@@ -73,8 +73,12 @@ def find_in_file(
     """Return a message of a file, or of standard input: by its line, by partition and offset, or the first there is.
 
     In a capture the line is the row, counted from 1. Raises UnavailableError where there is no such file or message,
-    UsageError where the file is of no known kind, or the offset is not of one partition.
+    UsageError where the file is of no known kind, the offset is not of one partition, or a line is given beside it.
     """
+    if line is not None and offset is not None:
+        raise UsageError("--line and --offset each name a message", where=path, mend="give one of them")
+    if path == STDIN and (partition is not None or offset is not None):
+        raise UsageError("standard input has no offsets and no partitions", mend="--line names a message of it")
     if path == STDIN:
         batches, of_lines, single = read_input(sys.stdin.buffer.read(), whole=whole), not whole, whole
     else:

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.misfits import tell_misfit
 from cdc_contracts.registry.model import Document
 
 FILE: Final = "cdc-contracts.yaml"
@@ -42,7 +43,7 @@ class Settings(Document):
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings of a folder; without a file, none.
+    """Return the settings of a folder; without a file, and where it says nothing, none.
 
     Raises ContractError where the file is not as it should be.
     """
@@ -50,7 +51,6 @@ def read_settings(folder: Path) -> Settings:
     if not path.exists():
         return Settings()
     try:
-        return Settings.model_validate(documents.without_nulls(documents.read_document(path)))
+        return Settings.model_validate(documents.without_nulls(documents.read_document(path, may_be_empty=True)))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ContractError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where=str(path)) from error
+        raise ContractError(tell_misfit(error, Settings), where=str(path)) from error

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.misfits import tell_misfit
 from cdc_contracts.registry.model import Document
 from cdc_contracts.registry.zones import Zone, parse_zone
 
@@ -137,8 +138,7 @@ def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
     try:
         contract = TableContract.model_validate(documents.without_nulls(document))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ContractError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where=where) from error
+        raise ContractError(tell_misfit(error, TableContract), where=where) from error
     missing = [name for name in contract.primary_key if name not in contract.columns]
     if missing:
         raise ContractError(f"primary_key names `{missing[0]}`, which is no column", where=where)

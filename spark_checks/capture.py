@@ -39,10 +39,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     Returns the number of records. The file is there whole or not at all.
     Raises UsageError where the target exists and not `replace`, UnavailableError where it cannot be written.
     """
-    if target.suffix != ".parquet":
-        raise UsageError("a capture is a .parquet file", where=str(target))
-    if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
+    check_target(target, replace=replace)
     try:
         target = target.absolute()  # the workers' folder is another one
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +54,16 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return rows
+
+
+def check_target(target: Path, *, replace: bool) -> None:
+    """Raise UsageError where a capture is not to be written there."""
+    if target.suffix != ".parquet":
+        raise UsageError("a capture is a .parquet file", where=str(target))
+    if target.is_dir():
+        raise UsageError("this is a folder, not a file", where=str(target))
+    if target.exists() and not replace:
+        raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
 
 
 def _write_parts(folder: str) -> Work:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.rendering import Event, Renderer
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
@@ -79,8 +80,12 @@ def _foreign_to(version: Version) -> Version:
 
 
 def write_capture(tables: Iterator[pa.Table], target: Path) -> int:
-    """Write the records as a capture, and return how many there are."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Write the records as a capture, and return how many there are. Raises UnavailableError where no folder can be."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"cannot make the folder: {error.strerror}"
+        raise UnavailableError(told, where=str(target.parent), mend="name another") from error
     rows = 0
     with pq.ParquetWriter(target, CAPTURE_SCHEMA, compression="zstd") as writer:
         for table in tables:

@@ -44,6 +44,10 @@ class FileInput:
     def spans(self) -> dict[Source, Span]:
         return {source: Span(*window) for source, window in self.windows.items()}
 
+    @property
+    def idle(self) -> dict[Source, Span]:
+        return {}
+
     def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
         return {}  # a capture does not say which topic of its name it is of
 

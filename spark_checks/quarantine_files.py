@@ -151,6 +151,10 @@ class QuarantineInput:
     sample: None = None
 
     @property
+    def idle(self) -> dict[Source, Span]:
+        return {}
+
+    @property
     def records(self) -> int:
         """How many records wait."""
         return sum(self.waiting.values())

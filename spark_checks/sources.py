@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.report import Span
+from cdc_contracts.registry.report import Span, Spans
 from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.windows import share_windows
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
@@ -45,6 +45,11 @@ class Input(Protocol):
 
     @property
     def spans(self) -> Mapping[Source, Span]: ...
+
+    @property
+    def idle(self) -> Spans:
+        """Where partitions stand that are not read because they hold nothing new: all before has been read."""
+        ...
 
     def topic_ids(self, session: SparkSession | None) -> Mapping[str, str]:
         """Return what a broker knows its topics by, as far as one tells. Raises UnavailableError as `read_topics`."""
@@ -80,6 +85,7 @@ class TopicInput:
     tasks: int | None = None
     headers: bool = True
     sample: Fraction | None = None
+    idle: Spans = field(default_factory=dict)
 
     @property
     def spans(self) -> dict[Source, Span]:

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.rule import LintFinding, LintReport
 
 UNJUDGED: Final = "samples were not judged, because not every contract holds together"
+SHIPPED: Final = "these are the contracts that are shipped, for there are none in ./contracts"
 
 
 def review_lint(report: LintReport) -> Review:
     """Return what a person has to see of a lint report."""
     told = [annotate(finding) for finding in report.findings]
     told += [annotate(finding, ignore) for finding, ignore in report.ignored]
-    return Review("lint", arrange(told), report.checked, () if report.judged else (UNJUDGED,))
+    notes = ((UNJUDGED, not report.judged), (SHIPPED, report.shipped))
+    return Review("lint", arrange(told), report.checked, tuple(note for note, holds in notes if holds))
 
 
 def annotate(finding: LintFinding, ignore: Ignore | None = None) -> Annotation:

@@ -10,7 +10,7 @@ from typing import Final
 from cdc_contracts.registry.ddl.alterations import actions_of, added_columns
 from cdc_contracts.registry.ddl.columns import is_sent, read_name
 from cdc_contracts.registry.ddl.grammars import GRAMMARS, Grammar, as_written
-from cdc_contracts.registry.ddl.words import DdlError, Words, read_words, statements_of
+from cdc_contracts.registry.ddl.words import DdlError, Words, statements_run
 from cdc_contracts.registry.tables import TableColumn
 
 MOST_CHARACTERS: Final = 32 * 1024
@@ -56,10 +56,9 @@ def read_added_columns(text: str | None, dialect: str | None = None) -> Addition
 
 def _read(text: str, grammar: Grammar) -> Additions:
     """Return what the statements of a text add, as far as they can be read."""
-    words = read_words(text, grammar.name)
     added: list[AddedColumns] = []
     reason = None
-    for statement in statements_of(words):
+    for statement in statements_run(text, grammar.name):
         try:
             found = _added_by(statement, grammar)
         except DdlError as error:

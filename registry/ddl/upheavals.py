@@ -13,9 +13,9 @@ from cdc_contracts.registry.ddl.alterations import actions_of
 from cdc_contracts.registry.ddl.columns import read_name
 from cdc_contracts.registry.ddl.grammars import Grammar, as_written
 from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
-from cdc_contracts.registry.ddl.words import TEXT, DdlError, Words, read_words, statements_of
+from cdc_contracts.registry.ddl.words import TEXT, DdlError, Words, read_words, statements_run
 
-_CONCERNS: Final = re.compile(r"\b(?:truncate|drop|rename|exchange)\b", re.IGNORECASE)
+_CONCERNS: Final = re.compile(r"\b(?:truncate|drop|rename|exchange|replace)\b", re.IGNORECASE)
 _OF_COLUMNS: Final = ("COLUMN", "INDEX", "KEY", "CONSTRAINT", "PARTITION", "SUBPARTITION")
 _OF_PARTITIONS: Final = (("TRUNCATE", "PARTITION"), ("TRUNCATE", "SUBPARTITION"), ("DROP", "PARTITION"),
                          ("DROP", "SUBPARTITION"), ("EXCHANGE", "PARTITION"), ("EXCHANGE", "SUBPARTITION"))  # fmt: skip
@@ -32,6 +32,7 @@ class Upheaval(NamedTuple):
 def read_upheavals(text: str | None) -> tuple[Upheaval, ...]:
     """Return what a text takes away by TRUNCATE, DROP TABLE or RENAME, or from partitions; names stay as written.
 
+    Of DROP DATABASE the name is that of the database.
     Never raises: what cannot be read, or is longer than `MOST_CHARACTERS`, takes nothing away.
     """
     if not text or len(text) > MOST_CHARACTERS or not _CONCERNS.search(text):
@@ -43,7 +44,7 @@ def read_upheavals(text: str | None) -> tuple[Upheaval, ...]:
 
 
 def _read(text: str, grammar: Grammar) -> Iterator[Upheaval]:
-    for statement in statements_of(read_words(text, grammar.name)):
+    for statement in statements_run(text, grammar.name):
         try:
             yield from list(_read_statement(statement, grammar))
         except DdlError:
@@ -54,20 +55,29 @@ def _read_statement(words: Words, grammar: Grammar) -> Iterator[Upheaval]:
     if words.takes("TRUNCATE"):
         words.takes("TABLE")
         yield Upheaval(read_name(words, grammar), "TRUNCATE", emptied=True)
-    elif words.takes("DROP", "TABLE"):
+    elif words.takes("DROP", "TABLE") or words.takes("DROP", "TABLES"):
         words.takes("IF", "EXISTS")
         for name in words.split():
             yield Upheaval(read_name(name, grammar), "DROP TABLE", emptied=True)
+    elif words.takes("DROP", "DATABASE") or words.takes("DROP", "SCHEMA"):
+        words.takes("IF", "EXISTS")
+        yield Upheaval(read_name(words, grammar), "DROP DATABASE", emptied=False)
+    elif words.takes("CREATE", "OR", "REPLACE", "TABLE"):
+        yield Upheaval(read_name(words, grammar), "CREATE OR REPLACE TABLE", emptied=False)
     elif words.takes("RENAME"):
-        if words and (rest := words.take("a name")).kind == TEXT:  # sqlglot cuts no further
-            words = Words(read_words(rest.text, grammar.name))
-        words.takes("TABLE")
-        for pair in words.split():
-            yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
-            if pair.takes("TO"):
-                yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
+        yield from _read_renames(words, grammar)
     elif words.takes("ALTER"):
         yield from _read_alteration(words, grammar)
+
+
+def _read_renames(words: Words, grammar: Grammar) -> Iterator[Upheaval]:
+    if words and (rest := words.take("a name")).kind == TEXT:  # sqlglot cuts no further
+        words = Words(read_words(rest.text, grammar.name))
+    words.takes("TABLE")
+    for pair in words.split():
+        yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
+        if pair.takes("TO"):
+            yield Upheaval(read_name(pair, grammar), "RENAME", emptied=False)
 
 
 def _read_alteration(words: Words, grammar: Grammar) -> Iterator[Upheaval]:

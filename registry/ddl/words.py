@@ -20,6 +20,9 @@ SIGN: Final = "sign"
 _PIECE: Final = re.compile(r"\S+")
 _BEGINS: Final = re.compile(r"from \d+:(\d+)")
 _WORDLIKE: Final = re.compile(r"[\w$#]")
+_EXECUTED: Final = re.compile(r"/\*M?!\d{0,6}(.*?)\*/", re.DOTALL)
+_PROGRAMS: Final = ("EVENT", "FUNCTION", "PACKAGE", "PROCEDURE", "TRIGGER", "TYPE")
+_OTHERS: Final = ("INDEX", "TABLE", "VIEW")
 
 
 class DdlError(Exception):
@@ -174,6 +177,26 @@ def statements_of(words: Sequence[Word]) -> Iterator[Words]:
     for at in [*(number for number, word in enumerate(words) if word.says(";")), len(words)]:
         yield Words(words[begin:at])
         begin = at + 1
+
+
+def statements_run(text: str, grammar: str) -> Iterator[Words]:
+    """Yield the statements of a DDL message, in the SQL of `mysql` or `oracle`, but for procedures that it defines.
+
+    What stands in a comment that MySQL executes belongs to them. Raises DdlError as `read_words` does.
+    """
+    closed, end, rest = text.rpartition("*/")  # behind the last one every search would go on to the end
+    for statement in statements_of(read_words(_EXECUTED.sub(r" \1 ", closed + end) + rest, grammar)):
+        if _defines_program(statement):
+            return
+        yield statement
+
+
+def _defines_program(words: Words) -> bool:
+    """Say whether semicolons that follow stand in the body of a procedure or the like."""
+    if not (words.sees("CREATE") or words.sees("ALTER")):
+        return False
+    kind = next((word for word in words.words if word.says(*_PROGRAMS, *_OTHERS)), None)
+    return kind is not None and kind.says(*_PROGRAMS)
 
 
 def _line_of(error: BaseException, text: str) -> int:

@@ -20,15 +20,20 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
     contracts ignore findings up to a day, which `today` is compared with.
     Raises UsageError where a path names nothing to lint.
     """
-    return lint_draft(open_draft(paths, beside=beside, today=today))
+    return lint_draft(open_draft(paths, beside=beside, today=today, or_shipped=True))
 
 
-def open_draft(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> Draft:
-    """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing."""
+def open_draft(
+    paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None, or_shipped: bool = False
+) -> Draft:
+    """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing.
+
+    Without a path that is `./contracts`; where that holds none, the shipped catalogue if that will do.
+    """
     from cdc_contracts.registry.lint.draft import Draft
     from cdc_contracts.registry.lint.targets import find_targets
 
-    return Draft(find_targets(paths), beside, today=today or datetime.now(UTC).date())
+    return Draft(find_targets(paths, or_shipped=or_shipped), beside, today=today or datetime.now(UTC).date())
 
 
 def lint_draft(draft: Draft) -> LintReport:
@@ -61,4 +66,5 @@ def lint_draft(draft: Draft) -> LintReport:
             "tables": len(draft.targets.tables),
         },
         ignored=tuple(ignored),
+        shipped=draft.targets.shipped,
     )

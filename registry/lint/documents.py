@@ -157,7 +157,7 @@ def _read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise ContractError(f"cannot be read: {error}", where=str(file)) from error
+        raise ContractError(documents.tell_unread(error), where=str(file)) from error
     return documents.parse_document(f"list:\n{text}" if is_list else text, str(file))
 
 

@@ -67,13 +67,15 @@ class LintFinding:
 class LintReport:
     """What linting came to: findings by file and line, how much was looked at, and what comments ignore.
 
-    `judged` is False where samples were left out because some contract does not hold together.
+    `judged` is False where samples were left out because some contract does not hold together; `shipped` is True where
+    nothing was named or found, so that it is about the shipped contracts.
     """
 
     findings: tuple[LintFinding, ...]
     judged: bool
     checked: Mapping[str, int] = field(default_factory=dict)
     ignored: tuple[tuple[LintFinding, Ignore], ...] = ()
+    shipped: bool = False
 
 
 def report_fault(rule: LintRule, fault: Fault) -> LintFinding:

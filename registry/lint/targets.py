@@ -39,17 +39,22 @@ class Targets:
 
     contracts: tuple[Target, ...]
     tables: tuple[Path, ...]
+    shipped: bool = False
+    """Whether nothing was named and nothing found, so that these are the contracts that are shipped."""
 
 
-def find_targets(paths: Sequence[Path]) -> Targets:
-    """Return what some paths name; without any, `./contracts` where that holds contracts, else what is shipped.
+def find_targets(paths: Sequence[Path], *, or_shipped: bool = False) -> Targets:
+    """Return what some paths name; without any, `./contracts`, or what is shipped where that holds no contracts.
 
-    Raises UsageError where a path is missing or names nothing that lint knows.
+    Raises UsageError where a path is missing or names nothing that lint knows, and where there is neither a path nor a
+    contract in `./contracts`, unless what is shipped will do.
     """
     if not paths:
         if next(DEFAULT.glob(_DEPTHS[0]), None) is not None:
             return Targets((Target(DEFAULT),), tuple(sorted((DEFAULT / TABLES).rglob("*.yaml"))))
-        return Targets(tuple(Target(root) for root in shipped_catalogue().roots), ())
+        if not or_shipped:
+            raise UsageError(f"no contracts in ./{DEFAULT}", mend="name the folder that they are in")
+        return Targets(tuple(Target(root) for root in shipped_catalogue().roots), (), shipped=True)
     contracts: list[Target] = []
     tables: list[Path] = []
     for path in paths:

@@ -42,13 +42,18 @@ _AS_THEY_ARE: Final = "* -text\n"
 """Git must not touch the ends of lines in the text of a schema."""
 
 
+def check_folder(root: Path) -> None:
+    """Raise UsageError where there is no such folder."""
+    if not root.is_dir():
+        raise UsageError(f"there is no folder {root}", mend="give a folder of contracts, or what `registry dump` wrote")
+
+
 def read_folder(root: Path) -> tuple[Holdings, Lock]:
     """Return what a folder says that a registry should hold, and its ids.
 
     Raises ContractError where a file is not as it should be, UsageError where the folder holds nothing.
     """
-    if not root.is_dir():
-        raise UsageError(f"there is no folder {root}", mend="give a folder of contracts, or what `registry dump` wrote")
+    check_folder(root)
     lock = read_lock(root)
     holdings = Holdings(settings=read_settings(root))
     for publication in (one for version in open_own_versions(root) for one in publish_version(version)):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.publishing.digests import schema_digest
+from cdc_contracts.registry.publishing.folders import check_folder, read_folder
 from cdc_contracts.registry.publishing.locks import FILE, Entry, Key, Lock, read_lock, write_lock
 from cdc_contracts.registry.publishing.publications import open_own_versions, published_texts
 
@@ -23,11 +24,14 @@ class Numbered:
 def number_contracts(root: Path) -> Numbered:
     """Give an id to every schema of every contract in a folder that has none, and retire those that are gone.
 
-    Raises ContractError where a schema that has an id is not what it was.
+    Raises ContractError where a schema that has an id is not what it was, UsageError where the folder holds nothing.
     """
-    lock = read_lock(root)
+    check_folder(root)
+    lock, digests = read_lock(root), contract_digests(root)
+    if not digests and not lock.entries:
+        read_folder(root)  # it raises where there is nothing else for a registry
     new, present = [], set()
-    for key, digest in contract_digests(root):
+    for key, digest in digests:
         present.add(key)
         entry = lock.entries.get(key)
         if entry is None:

@@ -12,12 +12,13 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.misfits import tell_misfit
 from cdc_contracts.registry.model import Document
 from cdc_contracts.registry.server.passwords import DECOY, LONGEST, PasswordCheck, check_hash, hash_token
 from cdc_contracts.registry.server.rights import UNGUARDED, Caller, Grant, Right, is_pattern
 
 _TOKEN: Final = re.compile(r"sha256\$[0-9a-f]{64}\Z")
-_MEND: Final = "`cdc-contracts registry user NAME` prints a line for the file"
+_MEND: Final = "`cdc-contracts registry user NAME` prints a line; put the lines below `users:`"
 
 
 def _check_token(text: str) -> str:
@@ -135,13 +136,10 @@ class Users:
 
 def _read(path: Path) -> _UsersFile:
     try:
-        document = documents.without_nulls(documents.read_document(path))
+        document = documents.without_nulls(documents.read_document(path, may_be_empty=True))
     except CdcContractsError as error:
-        raise UsageError(f"the users file {error.what}", where=error.where, mend=_MEND) from error
+        raise UsageError(f"the users file: {error.what}", where=error.where, mend=_MEND) from error
     try:
         return _UsersFile.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        at = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        told = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"the users file: {at}: {told}", where=str(path), mend=_MEND) from error
+        raise UsageError(f"the users file: {tell_misfit(error, _UsersFile)}", where=str(path), mend=_MEND) from error

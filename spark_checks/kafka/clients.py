@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from cdc_contracts.registry.documents import tell_unread
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 
 _PAIR = re.compile(r"\s*((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)")
@@ -30,7 +31,7 @@ def _read_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UnavailableError(f"cannot be read: {error.__class__.__name__}", where=str(path)) from error
+        raise UnavailableError(tell_unread(error), where=str(path)) from error
     properties = {}
     for number, line in _logical_lines(text):
         match = _PAIR.match(line)

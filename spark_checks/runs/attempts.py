@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cdc_contracts.registry.canonical.layouts import Layouts, TableName
 from cdc_contracts.registry.canonical.upheavals import TableUpheaval
+from cdc_contracts.registry.report import Spans
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.runs.begun import BegunRun
@@ -125,7 +126,7 @@ class Attempt:
             contract=scope.declared,
             fingerprint=scope.fingerprint,
             table_contracts=scope.terms.tables.fingerprint,
-            spans=spans,
+            spans=self._reach if upheavals else spans,  # current rows that are made again need it
             counts=sum_rows(ledger),
             parts=(*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)),
             table_format=output.tables.name,
@@ -156,6 +157,11 @@ class Attempt:
         )  # fmt: skip
 
     @property
+    def _reach(self) -> Spans:
+        """What is read, and where partitions stand that hold nothing new: what a statement empties begins before."""
+        return {**self.source.idle, **self.source.spans}
+
+    @property
     def _quarantine(self) -> Quarantine:
         if self.replay is not None:
             return Quarantine.LEFT
@@ -169,7 +175,7 @@ class Attempt:
         layouts = settle_layouts(known, self.scope.terms.tables, judged)
         upheavals = settle_upheavals(judged.upheavals.all(), {**known, **layouts})
         others = [one for one in past if one.run not in self.gone]
-        emptied = find_emptied(upheavals, self.source.spans, others, {**known, **layouts})
+        emptied = find_emptied(upheavals, self._reach, others, {**known, **layouts})
         self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
         return upheavals, emptied
 

@@ -142,9 +142,9 @@ def range_of(document: Mapping[str, Any]) -> dict[Source, Span]:
 
 
 def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
-    """Say whether two ranges have a record in common."""
+    """Say whether two ranges have a record in common; an empty one has none."""
     shared = [(span, theirs[source]) for source, span in mine.items() if source in theirs]
-    return any(one.start < other.end and other.start < one.end for one, other in shared)
+    return any(max(one.start, other.start) < min(one.end, other.end) for one, other in shared)
 
 
 def files_of(record: Mapping[str, Any], output: str) -> list[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError
@@ -189,9 +190,11 @@ class Follow:
         if self._done != number - 1:
             self.whole = self._rolling_up_to(number - 1)
         key = WriteKey(str(self._checkpoint.query), number)
-        there = {source: bounds for source, bounds in bounds_of(spans).items() if bounds[0] < bounds[1]}
+        idle = {source: span for source, span in spans.items() if span.start == span.end}
+        there = bounds_of({source: span for source, span in spans.items() if source not in idle})
         # The first batch of topics that hold nothing yet is a run of nothing, and the output has to know of it.
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
+        source = replace(source, idle=idle)
         try:
             tally, repeats = self._judge(source, scope, key)
         except RecordsGone as error:

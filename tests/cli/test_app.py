@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from cdc_contracts.cli import app
 from cdc_contracts.cli.app import main
@@ -54,6 +55,33 @@ def test_an_error_is_told_on_stderr_with_its_exit_code(arguments, code, told, ca
     assert out == ""
     assert err.startswith(told)
     assert "Traceback" not in err
+
+
+def test_a_file_of_client_properties_that_is_not_there_is_named(capsys):
+    given = ["audit", "topic", "orders", "-b", "localhost:1", "--engine", "local", "--contract", "dts/canal@2"]
+    assert main([*given, "--kafka-config", "none.properties"]) == 3
+    assert capsys.readouterr().err == "error: cannot be read: No such file or directory (none.properties)\n"
+
+
+def options(command, *names):
+    """Yield every option of a command and of those below it, with the names that lead to it."""
+    for one in command.params:
+        if one.param_type_name == "option":
+            yield " ".join([*names, one.opts[0]]), one
+    for name, below in getattr(command, "commands", {}).items():
+        yield from options(below, *names, name)
+
+
+def test_the_help_of_every_option_that_may_stand_again_says_so():
+    found = list(options(get_command(app.app)))
+    assert len(found) > 100
+    assert [name for name, one in found if one.multiple and not one.help.endswith("Repeatable.")] == []
+
+
+def test_no_line_about_a_command_is_cut_off(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["audit", "--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,18 @@ def test_beside_another_dialect_a_switch_of_version_is_told_once_between_its_pro
     assert (second["from"], second["to"], second["at"]) == ("dts/canal@2", "oms/default@2", 400)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--from", "foo"), ("--from", "offset:99999"), ("--to", "latest-1"), ("--bootstrap", "localhost:1"),
+     ("--kafka-opt", "foo"), ("--kafka-config", "none.properties")],
+)  # fmt: skip
+def test_files_are_not_detected_by_options_of_topics(here, capsys, option, value):
+    (here / "a.jsonl").write_bytes(rendered("dts/canal@2", 1)[0])
+    assert main(["detect", "a.jsonl", option, value]) == 2
+    told = f"error: {option} is for topics, not for files\n  to read a topic give `topic` and its name\n"
+    assert capsys.readouterr() == ("", told)
+
+
 def test_the_example_of_detection_in_the_readme_is_what_is_printed(here, capsys):
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     _, _, example = readme.partition("$ cdc-contracts sample dts/canal@2 -n 2000 > orders.jsonl\n$ ")

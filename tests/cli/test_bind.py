@@ -30,11 +30,27 @@ def test_a_binding_is_made_changed_listed_and_taken_back(here, capsys):
     ]
 
 
+def test_a_topic_that_is_bound_to_a_subject_may_speak_any_version_of_it(here, capsys):
+    assert main(["bind", "orders", "dts/canal"]) == 0
+    assert main(["bind", "orders", "dts/canal"]) == 0
+    means = "  messages may be of any version of it\n  for a schema in a registry bind one, such as dts/canal@2\n"
+    assert capsys.readouterr() == (
+        "orders is bound to dts/canal now\norders is bound to dts/canal already\n",
+        means * 2,
+    )
+    assert main(["bind", "orders", "dts/canal@2"]) == 0
+    assert capsys.readouterr() == ("orders is bound to dts/canal@2 now (was dts/canal)\n", "")
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
         (["orders", "dts/cannal@2"], "did you mean dts/canal?"),
         (["orders", "dts/canal@9"], "did you mean dts/canal@2?"),
+        (
+            ["orders", "canonical/change@1"],
+            "no message is judged by canonical/change: it is what messages are decoded into",
+        ),
         (["orders"], "bind TOPIC SYSTEM/DIALECT@N"),
         (["orders", "dts/canal@2", "--remove"], "bind TOPIC SYSTEM/DIALECT@N"),
         ([], "or --list"),

@@ -79,6 +79,18 @@ def annotations(text):
     return found
 
 
+@pytest.mark.parametrize("command", [["ci"], ["breaking", "--against", "main"]])
+def test_without_contracts_of_ones_own_nothing_passes(tmp_path, monkeypatch, capsys, command):
+    (tmp_path / "contracts").mkdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "notes.txt").write_text("nothing yet\n")
+    commit(tmp_path, "begun")
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "error: no contracts in ./contracts\n  name the folder that they are in\n")
+
+
 def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(fork):
     edit(fork / FORMS, "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     commit(fork, "another form")

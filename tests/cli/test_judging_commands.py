@@ -52,6 +52,13 @@ def test_check_tells_a_line_per_finding_then_what_only_the_stream_shows_and_a_su
     assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, judged by dts/canal@2\n"
 
 
+@pytest.mark.parametrize("content", [b"", b"\n\n"])
+def test_where_there_is_no_message_check_says_so(here, capsys, content):
+    (here / "empty.jsonl").write_bytes(content)
+    assert main(["check", "empty.jsonl"]) == 4
+    assert capsys.readouterr() == ("", "error: there is no message to tell the contract from (empty.jsonl)\n")
+
+
 def test_a_packed_file_is_not_read_and_the_mend_is_told(here, capsys):
     (here / "a.jsonl.gz").write_bytes(b"\x1f\x8b\x08")
     assert main(["check", "a.jsonl.gz"]) == 2
@@ -255,7 +262,22 @@ def test_capture_writes_a_file_that_audit_reads(here, spark, broker, make_topic,
     assert main(["audit", "file", "c.parquet", "--contract", "dts/canal@2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["ledger"]["partitions"][0]["topic"] == topic
-    assert main(["capture", "topic", topic, "-b", broker.bootstrap, "-o", "c.parquet"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("c.json", "error: a capture is a .parquet file (c.json)\n"),
+        ("c.parquet", "error: the file exists already (c.parquet)\n  choose another name, or give --replace\n"),
+        ("d.parquet", "error: this is a folder, not a file (d.parquet)\n"),
+    ],
+)
+def test_capture_looks_where_it_writes_before_anything_is_started(here, capsys, target, told):
+    (here / "c.parquet").write_bytes(b"mine")
+    (here / "d.parquet").mkdir()
+    assert main(["capture", "topic", "orders", "-b", "localhost:1", "-o", target]) == 2
+    assert capsys.readouterr() == ("", told)
+    assert (here / "c.parquet").read_bytes() == b"mine"
 
 
 @pytest.mark.java
@@ -269,6 +291,14 @@ def test_the_demo_runs_as_a_newcomer_would_run_it(here):
     assert [one["at"] for one in report["switches"]] == [275, 240, 305, 260]
     assert 'aria-labelledby="timeline"' in (here / "d" / "report.html").read_text()
     assert len(list((here / "d" / "decoded" / "_runs").glob("*.json"))) == 1
+
+
+def test_the_demo_needs_a_place_for_a_folder(here, capsys):
+    (here / "x.txt").write_text("mine")
+    assert main(["demo", "--to", "x.txt"]) == 3
+    told = "error: cannot make the folder: File exists (x.txt)\n  name another\n"
+    assert capsys.readouterr() == ("", told)
+    assert (here / "x.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("contract", ["dts/avro", "oms/debezium-smt"])

@@ -98,3 +98,12 @@ def test_contracts_beside_are_used_and_not_reported(root, tmp_path, capsys):
     assert "L21 op-sampled" in out
     assert str(root) not in out
     assert err.startswith("1 contracts: 1 warning")
+
+
+def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["lint"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("31 contracts, ")
+    assert err.endswith("; these are the contracts that are shipped, for there are none in ./contracts\n")

@@ -19,12 +19,18 @@ def test_every_contract_has_its_line(capsys):
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert err == ""
-    assert lines[0].split() == ["SYSTEM", "DIALECT", "VERSION", "APPLIES", "STATUS", "SENT", "AS"]
+    assert lines[0].split() == ["SYSTEM", "DIALECT", "@N", "APPLIES", "STATUS", "SENT"]
     at = next(index for index, line in enumerate(lines) if line.split()[:2] == ["dts", "canal"])
     assert lines[at].split() == ["dts", "canal", "@1", "before", "2022-03-20", "legacy", "json"]
     assert lines[at + 1].split() == ["@2", "from", "2022-03-20", "current", "json"]
     assert max(map(len, lines)) <= 80
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_every_name_of_a_dialect_can_be_copied(capsys):
+    main(["list"])
+    named = {line[15:].split(" ")[0] for line in capsys.readouterr().out.split("\n\n")[0].splitlines()}
+    assert {"canal", "json-c", "default-extend-column-type"} <= named
 
 
 def test_it_says_what_tells_versions_apart(capsys):

@@ -191,7 +191,7 @@ def test_a_store_that_cannot_be_used_is_told_in_a_line(refused, store, code, say
         (["--tls-cert", "server.pem", "--tls-key", "client.key"], "no certificate with its key: key values mismatch"),
         (["--tls-cert", "server.pem", "--tls-key", "server.locked"], "the key has a password"),
         (["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-client-ca", "server.key"], "no certificate"),
-        (["--users", "none.yaml"], "the users file cannot be read"),
+        (["--users", "none.yaml"], "the users file: cannot be read"),
         (["--contracts", "none"], "there is no folder none"),
     ],
 )  # fmt: skip

@@ -36,6 +36,15 @@ def test_a_stored_report_is_written_in_every_kind(tmp_path, capsys):
     assert json.loads((tmp_path / "a.json").read_text()) == example("drift")
 
 
+@pytest.mark.parametrize("options", [["--write-baseline", "r.json"], ["-o", "r.json"], ["-o", "./r.json"]])
+def test_a_stored_report_is_not_written_over_by_what_is_made_of_it(tmp_path, capsys, options):
+    stored = path_of("drift").read_bytes()
+    (tmp_path / "r.json").write_bytes(stored)
+    assert main(["report", "render", "r.json", *options]) == 2
+    assert "error: this file has another part in the run (" in capsys.readouterr().err
+    assert (tmp_path / "r.json").read_bytes() == stored
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_summary_fits_80_columns_and_holds_no_terminal_sequence(name, capsys):
     text = summary_of(name, capsys)

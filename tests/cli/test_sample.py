@@ -87,6 +87,21 @@ def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
     assert pq.read_table(target).num_rows == 3
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  make it first\n"),
+        (["-o", "d.jsonl", "--replace"], "error: this is a folder, not a file (d.jsonl)\n"),
+        (["-o", "d.jsonl"], "error: this is a folder, not a file (d.jsonl)\n"),
+    ],
+)
+def test_where_no_file_can_be_is_told(tmp_path, monkeypatch, capsys, options, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.jsonl").mkdir()
+    assert main(["sample", "dts/canal@2", *options]) == 2
+    assert capsys.readouterr() == ("", told)
+
+
 def test_a_table_of_the_users_takes_the_place_of_our_own(tmp_path, capfdbinary):
     table = tmp_path / "visits.yaml"
     table.write_text("table: clinic.visits\ncolumns:\n  no: {type: int}\n  seen: {type: date}\nprimary_key: [no]\n")

@@ -134,6 +134,34 @@ def test_two_versions_are_compared(here, capsys):
     assert main(["tables", "check", "old.yaml", "new.yaml", "old.yaml"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--report", "cmp.json", "--report", "cmp.md"], "--report has no say where two versions are compared"),
+        (["--format", "github"], "--format github has no say where two versions are compared"),
+        (["--format", "sarif", "--fail-on", "warning"], "--format sarif has no say where two versions are compared"),
+        (["--fail-on", "warning"], "--fail-on has no say where two versions are compared"),
+    ],
+)
+def test_options_of_the_check_of_one_version_are_refused_where_two_are_compared(here, capsys, options, told):
+    (here / "old.yaml").write_text(ORDERS)
+    for compared in (["old.yaml", "old.yaml"], ["old.yaml", "--against", "main"]):
+        assert main(["tables", "check", *compared, *options]) == 2
+        assert capsys.readouterr() == ("", f"error: {told}\n  --json prints the verdict for a machine\n")
+    assert [file.name for file in here.glob("cmp.*")] == []
+
+
+def test_a_comparison_is_the_same_json_by_either_option(here, capsys):
+    (here / "old.yaml").write_text(ORDERS)
+    (here / "new.yaml").write_text(ORDERS.replace("10,2", "8,2"))
+    texts = []
+    for option in (["--json"], ["--format", "json"]):
+        assert main(["tables", "check", "old.yaml", "new.yaml", *option]) == 1
+        texts.append(capsys.readouterr().out)
+    assert json.loads(texts[0])["compatible"] is False
+    assert texts[0] == texts[1]
+
+
 def test_a_folder_is_compared_with_what_it_was_at_a_git_ref(here, capsys):
     from_ddl("-o", "tables")
 

@@ -101,6 +101,8 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         assert main(["why", "-", *arguments, "--contract", "dts/canal@2"]) == code
     assert "--whole the whole" in capsys.readouterr().err
+    assert main(["why", "-", "--offset", "5"]) == 2
+    assert "standard input has no offsets" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,14 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
         (["none.jsonl"], 3, "there is no such file (none.jsonl)"),
         (["a.txt"], 2, "is not a kind of file that holds messages"),
         (["a.jsonl", "--line", "1", "--contract", "dts/cana@2"], 2, "did you mean dts/canal?"),
+        (
+            ["a.jsonl", "--line", "1", "--offset", "5"],
+            2,
+            "--line and --offset each name a message (a.jsonl)\n  give one",
+        ),
+        (["a.jsonl", "--line", "1", "-b", "x:1"], 2, "--bootstrap is for topics, not for files"),
+        (["a.jsonl", "--kafka-config", "none"], 2, "--kafka-config is for topics, not for files"),
+        (["-", "--kafka-opt", "a=b"], 2, "--kafka-opt is for topics, not for files"),
     ],
 )
 def test_a_call_that_cannot_be_carried_out_says_why(here, capsys, arguments, code, told):

@@ -1,6 +1,7 @@
 """Current rows against a model of them in plain Python, on real Delta and Iceberg tables."""
 
 import datetime as dt
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 
@@ -53,9 +54,9 @@ def tables(spark, request, tmp_path):
     return CurrentTables(addresses, {"a/b@1"})
 
 
-def merge(spark, tables, changes, emptyings=None, layout=LAYOUT):
-    rows = typed(spark, layout, changes)
-    return tables.merge(spark, layout, KEY, rows, rows, emptyings)
+def merge(spark, tables, changes, emptyings=None, layout=LAYOUT, earlier=()):
+    rows, history = typed(spark, layout, changes), typed(spark, layout, [*earlier, *changes])
+    return tables.merge(spark, layout, KEY, rows, history, emptyings)
 
 
 def truncation(offset, *, position=None, partition=0, contract="a/b@1"):
@@ -228,6 +229,50 @@ def test_current_rows_are_what_the_changes_come_to_however_they_are_batched_and_
     assert content(spark, tables) == model.rows
     gone = {(row["id"], row["size"]) for row in rows_of(spark, tables, DELETED)}
     assert gone >= model.newest.keys() - model.rows.keys()
+    assert not gone & model.rows.keys()
+
+
+@contextmanager
+def cut_off(spark, tables):
+    """The deleted keys cannot be written: the merge fails where a kill would be worst."""
+    identifier = tables.addresses.find(DELETED, LAYOUT.name)
+    spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ('write.format.default' = 'none')")
+    with pytest.raises(Exception, match=r"(?i)none"):
+        yield
+    spark.sql(f"ALTER TABLE {identifier} UNSET TBLPROPERTIES ('write.format.default')")
+
+
+@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+def test_a_merge_that_is_cut_off_between_the_tables_is_made_good_when_it_comes_again(spark, tables):
+    def row(op, offset, number):
+        before, after = image(number, "S", Na__me="before"), image(number, "S", Na__me=f"at {offset}")
+        given = {"insert": {"after": after}, "update": {"before": before, "after": after}, "delete": {"before": before}}
+        return change(op, offset, **given[op], position=str(offset))
+
+    def names():
+        return {one["id"]: one["Na me"] for one in rows_of(spark, tables)}
+
+    def gone():
+        return {one["id"]: one["_offset"] for one in rows_of(spark, tables, DELETED)}
+
+    merge(spark, tables, [])
+    spark.sql(f"DROP TABLE {tables.addresses.find(CURRENT, LAYOUT.name)}")
+    earlier = [row("insert", 0, 1), row("update", 1, 1), row("delete", 2, 1), row("insert", 3, 2)]
+    batch = [row("insert", 4, 3)]
+    with cut_off(spark, tables):
+        merge(spark, tables, batch, earlier=earlier)
+    assert (names(), gone()) == ({2: "at 3", 3: "at 4"}, {})
+    assert merge(spark, tables, batch, earlier=earlier) == Merged(deleted=1)
+    assert (names(), gone()) == ({2: "at 3", 3: "at 4"}, {1: 2})
+    assert merge(spark, tables, earlier[1:2]) == Merged()
+
+    again = [row("insert", 5, 1), row("delete", 6, 3), row("update", 7, 2)]
+    with cut_off(spark, tables):
+        merge(spark, tables, again)
+    assert (names(), gone()) == ({1: "at 5", 2: "at 7"}, {1: 2})
+    assert merge(spark, tables, again) == Merged(changed=1, deleted=1)
+    assert (names(), gone()) == ({1: "at 5", 2: "at 7"}, {3: 6})
+    assert merge(spark, tables, [*again, *earlier]) == Merged()
 
 
 @pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
@@ -257,17 +302,17 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
     def ids():
         return sorted(one["id"] for one in rows_of(spark, tables))
 
-    merge(spark, tables, [row(1, 10, 0), row(2, 10, 1)])
-    spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14)}
+    merge(spark, tables, [row(1, 10, 0), row(2, 10, 1), row(8, 10, 2), row(9, 10, 3)])
+    spans = {Source("t", 0): Span(11, 14), Source("t", 1): Span(11, 14), Source("t", 2): Span(11, 11)}
     told = Emptyings((truncation(12, contract="c/d@1"),), spans)
     batch = [row(3, 11, 0), row(4, 13, 0), row(5, 11, 1)]
-    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=2, untold=1)
-    assert ids() == [4, 5]
-    assert merge(spark, tables, batch, told) == Merged(untold=1)
+    assert merge(spark, tables, batch, told) == Merged(changed=2, emptied=3, untold=2)
+    assert ids() == [4, 5, 9]
+    assert merge(spark, tables, batch, told) == Merged(untold=2)
     again = Emptyings((), {}, ((told.new[0], spans),))
     late = [row(6, 9, 1), row(7, 14, 1)]
     assert merge(spark, tables, late, again) == Merged(changed=1)
-    assert ids() == [4, 5, 7]
+    assert ids() == [4, 5, 7, 9]
 
 
 @pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)

@@ -19,6 +19,10 @@ CONTRACT = "oms-community/canal@2"
 POSITIONED = "oms-community/debezium@1"
 """Its changes have positions, and nothing promises how these go on."""
 VALUES = [*rendered(CONTRACT, 300, controls=20), b"broken", b"[]", *rendered("oms-community/canal@1", 20)]
+TRUNCATION = (
+    b'{"database": "shop", "table": "orders", "type": "TRUNCATE", "isDdl": true, "es": 1718000000000, '
+    b'"ts": 1718000001234, "sql": "truncate table orders"}'
+)
 MORE = [*rendered(CONTRACT, 100, seed=2), b'{"no": 1}', *rendered("dts/canal@2", 3)]
 
 
@@ -100,16 +104,21 @@ def test_a_decode_in_batches_writes_the_rows_that_a_decode_of_the_whole_range_do
     assert all(row["end"] - row["start"] == row["read"] + row["gaps"] for row in ledger)
 
 
-def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does(call, broker, make_topic, here):
+def test_a_topic_that_holds_nothing_yet_is_followed_until_it_does_and_its_other_partition_is_told_if_rows_go(
+    call, broker, make_topic, here
+):
     topic = make_topic(partitions=2)
     follow = ["decode", topic, "--to", "out", "--follow", "--once"]
     code, said, report = call(*follow)
     assert (code, report["ledger"]["read"]) == (4, 0), said
-    produce(broker, topic, VALUES[:10])
+    produce(broker, topic, [*VALUES[:10], TRUNCATION])
     code, said, report = call(*follow)
-    assert (code, report["ledger"]["read"]) == (0, 10), said
+    assert (code, report["ledger"]["read"]) == (0, 11), said
     rows = [*read_table(here / "out", "changes"), *read_table(here / "out", "control")]
-    assert sorted(places(rows)) == [(0, offset) for offset in range(10)]
+    assert sorted(places(rows)) == [(0, offset) for offset in range(11)]
+    records = [json.loads(path.read_text()) for path in (here / "out/_runs").glob("*.json")]
+    (emptied,) = (record for record in records if record["upheavals"])
+    assert [(one["partition"], one["start"], one["end"]) for one in emptied["range"]] == [(0, 0, 11), (1, 0, 0)]
 
 
 def test_output_without_its_checkpoint_is_refused_until_somebody_begins_a_new_epoch(call, broker, make_topic, here):

@@ -1,7 +1,11 @@
 """Tables of Delta and Iceberg: each write is in them once, and they grow as their layouts do."""
 
 import datetime as dt
+import fcntl
 import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import duckdb
@@ -162,6 +166,19 @@ STATEMENTS = [
 ]  # fmt: skip
 
 
+def is_locked(folder):
+    """Whether another process that merges would have to wait."""
+    time.sleep(0.01)
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(opened)
+    return False
+
+
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_table_leaves_its_history(
     spark, tmp_path, table_format
@@ -198,7 +215,13 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     assert again["tables"][0]["rows"] == table["rows"]
     assert again["tables"][0]["commit"] == table["commit"]
     assert content() == before
-    emptied = decode("b.jsonl")
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(decode, "b.jsonl")
+        seen = set()
+        while not run.done():
+            seen.add(is_locked(out / "staged"))
+    assert True in seen
+    emptied = run.result()
     assert emptied["tables"][0]["commit"]["current"] == {
         "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0,
     }  # fmt: skip

@@ -116,6 +116,18 @@ def test_a_second_replay_does_nothing_and_one_that_decodes_nothing_leaves_nothin
     assert files_of(out) == before
 
 
+def test_a_replay_that_was_cut_off_stays_begun_when_it_is_not_trusted_any_more(spark, paths, tmp_path):
+    decode(spark, paths, tmp_path, WRONG)
+    runs = RunDirectory(str(tmp_path))
+    begun, ran = runs.begun, sorted(runs.past().names)
+    withheld = replay(spark, tmp_path, "dts/canal@1")
+    assert (withheld.withheld is not None, begun.notes()) == (True, [])
+    # As one with --trust-contract leaves it that was killed while it wrote to tables.
+    begun.add_replay(withheld.run, {"of": ran, "after": [], "topics": []}, lambda: None)
+    assert replay(spark, tmp_path, "dts/canal@1").withheld is not None
+    assert [note["run"] for note in begun.notes()] == [withheld.run]
+
+
 def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_replays(spark, paths, replayed, direct):
     out, first = replayed
     with pytest.raises(UnavailableError, match="has decoded some of these records already"):

@@ -143,6 +143,7 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     (past,) = runs.past().overlapping("bbbb", {Source("t", 0): Span(9, 20)})
     assert (past.run, past.layouts, past.positions) == ("aaaa", (), {})
     assert runs.past().overlapping("bbbb", {Source("t", 0): Span(10, 20), Source("t", 1): Span(0, 5)}) == []
+    assert runs.past().overlapping("bbbb", {Source("t", 0): Span(5, 5)}) == []
 
 
 def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begin, tmp_path):

@@ -18,7 +18,7 @@ from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.tables.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.tables.lakehouse.emptying import Emptied, empty_by
 from cdc_contracts.spark_checks.tables.lakehouse.folding import ORDER, fold_changes
-from cdc_contracts.spark_checks.tables.lakehouse.schemas import ensure_table, escape, free_names, read_facts
+from cdc_contracts.spark_checks.tables.lakehouse.schemas import OWN, ensure_table, escape, free_names, read_facts
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ _KEPT: Final = pa.schema([
 ])  # fmt: skip
 """Columns whose value no change has told, and the text of values that their column cannot hold."""
 
-
+_WHOLE: Final = "whole"
+"""What a table is besides, once it was made of the whole history: if that is cut off, it begins anew."""
 _VIEW: Final = "cdc_contracts_folded"
 
 
@@ -82,7 +83,7 @@ class CurrentTables:
     ) -> Merged | None:  # fmt: skip
         """Bring the current rows up to date with new rows of the history; None where no primary key is known.
 
-        Where nothing is there yet they are made of the whole history.
+        Until they were once made of the whole history they are made of it.
         Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
         """
         key = key or self._known_key(session, layout)
@@ -94,21 +95,23 @@ class CurrentTables:
         emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
         # What earlier runs were told of went then, and is left out of what is merged now.
         gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
-        known = [_known(session, identifier, key, names) for identifier in (current, deleted)]
-        if all(frame.isEmpty() for frame in known):
-            rows = history
-        folded = fold_changes(rows, layout, key, self.ordered, known, emptied).persist()
+        whole = all((read_facts(session, table) or {}).get(_WHOLE) for table in (current, deleted))
+        known = _known(session, current, key, names), _known(session, deleted, key, names)
+        folded = fold_changes(rows if whole else history, layout, key, self.ordered, *known, emptied).persist()
         try:
-            merged = _count(folded)
+            merged, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
             # The current rows first: the deletions are what a merge that comes again is told apart by.
             if merged.changed or merged.deleted:
                 session.sql(_merge_current(current, layout, key, names))
-            if merged.deleted:
+            if merged.deleted or returned:
                 session.sql(_merge_deleted(deleted, key, names))
         finally:
             session.catalog.dropTempView(_VIEW)
             folded.unpersist()
+        if not whole:
+            for table in (current, deleted):
+                session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{OWN}{_WHOLE}' = 'true')")
         untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
         return replace(merged, emptied=gone, untold=untold)
 
@@ -161,7 +164,7 @@ def _empty(session: SparkSession, identifier: str, names: Names, emptied: Emptie
 
 
 def _count_untold(session: SparkSession, identifier: str, names: Names, emptied: Emptied) -> int:
-    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.beside else 0
+    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.own else 0
 
 
 def _facts(names: Names) -> dict[str, str]:
@@ -177,11 +180,15 @@ def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: 
     return session.table(identifier).select(*keys, there.alias("there"))
 
 
-def _count(folded: DataFrame) -> Merged:
-    counts = folded.selectExpr(
-        "count_if(_keyed and not _delete)", "count_if(_keyed and _delete)", "sum(if(_keyed, 0, _changes))"
+def _count(folded: DataFrame) -> tuple[Merged, int]:
+    """What the merge will come to, and how many keys come back that were deleted."""
+    *counts, returned = folded.selectExpr(
+        "count_if(_keyed and not _delete)",
+        "count_if(_keyed and _delete)",
+        "sum(if(_keyed, 0, _changes))",
+        "count_if(_was_deleted and not _delete)",
     ).collect()[0]
-    return Merged(*(int(count or 0) for count in counts))
+    return Merged(*(int(count or 0) for count in counts)), int(returned)
 
 
 def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:
@@ -217,13 +224,15 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
 
 
 def _merge_deleted(identifier: str, key: tuple[str, ...], names: Names) -> str:
+    """One MERGE: keys that are deleted come, and those that are back go."""
     facts = {quote(names.facts[name]): f"s._last.{name}" for name in _FACTS.names}
     keys = {quote(names.columns[name]): f"s.k{place}" for place, name in enumerate(key)}
+    changed = f"SELECT * FROM {_VIEW} WHERE _delete OR _was_deleted"  # noqa: S608  a constant
     return (
-        f"MERGE INTO {identifier} AS t USING (SELECT * FROM {_VIEW} WHERE _delete) AS s "  # noqa: S608  quoted names
-        f"ON {_same_key(key, names)} "
+        f"MERGE INTO {identifier} AS t USING ({changed}) AS s ON {_same_key(key, names)} "
+        "WHEN MATCHED AND NOT s._delete THEN DELETE "
         f"WHEN MATCHED THEN UPDATE SET {_assignments(facts)} "
-        f"WHEN NOT MATCHED THEN INSERT {_values(keys | facts)}"
+        f"WHEN NOT MATCHED AND s._delete THEN INSERT {_values(keys | facts)}"
     )
 
 

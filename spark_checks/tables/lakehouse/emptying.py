@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from cdc_contracts.registry.report import Span
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.tables.lakehouse.schemas import escape
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
@@ -16,15 +15,14 @@ class Emptied:
     """What is older than the statements that have emptied a table, as far as anything tells.
 
     `order`: changes whose position is a lower number. `offsets`: changes without one that stand before these offsets;
-    `unordered`: changes with one as well, because a statement has none. `beside`: what this run has read from
-    other partitions than its statements, where nothing but a position tells what came first, and where `beside_all`
-    not even that.
+    `unordered`: changes with one as well, because a statement has none. `own`: the partitions of the statements of
+    this run; in others nothing but a position tells what came first, and where `beside_all` not even that.
     """
 
     order: int | None = None
     offsets: Mapping[Source, int] = field(default_factory=dict)
     unordered: Mapping[Source, int] = field(default_factory=dict)
-    beside: Mapping[Source, Span] = field(default_factory=dict)
+    own: frozenset[Source] = frozenset()
     beside_all: bool = False
 
     def is_older(self, names: Mapping[str, str]) -> str:
@@ -35,16 +33,17 @@ class Emptied:
         return f"case when {ordered} is null then {before} else {above} or {behind} end"
 
     def is_untold(self, names: Mapping[str, str]) -> str:
-        """Return as SQL whether nothing tells if a change is older: it was read beside a statement."""
-        within = _stands(names, {source: span.end for source, span in self.beside.items()})
+        """Return as SQL whether nothing tells if a change that stays is older: it is of another partition."""
         alike = "true" if self.beside_all else f"{names['_order']} is null"
-        return f"{alike} and {within} and not ({self.is_older(names)})"
+        beside = " and ".join(f"not {_is_of(names, source)}" for source in sorted(self.own)) or "false"
+        return f"{alike} and {beside} and not ({self.is_older(names)})"
 
 
 def empty_by(emptyings: Emptyings, ordered: Collection[str]) -> Emptied:
     """Return what statements come to, where `ordered` names the contracts whose positions are numbers.
 
-    What earlier runs have read of other partitions is older than a statement: its run begins where they have ended.
+    What earlier runs have read of the partitions that a run reads is older than its statements: it begins where they
+    have ended.
     """
     orders: list[int] = []
     offsets: dict[Source, int] = {}
@@ -55,18 +54,20 @@ def empty_by(emptyings: Emptyings, ordered: Collection[str]) -> Emptied:
         orders += [order] if order is not None else []
         for bounds in (offsets,) if order is not None else (offsets, unordered):
             bounds.update({source: max(offset, bounds.get(source, 0)) for source, offset in before.items()})
-    own = {statement.source for statement in emptyings.new}
-    beside = {source: span for source, span in emptyings.spans.items() if own and source not in own}
+    own = frozenset(statement.source for statement in emptyings.new)
     beside_all = any(statement.order(ordered) is None for statement in emptyings.new)
-    return Emptied(max(orders, default=None), offsets, unordered, beside, beside_all)
+    return Emptied(max(orders, default=None), offsets, unordered, own, beside_all)
 
 
 def _stands(names: Mapping[str, str], offsets: Mapping[Source, int]) -> str:
     """Whether a change stands before the offset of its partition."""
-    topic, partition, offset = (names[name] for name in ("_topic", "_partition", "_offset"))
     places = [
-        f"({topic} = '{escape(source.topic)}' and {partition} = {source.partition} and {offset} < {end})"
+        f"({_is_of(names, source)} and {names['_offset']} < {end})"
         for source, end in sorted(offsets.items())
         if end > 0
     ]
     return f"({' or '.join(places)})" if places else "false"
+
+
+def _is_of(names: Mapping[str, str], source: Source) -> str:
+    return f"({names['_topic']} = '{escape(source.topic)}' and {names['_partition']} = {source.partition})"

@@ -24,36 +24,37 @@ _NUMBER: Final = "^-?[0-9]{1,38}$"
 
 
 def fold_changes(
-    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], known: Sequence[DataFrame],
-    emptied: Emptied | None = None,
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
+    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None,
 ) -> DataFrame:  # fmt: skip
-    """Return one row per key that is new to what is known: rows of keys and of the changes that they are there by.
+    """Return one row per key that is new to what is known: keys, and the changes by which they are there or deleted.
 
     What is older than what has emptied the table counts for nothing, be it new or known.
 
     Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
-    how many were folded; `_delete`; `_fresh`, whether what was there before is of no account; `c0`, `c1`, ...: value
+    how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far;
+    `_fresh`, whether what was there before is of no account; `c0`, `c1`, ...: value
     and text of each column, null where no change told it; `_absent`, the names of those; `_raw`, texts by name;
     `_last`, the facts of the newest change.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
+    keys = [f"k{place}" for place in range(len(key))]
+    known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
     events = _events(rows, key, ordered)
     if emptied is not None:
         events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
-        known = [frame.where(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})") for frame in known]
-    keys = [f"k{place}" for place in range(len(key))]
+        still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
+        known = {name: frame.withColumn("there", F.when(still, F.col("there"))) for name, frame in known.items()}
     same = Window.partitionBy(*keys)
     events = events.withColumn("_newest", F.max("_at").over(same))
-    for number, frame in enumerate(known):
-        # A key is new by its newest change, or merging the same changes again would bring others of them to the fore.
-        there = F.col(f"there{number}")
-        events = (
-            events.join(frame.withColumnRenamed("there", f"there{number}"), keys, "left")
-            .where(there.isNull() | (_newer("_newest", f"there{number}") & _newer("_at", f"there{number}")))
-            .drop(f"there{number}")
-        )
+    for name, frame in known.items():
+        events = events.join(frame.withColumnRenamed("there", name), keys, "left")
+    # A merge that was cut off has put the newest change among the current rows, and left the key among the deleted
+    # ones: it is done again.
+    cut_off = F.col("_was_deleted") & F.col("_newest").eqNullSafe(F.col("_standing"))
+    events = events.where((F.coalesce(cut_off, F.lit(False)) | _is_new("_standing")) & _is_new("_deletion"))  # noqa: FBT003
     reset = F.col("_delete") | F.col("_fresh") | (F.size("_absent") == 0)
     events = events.withColumn("_since", F.max(F.when(reset, F.col("_at"))).over(same))
     events = events.where(F.col("_since").isNull() | (F.col("_at") >= F.col("_since")))
@@ -121,6 +122,16 @@ def _full(keys: Column, key: tuple[str, ...]) -> Column:
     return full
 
 
+def _is_new(known: str) -> Column:
+    """Whether a change is newer than what is known of its key, and the newest one of the key is as well.
+
+    Else merging the same changes again would bring others of them to the fore.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(known).isNull() | (_newer("_newest", known) & _newer("_at", known))
+
+
 def _newer(mine: str, theirs: str) -> Column:
     """Whether one change is newer than another: by position; between equals by Kafka, within a partition.
 
@@ -153,6 +164,7 @@ def _gather(events: DataFrame, layout: TableLayout, keys: Sequence[str]) -> Data
     folded = events.groupBy(*keys).agg(
         F.count(F.lit(1)).alias("_changes"),
         F.max_by("_delete", "_at").alias("_delete"),
+        F.coalesce(F.max("_was_deleted"), F.lit(False)).alias("_was_deleted"),  # noqa: FBT003
         F.max(F.col("_delete") | F.col("_fresh")).alias("_fresh"),
         F.max_by("_facts", "_at").alias("_last"),
         F.max_by("_raw", "_at").alias("_texts"),
@@ -175,6 +187,7 @@ def _gather(events: DataFrame, layout: TableLayout, keys: Sequence[str]) -> Data
         keyed.alias("_keyed"),
         "_changes",
         "_delete",
+        "_was_deleted",
         "_fresh",
         "_last",
         F.filter(unknown, lambda name: name.isNotNull()).alias("_absent"),

@@ -12,6 +12,7 @@ from pyarrow import fs
 
 from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.shares import hand_out
 from cdc_contracts.spark_checks.sinks import Part, Place, table_folder
 from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 STAGED: Final = "staged"
-"""The folder of typed rows on their way into tables; nothing is in it between runs."""
+"""The folder of typed rows on their way into tables; nothing is in it between runs. Who locks it merges."""
 _ROWS: Final = 10_000
 
 
@@ -154,7 +155,9 @@ class LakehouseTables:
         told: dict[str, Any] = dict(commit.version or {})
         if self.current is not None:
             whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
-            merged = self.current.merge(session, layout, columns, rows, whole, emptied)
+            # What is there is read first and written over then: between the two nobody else may write.
+            with Folder(place.directory).locked(STAGED):
+                merged = self.current.merge(session, layout, columns, rows, whole, emptied)
             told["current"] = asdict(merged) if merged is not None else None
         return TypedWrite(
             rows={name: sum(part.rows for part in mine) if commit.rows is None else commit.rows}, commits={name: told}

@@ -35,6 +35,26 @@ def test_ids_are_given_once_and_a_contract_that_goes_keeps_them(contracts, call)
     assert call("ids", contracts)[1].splitlines() == ["+ 5 acme/other@1 JSON", "+ 6 acme/other@1 AVRO"]
 
 
+def test_ids_are_given_in_folders_of_contracts_only(tmp_path, monkeypatch, call):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "x.txt").write_text("no folder")
+    for folder, told in (
+        ("notthere", "there is no folder notthere\n  give a folder of contracts, or what `registry dump` wrote"),
+        ("x.txt", "there is no folder x.txt\n  give a folder of contracts, or what `registry dump` wrote"),
+        ("empty", "empty holds nothing for a registry\n  contracts, subjects/ or registry.yaml"),
+    ):
+        assert call("ids", folder) == (2, "", f"error: {told}\n")
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["empty", "x.txt"]
+
+
+def test_the_last_contract_of_a_folder_may_go(contracts, call):
+    call("ids", contracts)
+    shutil.rmtree(contracts / "acme")
+    assert call("ids", contracts)[1].count("(retired)") == 4
+    assert call("ids", contracts) == (0, "every schema has its id\n", "")
+
+
 def test_a_schema_that_has_an_id_is_not_changed(contracts, call):
     call("ids", contracts)
     schema = contracts / "acme/plain/v1/message.schema.json"

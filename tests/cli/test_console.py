@@ -1,0 +1,38 @@
+"""Tables at 80 columns: numbers are never broken, names only where nothing else would have room."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdc_contracts.cli import console
+
+LEDGER = ["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"]
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_a_long_name_of_a_topic_gives_way_to_the_numbers_beside_it(capsys):
+    name = "prod.shop.inventory.orders.cdc.v1.jsonl"
+    console.print_table(
+        LEDGER, [[f"{name} 0", "0..2000", 2000, 1949, 0, 1, 50, 0], ["all", "", 20000, 9194, 0, 4, 10802, None]]
+    )
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == LEDGER
+    assert lines[0].split()[1:] == ["0..2000", "2000", "1949", "0", "1", "50", "0"]
+    assert "".join([lines[0].split()[0], *lines[1:-1]]).replace(" ", "") == f"{name}0"
+    assert lines[-1].split() == ["all", "20000", "9194", "0", "4", "10802"]
+    assert max(map(len, [head, *lines])) <= 80
+
+
+def test_numbers_that_have_no_room_pass_the_edge_rather_than_break(capsys):
+    offsets = "1000000000000..2000000000000"
+    console.print_table(LEDGER, [["orders 0", offsets, *[1_000_000_000_000] * 6]])
+    assert offsets in capsys.readouterr().out
+
+
+def test_names_give_way_where_words_beside_them_would_have_no_room(capsys):
+    console.print_table(["", ""], [["x" * 78, "words that need room"]])
+    assert "words that" in capsys.readouterr().out
