@@ -14,6 +14,7 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.halves import join_halves
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.message_files import read_files
+from cdc_contracts.spark_checks.readers import read_table
 
 STREAMX = "dataworks/streamx@1"
 EVENTS = [event for event in row_stream(7, 400, fractions=False) if event.op in ("insert", "update", "delete")]
@@ -54,6 +55,7 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, tmp_path):
     updates = [event for event in EVENTS if event.op == "update"]
     assert once.rows == twice.rows == len(updates) > 100
     assert once.lone == twice.lone == []
+    assert read_table(spark, str(tmp_path / "t[w]i{c}e?*"), "shop.orders").count() == len(lines)
     rows = joined_rows(tmp_path / "once")
     assert rows == joined_rows(tmp_path / "t[w]i{c}e?*")
     assert {row[3] for row in rows} == {"joined"}
