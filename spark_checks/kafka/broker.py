@@ -46,6 +46,8 @@ class Broker:
     """Where the broker asks for a user and a password, if it was started with one."""
     pid: int
     log: Path
+    tls_bootstraps: tuple[str, ...] = ()
+    """Where the broker shows its certificates, one each."""
 
     def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
         """The topic exists and has leaders.
@@ -70,11 +72,14 @@ class Broker:
 
 
 @contextmanager
-def running_broker(directory: Path, *, say: Say, user: tuple[str, str] | None = None) -> Iterator[Broker]:
+def running_broker(
+    directory: Path, *, say: Say, user: tuple[str, str] | None = None, certificates: Sequence[Path] = ()
+) -> Iterator[Broker]:
     """A broker answers on free ports of 127.0.0.1 inside the block, and is stopped after it.
 
     Topics and log stay in `directory`: a broker started there again has them. `user` is a name and a password:
-    with them the broker listens at a second address that lets only this user in (SASL/PLAIN).
+    with them the broker listens at a second address that lets only this user in (SASL/PLAIN), and lists of who may do
+    what hold for that user. Of `certificates`, PEM files with their keys, each has an address of its own (TLS).
 
     Raises:
         UnavailableError: Java is missing or too old, Kafka cannot be fetched, or the broker does not start.
@@ -83,10 +88,12 @@ def running_broker(directory: Path, *, say: Say, user: tuple[str, str] | None = 
     java = find_java()
     jars = fetch_jars(KAFKA, without=UNUSED, say=say)
     directory.mkdir(parents=True, exist_ok=True)
-    plain, controller, login = _free_ports(3)
+    plain, controller, login, *tls = _free_ports(3 + len(certificates))
     settings, log = directory / "server.properties", directory / "broker.log"
     settings.touch(mode=0o600)
-    settings.write_text(_properties(directory / "data", plain, controller, login, user), encoding="utf-8")
+    shown = dict(zip(tls, certificates, strict=True))
+    properties = _properties(directory / "data", plain, controller, login, user, shown)
+    settings.write_text(properties, encoding="utf-8")
     program = [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars))]
     with log.open("w+b") as output:
         _format(program, directory, output)
@@ -100,12 +107,15 @@ def running_broker(directory: Path, *, say: Say, user: tuple[str, str] | None = 
         )
         try:
             _wait(process, java, log)
-            yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{login}" if user else None, process.pid, log)
+            addresses = tuple(f"127.0.0.1:{port}" for port in tls)
+            yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{login}" if user else None, process.pid, log, addresses)
         finally:
             _stop(process)
 
 
-def _properties(data: Path, plain: int, controller: int, login: int, user: tuple[str, str] | None) -> str:
+def _properties(
+    data: Path, plain: int, controller: int, login: int, user: tuple[str, str] | None, tls: Mapping[int, Path]
+) -> str:
     listeners = [f"PLAINTEXT://127.0.0.1:{plain}", f"CONTROLLER://127.0.0.1:{controller}"]
     lines = {
         "process.roles": "broker,controller",
@@ -113,7 +123,12 @@ def _properties(data: Path, plain: int, controller: int, login: int, user: tuple
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "controller.listener.names": "CONTROLLER",
         "inter.broker.listener.name": "PLAINTEXT",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+        "listener.security.protocol.map": ",".join(
+            [
+                *("PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", "LOGIN:SASL_PLAINTEXT"),
+                *(f"TLS{port}:SSL" for port in tls),
+            ]
+        ),
         "log.dirs": data.absolute().as_posix(),
         "auto.create.topics.enable": "false",
         # Samples carry the dates of the documents: by age they would be deleted within a minute.
@@ -133,6 +148,13 @@ def _properties(data: Path, plain: int, controller: int, login: int, user: tuple
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
         lines["listener.name.login.sasl.enabled.mechanisms"] = "PLAIN"
         lines["listener.name.login.plain.sasl.jaas.config"] = f'{module} required user_{name}="{password}";'
+        lines["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        lines["allow.everyone.if.no.acl.found"] = "true"
+        lines["super.users"] = "User:ANONYMOUS"
+    for port, certificate in tls.items():
+        listeners.append(f"TLS{port}://127.0.0.1:{port}")
+        lines[f"listener.name.tls{port}.ssl.keystore.type"] = "PEM"
+        lines[f"listener.name.tls{port}.ssl.keystore.location"] = certificate.absolute().as_posix()
     lines["listeners"] = ",".join(listeners)
     return "".join(f"{key}={value}\n" for key, value in lines.items())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import pyarrow as pa
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.property_names import translate
@@ -50,9 +52,12 @@ _JAVA_NAMES: Final = {
     "_TIMED_OUT": "TimeoutException",
     "_TRANSPORT": "TimeoutException",
     "_ALL_BROKERS_DOWN": "TimeoutException",
-    "_SSL": "TimeoutException",
+    "_SSL": "SslAuthenticationException",
 }
 """What this client calls a failure, in the words of the Java client, so that both are told alike."""
+_HOPELESS: Final = re.compile("_AUTHENTICATION|_RESOLVE|_SSL: .*(certificate|alert)")
+_AFTER_OTHERS: Final = "_ALL_BROKERS_DOWN"
+"""Is told after what happened to each broker, and says less."""
 
 
 @dataclass
@@ -144,8 +149,8 @@ class Reader:
                 self.told.clear()
                 # Few long messages or many short ones: as much memory.
                 chunk = max(1, min(_CHUNK_ROWS, len(messages) * _CHUNK_BYTES // max(1, size)))
-            elif self.told and time.monotonic() - heard > _SILENCE_SECONDS:
-                self._fail(self.told[-1], ", ".join(sorted({place.topic for place in waiting})))
+            elif self.told and (self._hopeless() or time.monotonic() - heard > _SILENCE_SECONDS):
+                self._fail(self._cause(), ", ".join(sorted({place.topic for place in waiting})), reading=True)
             if over and waiting:
                 self.consumer.incremental_unassign([TopicPartition(*place) for place in over])
             if len(rows) >= BATCH_ROWS or held >= BATCH_BYTES or not messages:
@@ -185,7 +190,7 @@ class Reader:
         if stretch is None or error.name().startswith("GROUP_"):
             return False  # no group is used
         if error.code() not in (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET):  # noqa: SLF001
-            self._fail(error, stretch.topic)
+            self._fail(error, stretch.topic, reading=True)
         if error.code() == KafkaError._PARTITION_EOF and message.offset() >= stretch.end:  # noqa: SLF001
             return True  # the last offsets of a range may be marks of transactions, or compacted away
         raise lost_records(f"{stretch.topic} partition {stretch.partition}, offsets {stretch.start} to {stretch.end}")
@@ -224,24 +229,34 @@ class Reader:
                 return self.consumer.list_topics(topic, timeout=1) if topic else self.consumer.list_topics(timeout=1)
             except KafkaException as error:
                 self.consumer.poll(0)
-                hopeless = {"_AUTHENTICATION", "_RESOLVE"} & {one.name() for one in self.told}
-                if hopeless or time.monotonic() > until:
-                    self._fail(self.told[-1] if self.told else error.args[0], topic or "any")
+                if self._hopeless() or time.monotonic() > until:
+                    self._fail(self._cause() or error.args[0], topic or "any")
 
-    def _fail(self, error: Any, topic: str) -> NoReturn:
+    def _hopeless(self) -> Any:
+        """Return a failure that no patience mends, as far as one was told."""
+        return next((one for one in self.told if _HOPELESS.match(f"{one.name()}: {one.str()}")), None)
+
+    def _cause(self) -> Any:
+        """Return the failure that was told which says most; None where none was."""
+        return self._hopeless() or next((one for one in reversed(self.told) if one.name() != _AFTER_OTHERS), None)
+
+    def _fail(self, error: Any, topic: str, *, reading: bool = False) -> NoReturn:
         name = error.name() if error is not None else "UNKNOWN_TOPIC_OR_PART"
         text = "" if error is None else hide(f"{name}: {error.str()}", self.properties)
         if name == "_RESOLVE":
             raise UnavailableError("the address of the broker is not known", where=self.bootstrap, mend=f"| {text}")
-        tell_failure(self.topics, [(_JAVA_NAMES.get(name, name), text)], [text], bootstrap=self.bootstrap, topic=topic)
+        causes, told = [(_JAVA_NAMES.get(name, name), text)], [text]
+        if name == "_SSL" and (reason := verify_broker(error.str(), translate(self.properties))):
+            causes, told = [(_JAVA_NAMES[name], reason)], [f"{name}: {reason}"]
+        tell_failure(self.topics, causes, told, bootstrap=self.bootstrap, topic=topic, reading=reading)
 
 
 @contextmanager
 def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reader]:
     """A reader of topics that is closed at the end. The properties are those of any Kafka client, by their Java names.
 
-    Raises UnavailableError where confluent-kafka is not installed, UsageError where properties cannot be used. Whether
-    a broker answers shows with the first question.
+    Raises UnavailableError where confluent-kafka is not installed or nothing listens at the address, UsageError where
+    properties cannot be used. Whether a broker answers shows with the first question.
     """
     try:
         from confluent_kafka import Consumer, KafkaException
@@ -267,6 +282,7 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reade
         text = hide(error.args[0].str(), properties)
         raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
     try:
+        check_listening(bootstrap)
         yield Reader(bootstrap, properties, consumer, admin, told)
     finally:
         consumer.close()

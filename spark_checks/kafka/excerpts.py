@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.tally import Source
@@ -35,12 +36,29 @@ def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.R
 def read_sample(reader: Reader, topic: str, limit: int, wanted: Range | None = None) -> Iterator[pa.RecordBatch]:
     """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
 
-    Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones.
+    Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones and in
+    the same order: partitions answer in any order, and what is told first must not depend on that.
     Raises UnavailableError as `resolve` and `read` do.
     """
     selected = reader.resolve(topic, wanted or parse_range())
     for stretches in _rounds(topic, selected, limit):
-        yield from reader.read_stretches(stretches, headers=True)
+        read = []
+        for batch in reader.read_stretches(stretches, headers=True):
+            if batch.num_rows:
+                read.append(batch)
+            else:
+                yield batch
+        yield from _in_order(read)
+
+
+def _in_order(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Return the records by partition and offset, each batch with those of one partition."""
+    parts = [
+        batch.filter(pc.equal(batch.column("partition"), number))
+        for batch in batches
+        for number in pc.unique(batch.column("partition"))
+    ]
+    return sorted(parts, key=lambda part: [part.column(name)[0].as_py() for name in ("partition", "offset")])
 
 
 def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[Stretch]]:

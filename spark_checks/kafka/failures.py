@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault
 
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
 PATIENCE_SECONDS: Final = 15
@@ -47,7 +48,7 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
             raise lost_records(where) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
             told = tell_causes(causes, properties)
-            tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics))
+            tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
         raise
 
 
@@ -81,13 +82,14 @@ def outliving() -> Iterator[None]:
 
 
 def _mute() -> None:
-    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is told as one error."""
-    from pyspark import SparkContext
+    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is told as one error.
+
+    The class of servers and not a server, since the session is opened later.
+    """
+    from pyspark.accumulators import AccumulatorServer
 
     logging.getLogger().addHandler(_UNSEEN)
-    server = getattr(SparkContext._active_spark_context, "_accumulatorServer", None)  # noqa: SLF001  nobody else has it
-    if server is not None:
-        server.handle_error = lambda *_: None
+    AccumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 def jvm_is_gone() -> bool:
@@ -122,21 +124,27 @@ def tell_failure(
     *,
     bootstrap: str,
     topic: str,
+    reading: bool = False,
 ) -> NoReturn:
     """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown.
 
-    `topics` asks the broker for the names there are, where it can be asked.
+    `topics` asks the broker for the names there are, where it can be asked. It was `reading` where it has told before
+    where the topic begins and ends, which takes another right.
     """
     names = {name for name, _ in causes}
     last = told[-1] if told else causes[-1][0]
     if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
         raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(topics, topic)) from None
+    if "SslAuthenticationException" in names:
+        what, mend = find_certificate_fault("\n".join(f"{name}: {message}" for name, message in causes))
+        raise UnavailableError(what, where=bootstrap, mend=f"{mend}\n  | {last}") from None
     if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
         mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
         raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
     if any(name.endswith("AuthorizationException") for name in names):
-        mend = f"Reading needs the rights Describe and Read for the topic.\n  | {last}"
-        raise UnavailableError(f"no right to see topic {topic}", where=bootstrap, mend=mend) from None
+        right, verb = ("Read", "read") if reading else ("Describe and Read", "see")
+        mend = f"This needs the right {right} for the topic.\n  | {last}"
+        raise UnavailableError(f"no right to {verb} topic {topic}", where=bootstrap, mend=mend) from None
     if "TimeoutException" in names:
         mend = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
         raise UnavailableError("the broker did not answer in time", where=bootstrap, mend=mend) from None

@@ -49,6 +49,11 @@ class Range:
     start: Bound
     end: Bound
 
+    @property
+    def names_partitions(self) -> bool:
+        """Whether only the partitions that it names are read."""
+        return "offsets" in (self.start.kind, self.end.kind)
+
     def since(self, offsets: Mapping[int, int]) -> Range:
         """Return the range that begins where another ended; what that did not know is read from its beginning."""
         return Range(Bound("the last run", "since", offsets=tuple(sorted(offsets.items()))), self.end)

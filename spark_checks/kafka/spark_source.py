@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.spark_checks.kafka.connections import check_listening
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, tell_causes, tell_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
@@ -108,6 +109,7 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
     limits = {"default.api.timeout.ms": patience, "request.timeout.ms": patience, "bootstrap.servers": bootstrap}
     for key, value in (kept | limits).items():
         settings.setProperty(key, value)
+    check_listening(bootstrap)
     admin = None
     try:
         admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)

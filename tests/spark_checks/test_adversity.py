@@ -1,5 +1,7 @@
 """What goes wrong around a decode: topics that are not what they were, disks that take nothing, another decode."""
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -38,8 +40,8 @@ def delete(broker, topic):
 
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.delete_topics([topic])[topic].result(30)
-    until = time.monotonic() + 30
-    while topic in admin.list_topics(timeout=10).topics:
+    until = time.monotonic() + 300
+    while topic in admin.list_topics(timeout=300).topics:
         assert time.monotonic() < until
         time.sleep(0.1)
 
@@ -104,7 +106,7 @@ def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark
 
     def run():
         source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
-        begun.wait(30)
+        begun.wait(300)
         try:
             with outliving():
                 decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
@@ -122,3 +124,24 @@ def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark
     assert all(told == "published" or told.startswith("a file ") for told in ended)
     assert sum(one["rows"] for one in record["tables"]) == len(read_output(tmp_path, "changes")) == 60
     assert sum(len(read_table(tmp_path, one["table"])) for one in record["tables"]) == 60
+
+
+LOSES_ITS_JVM = """
+import socket
+from pyspark.accumulators import _start_update_server
+from cdc_contracts.spark_checks.kafka.failures import outliving
+with outliving():
+    server = _start_update_server("secret")  # as a session does that is opened later
+    jvm = socket.create_connection(server.server_address)
+    jvm.sendall(b"secret")  # and is gone before it has sent a number
+    jvm.shutdown(socket.SHUT_WR)
+    jvm.recv(1)
+    server.shutdown()
+"""
+
+
+def test_a_lost_jvm_prints_no_traceback_of_a_session_that_was_opened_after_the_work_began():
+    done = subprocess.run(
+        [sys.executable, "-c", LOSES_ITS_JVM], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")

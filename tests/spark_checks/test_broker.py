@@ -26,7 +26,7 @@ def test_a_broker_answers_and_makes_topics(broker: Broker) -> None:
 
     broker.create_topic("settings", 3, {"cleanup.policy": "compact"})
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    assert len(admin.list_topics("settings", timeout=10).topics["settings"].partitions) == 3
+    assert len(admin.list_topics("settings", timeout=300).topics["settings"].partitions) == 3
     resource = ConfigResource(ResourceType.TOPIC, "settings")
     settings = admin.describe_configs([resource])[resource].result(10)
     assert settings["cleanup.policy"].value == "compact"
@@ -60,7 +60,7 @@ def test_a_broker_is_gone_after_its_block_and_finds_its_topics_when_started_agai
         os.kill(first.pid, 0)
     assert not can_connect(first.bootstrap)
     with running_broker(tmp_path, say=print) as second:
-        topics = AdminClient({"bootstrap.servers": second.bootstrap}).list_topics(timeout=10).topics
+        topics = AdminClient({"bootstrap.servers": second.bootstrap}).list_topics(timeout=300).topics
         assert len(topics["kept"].partitions) == 2
 
 

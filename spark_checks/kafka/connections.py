@@ -1,0 +1,92 @@
+"""Why connections do not come about, where a look at the address tells what Kafka clients keep to themselves."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import Final
+
+from cdc_contracts.registry.errors import UnavailableError
+
+_SECONDS: Final = 2.0
+_ADDRESS: Final = re.compile(r"(?:.*://)?\[?([^\s/\[\]]+)\]?:(\d+)")
+_FAULTS: Final = (
+    (
+        re.compile("CertificateExpired|has expired"),
+        "the certificate of the broker has expired",
+        "The broker needs a new one; or the clock of this machine is wrong.",
+    ),
+    (
+        re.compile("CertificateNotYetValid|not yet valid"),
+        "the certificate of the broker is not valid yet",
+        "The clock of the broker or of this machine is wrong.",
+    ),
+    (
+        re.compile("No subject alternative|No name matching|mismatch|not valid for"),
+        "the certificate of the broker is for another name",
+        "Give the broker by a name that its certificate has.",
+    ),
+    (
+        re.compile("CertPathBuilder|issuer|self.signed|could not be verified|verify failed"),
+        "the certificate of the broker is signed by an authority that is not trusted",
+        "Give the certificate of that authority as ssl.truststore.location or ssl.ca.location in the Kafka properties.",
+    ),
+    (
+        re.compile("alert"),
+        "the broker refuses the certificate of this client, or that there is none",
+        "Give one that it trusts as ssl.keystore.location, with its password, in the Kafka properties.",
+    ),
+)
+
+
+def check_listening(bootstrap: str) -> None:
+    """Raise UnavailableError where the machine of every broker is there and nothing listens at the port.
+
+    Kafka clients try such an address again until their patience is over.
+    """
+    addresses = [_ADDRESS.fullmatch(one.strip()) for one in bootstrap.split(",")]
+    if all(found is not None and _refuses(found[1], int(found[2])) for found in addresses):
+        mend = "Check host and port, and that the broker runs."
+        raise UnavailableError("no broker listens at this address", where=bootstrap, mend=mend)
+
+
+def find_certificate_fault(told: str) -> tuple[str, str]:
+    """Return what is wrong between the certificates of broker and client, and how to mend it."""
+    for pattern, what, mend in _FAULTS:
+        if pattern.search(told):
+            return what, mend
+    return "no TLS connection comes about", "Check security.protocol and what begins with ssl. in the Kafka properties."
+
+
+def verify_broker(told: str, client: Mapping[str, str]) -> str:
+    """Return why the certificate is refused of the broker that a message names; empty where that cannot be told.
+
+    The client without a JVM says only that it is refused. `client` are its properties.
+    """
+    address = _ADDRESS.match(told)
+    if address is None:
+        return ""
+    try:
+        context = ssl.create_default_context(cafile=client.get("ssl.ca.location"), cadata=client.get("ssl.ca.pem"))
+        context.check_hostname = client.get("ssl.endpoint.identification.algorithm") != "none"
+        with (
+            socket.create_connection((address[1], int(address[2])), _SECONDS) as plain,
+            context.wrap_socket(plain, server_hostname=address[1]),
+        ):
+            return ""
+    except ssl.SSLCertVerificationError as error:
+        return error.verify_message
+    except (OSError, ValueError):
+        return ""
+
+
+def _refuses(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), _SECONDS, all_errors=True).close()
+    except ExceptionGroup as group:
+        return all(isinstance(one, ConnectionRefusedError) for one in group.exceptions)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return False

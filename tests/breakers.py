@@ -1,0 +1,269 @@
+"""What breaks each rule of a contract: mutations of its good samples, made from what the contract says of its places."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, Final
+
+from both_paths import CATALOGUE, by_reference, samples, terms_of
+from mutations import DROP, Mutant, get, put, walk, written
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import CONFORMING, CONTROL
+
+Breaker = Callable[[Reading], Iterator[Mutant]]
+
+
+# --- what breaks each rule
+
+
+def _images(reading: Reading) -> Iterator[tuple[tuple[str, ...], Any, dict[str, Any]]]:
+    """Yield each image that holds rows: its place, its value, its first row."""
+    for pointer in reading.meaning.images.pointers():
+        rows = reading.rows(pointer)
+        if rows:
+            yield split_pointer(pointer), reading.at(pointer), rows[0]
+
+
+def _with_row(value: Any, row: dict[str, Any]) -> Any:
+    return [row, *value[1:]] if isinstance(value, list) else row
+
+
+def other_images(reading: Reading) -> Iterator[Mutant]:
+    places = [split_pointer(pointer) for pointer in reading.meaning.images.pointers()]
+    for place, value, row in _images(reading):
+        for other in (DROP, None, _with_row(value, {}), [row, row]) if place else ():
+            yield put(reading.message, {place: other})
+        for beside in places:
+            if beside != place:
+                yield put(reading.message, {beside: value})
+                yield put(reading.message, {beside: value, place: DROP})
+
+
+def other_columns(reading: Reading) -> Iterator[Mutant]:
+    for place, value, row in _images(reading):
+        yield put(reading.message, {place: _with_row(value, {**row, "zz_new": "1"})})
+        yield put(reading.message, {place: _with_row(value, {})})
+        for name in list(row)[:2]:
+            yield put(reading.message, {place: _with_row(value, {one: row[one] for one in row if one != name})})
+    for at in reading.types_at:
+        types = reading.at(at)
+        if isinstance(types, dict) and types:
+            yield put(reading.message, {(*split_pointer(at), next(iter(types))): DROP})
+        elif isinstance(types, list) and types:
+            yield put(reading.message, {split_pointer(at): types[1:]})
+
+
+def other_codes(reading: Reading) -> Iterator[Mutant]:
+    codes = reading.meaning.columns.codes
+    told = reading.at(codes.at) if codes else None
+    for name in list(told)[:4] if isinstance(told, dict) else ():
+        for code in ("12", "-5", "93"):
+            yield put(reading.message, {(*split_pointer(codes.at), name): Number(code)})
+
+
+def other_keys(reading: Reading) -> Iterator[Mutant]:
+    place = reading.meaning.envelope.primary_key
+    for key in (["nope"], [*(reading.primary_key or ()), "nope"]) if place and place.at else ():
+        told: Any = key
+        if place.reading == "joined-u0001":
+            told = "\u0001".join(key)
+        elif place.reading == "json-text-groups":
+            told = json.dumps({place.member: key})
+        yield put(reading.message, {split_pointer(place.at): told})
+
+
+def other_key_values(reading: Reading) -> Iterator[Mutant]:
+    place = reading.meaning.envelope.primary_key_values
+    told = reading.place(place)
+    if place is not None and place.at is not None and isinstance(told, str):
+        yield put(reading.message, {split_pointer(place.at): told + "0"})
+
+
+def other_partial_rows(reading: Reading) -> Iterator[Mutant]:
+    sides = reading.meaning.images.of(reading.op or "")
+    for side in (sides.before, sides.after) if sides else ():
+        if side is None or side.over is None or not reading.rows(side.at) or not reading.rows(side.over):
+            continue
+        place, value, row = split_pointer(side.at), reading.at(side.at), reading.rows(side.at)[0]
+        under, full = reading.at(side.over), reading.rows(side.over)[0]
+        yield put(reading.message, {place: _with_row(value, {**row, "zz_new": "1"})})
+        yield put(reading.message, {place: _with_row(value, {})})
+        yield put(reading.message, {place: _with_row(value, {}), split_pointer(side.over): _with_row(under, {})})
+        for name in list(row)[:1]:
+            less = {one: full[one] for one in full if one != name}
+            yield put(reading.message, {split_pointer(side.over): _with_row(under, less)})
+            yield put(reading.message, {place: _with_row(value, {"zz_new": row[name]})})
+
+
+def images_out_of_place(reading: Reading) -> Iterator[Mutant]:
+    for place, _, row in _images(reading):
+        yield put(reading.message, {place: list(row.values())[1:]})
+
+
+def other_flags(reading: Reading) -> Iterator[Mutant]:
+    flag = reading.at("/isDdl")
+    if isinstance(flag, bool):
+        for other in (not flag, None, "true"):
+            yield put(reading.message, {("isDdl",): other})
+
+
+def other_statements(reading: Reading) -> Iterator[Mutant]:
+    ddl = reading.meaning.ddl
+    if ddl and ddl.text and ddl.text.at:
+        for text in ("DROP TABLE t", "", None):
+            yield put(reading.message, {split_pointer(ddl.text.at): text})
+
+
+def other_indexes(reading: Reading) -> Iterator[Mutant]:
+    transaction = reading.meaning.envelope.transaction
+    if transaction is not None and transaction.index and transaction.size:
+        for at in (f"{transaction.index.rpartition('/')[0]}/idx", transaction.index, transaction.size):
+            for other in ("7/70", Number("70"), None):
+                yield put(reading.message, {split_pointer(at): other})
+
+
+def other_row_ids(reading: Reading) -> Iterator[Mutant]:
+    place = reading.meaning.envelope.primary_key_values
+    if place is not None and place.at is not None:
+        for other in ("other-1", "", None):
+            yield put(reading.message, {split_pointer(place.at): other})
+
+
+def other_patterns(reading: Reading) -> Iterator[Mutant]:
+    for pointer in reading.meaning.patterns:
+        for other in ("nope", "7@", None):
+            yield put(reading.message, {split_pointer(pointer): other})
+
+
+def other_times(reading: Reading) -> Iterator[Mutant]:
+    place = reading.meaning.envelope.event_time
+    value = reading.place(place)
+    if place is not None and place.at is not None and isinstance(value, Number):
+        for token in (f"{value.token[:-3]}123", f"{value.token[:-3]}000", f"{value.token[:-1]}1"):
+            yield put(reading.message, {split_pointer(place.at): Number(token)})
+
+
+def other_blocks(reading: Reading) -> Iterator[Mutant]:
+    hints = reading.meaning.columns.hints
+    members = reading.at(f"{hints.at}/fields") if hints else None
+    for number, member in enumerate(members if isinstance(members, list) else ()):
+        described = member.get("fields")
+        if isinstance(described, list) and described:
+            at = (*split_pointer(hints.at), "fields", number, "fields")
+            yield put(reading.message, {at: described[1:]})
+            yield put(reading.message, {at: [{**described[0], "type": "boolean"}, *described[1:]]})
+
+
+def nothing(reading: Reading) -> Iterator[Mutant]:
+    yield from ()
+
+
+BREAKERS: Final[Mapping[str, Breaker]] = {
+    "image-present-for-op": other_images,
+    "columns-typed": other_columns,
+    "codes-match-types": other_codes,
+    "primary-key-in-image": other_keys,
+    "primary-key-values-agree": other_key_values,
+    "old-keys-in-data": other_partial_rows,
+    "data-keys-in-key": other_partial_rows,
+    "images-match-fields": images_out_of_place,
+    "ddl-flag-agrees": other_flags,
+    "ddl-text-only-if-ddl": other_statements,
+    "idx-is-seq-of-size": other_indexes,
+    "rowid-starts-with-table": other_row_ids,
+    "position-matches": other_patterns,
+    "halves-paired": nothing,
+    "event-time-whole-seconds": other_times,
+    "schema-block-matches-image": other_blocks,
+}
+ONE_MESSAGE_SHOWS_NOTHING: Final = {"halves-paired"}
+
+
+def neighbours(reading: Reading) -> Iterator[Mutant]:
+    """Yield the message with each member of the envelope, and two columns where it has many, a little different."""
+    columns, codes = reading.meaning.columns, reading.meaning.columns.codes
+    types = () if columns.types == "none" or columns.types.at is None else (columns.types.at,)
+    wide = [split_pointer(at) for at in (*reading.meaning.images.pointers(), *types, *([codes.at] if codes else ()))]
+    for parts, _, value in walk(reading.message):
+        inside = next((place for place in wide if place and parts[: len(place)] == place), None)
+        if not parts or (
+            inside is not None and parts[-1] not in (*inside, *_some_columns(get(reading.message, inside)))
+        ):
+            continue
+        yield put(reading.message, {parts: DROP})
+        for other in _beside(value):
+            yield put(reading.message, {parts: other})
+
+
+def _some_columns(image: Any) -> Sequence[Any]:
+    row = image[0] if isinstance(image, list) and image else image
+    return list(row)[:2] if isinstance(row, dict) else ()
+
+
+def _beside(value: Any) -> tuple[Any, ...]:
+    match value:
+        case bool():
+            return (not value, None, Number("0"))
+        case Number():
+            return (
+                Number("0"),
+                Number("-7"),
+                Number(f"7{value.token.lstrip('-')}"),
+                Number("1.5"),
+                str(value.token),
+                None,
+            )
+        case str():
+            return ("", f"{value}x", f"x{value}", None, Number("7"), value.lower(), value.upper())
+        case None:
+            return ("x", Number("7"), False, [], {})
+        case list():
+            return ([], None, {}, "x")
+    return ({}, None, [], "x")
+
+
+# --- good records, and what they are broken into
+
+
+@cache
+def scope_of(declared: str) -> Scope:
+    return open_scope(CATALOGUE, declared, terms_of("with tables"))
+
+
+@cache
+def good_records(version: Version) -> list[Reading]:
+    """Return a good sample of each op, the longest."""
+    scope = scope_of(version.reference)
+    by_op: dict[str | None, tuple[int, Reading]] = {}
+    for _, value in samples()[version.reference]:
+        try:
+            message = scope.wire.open(value)
+        except Unreadable:
+            continue
+        if by_reference([scope], value)[0].outcome in (CONFORMING, CONTROL):
+            reading = Reading(version.meaning, message, Terms())
+            if len(value) > by_op.get(reading.op, (0,))[0]:
+                by_op[reading.op] = (len(value), reading)
+    return [reading for _, reading in by_op.values()]
+
+
+def pairs_of(version: Version, breaker: Breaker, every: int = 1) -> tuple[list[bytes], list[bytes]]:
+    """Return the good records that a breaker can break, and every so many-th of what it makes of them."""
+    wire = scope_of(version.reference).wire
+    goods: dict[bytes | None, None] = {}
+    mutants: dict[bytes | None, None] = {}
+    for reading in good_records(version):
+        broken = [written(wire, mutant) for mutant in list(breaker(reading))[::every]]
+        if broken:
+            goods[written(wire, partial(lambda message: message, reading.message))] = None
+            mutants |= dict.fromkeys(broken)
+    return [value for value in goods if value is not None], [value for value in mutants if value is not None]
