@@ -17,6 +17,7 @@ import uuid
 from pathlib import Path
 
 import httpx
+import patient
 import uvicorn
 
 from cdc_contracts.registry.server.app import make_app
@@ -67,11 +68,11 @@ class ServerProcess:
         )  # fmt: skip
         return self
 
-    def wait(self, seconds=30):
+    def wait(self, seconds=patient.SECONDS):
         until = time.monotonic() + seconds
         while True:
             try:
-                return httpx.get(f"{self.address}/_health", timeout=seconds).raise_for_status()
+                return patient.get(f"{self.address}/_health", timeout=seconds).raise_for_status()
             except httpx.TransportError:
                 assert time.monotonic() < until, "the server does not answer"
                 assert self._process.poll() is None, "the server ended"

@@ -7,10 +7,11 @@ import functools
 import threading
 from pathlib import Path
 
-import uvicorn
 import yaml
 from registry_servers import address_of, listen
 
+from cdc_contracts.registry.server.connections import USUAL
+from cdc_contracts.registry.server.listening import Listener
 from cdc_contracts.registry.server.passwords import hash_password, hash_token
 from cdc_contracts.registry.server.serving import Site
 from cdc_contracts.registry.server.shelf import catalogue_of, fill_shelf
@@ -25,16 +26,19 @@ def _shipped():
     return catalogue_of([]), fill_shelf([])
 
 
-def make_site(url, *, users=None, folders=(), **more):
-    catalogue, shelf = _shipped() if not folders else (catalogue_of(folders), fill_shelf(folders))
+def make_site(url, *, users=None, folders=(), shipped=True, **more):
+    if folders or not shipped:
+        catalogue, shelf = catalogue_of(folders), fill_shelf(folders, catalogue=shipped)
+    else:
+        catalogue, shelf = _shipped()
     return Site(url, catalogue, shelf, Users(users), **more)
 
 
 @contextlib.contextmanager
-def serving_site(url, **more):
+def serving_site(url, limits=USUAL, **more):
     """A server on a port of its own; yields its address."""
     app, store = make_site(url, **more).open()
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", proxy_headers=False))
+    server = Listener(app, limits=limits)
     listener = listen()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

@@ -91,8 +91,6 @@ class _Reading:
 
     def _union(self, schema: list[Any], namespace: str, pointer: str) -> AvroType:
         branches = tuple(self._type(one, namespace, f"{pointer}/{at}") for at, one in enumerate(schema))
-        if not branches:
-            raise SchemaFault("a union of nothing", pointer, mend="Name at least one type in it.")
         seen: set[str] = set()
         for at, branch in enumerate(branches):
             if branch.kind == "union":

@@ -9,11 +9,12 @@ from cdc_contracts.registry.server.refusals import invalid_rules
 
 Attachment = Mapping[str, Any]
 
-_PHASES: Final[Mapping[str, tuple[str, ...]]] = {
+PHASES: Final[Mapping[str, tuple[str, ...]]] = {
     "migrationRules": ("UPGRADE", "DOWNGRADE", "UPDOWN"),
     "domainRules": ("READ", "WRITE", "WRITEREAD"),
     "encodingRules": ("READ", "WRITE", "WRITEREAD"),
 }
+"""When rules run, and in which modes those of each phase may."""
 _KINDS: Final = ("CONDITION", "TRANSFORM")
 
 
@@ -37,7 +38,7 @@ def merge_rules(below: Attachment | None, above: Attachment | None) -> Attachmen
     if not below or not above:
         return above or below
     merged: dict[str, Any] = {**below, **above}
-    for phase in _PHASES:
+    for phase in PHASES:
         rules = {rule["name"]: rule for rule in (*(below.get(phase) or ()), *(above.get(phase) or ()))}
         merged[phase] = list(rules.values())
     return {name: value for name, value in merged.items() if value}
@@ -48,14 +49,14 @@ def without_rules(rule_set: Attachment | None, names: list[str]) -> Attachment |
     if not rule_set or not names:
         return rule_set
     kept = dict(rule_set)
-    for phase in _PHASES:
+    for phase in PHASES:
         kept[phase] = [rule for rule in rule_set.get(phase) or () if rule["name"] not in names]
     return {name: value for name, value in kept.items() if value}
 
 
 def check_rules(rule_set: Attachment | None) -> None:
     """Raise Refusal where a rule has no name, stands twice, or is of no known kind or mode."""
-    for phase, modes in _PHASES.items():
+    for phase, modes in PHASES.items():
         names: set[str] = set()
         for rule in (rule_set or {}).get(phase) or ():
             name = rule.get("name")

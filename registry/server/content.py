@@ -9,11 +9,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from cdc_contracts.registry.avro_types.forms import as_java_writes, avro_form
 from cdc_contracts.registry.schema_documents import AVRO
+from cdc_contracts.registry.server.attachments import PHASES
 from cdc_contracts.registry.server.records import Reference, SchemaContent
 
-_LAYOUT: Final = re.compile(r'("(?:[^"\\]|\\.)*")|[ \t\r\n]+')
-_NAMED: Final = ("record", "error", "enum", "fixed")
+_ESCAPED: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")
 
 
 def make_content(
@@ -28,17 +29,66 @@ def make_content(
 ) -> SchemaContent:
     """Return the content of a schema whose text is valid JSON.
 
-    Numbers and strings stay as they were written. `normalize` also puts the keys of objects in
-    order. In Avro the order of keys, and whether a name is written in full, never tell two schemas apart.
+    Numbers stay as they were written. `normalize` also puts the keys of objects and the references in order. In Avro
+    the order of keys, and whether a name is written in full, never tell two schemas apart: they are written as Java
+    writes them.
     """
-    text = _write(_parse(text)) if normalize else _LAYOUT.sub(r"\1", text)
-    form = _write(_avro_form(_parse(text), "")) if schema_type == AVRO else text
-    references = sorted(references, key=lambda reference: reference.name)
-    targets = [[reference.name, str(reference.target(context)), reference.version] for reference in references]
-    whole = json.dumps([schema_type, form, targets, metadata or None, rule_set or None], sort_keys=True)
-    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).digest()
-    guid = str(uuid.UUID(bytes=digest[:16], version=5))
-    return SchemaContent(schema_type, text, tuple(references), metadata or None, rule_set or None, digest.hex(), guid)
+    parsed = _parse(text)
+    if normalize:
+        parsed = _in_order(parsed)
+        references = sorted(set(references), key=lambda one: (one.subject, one.version, one.name))
+    if schema_type == AVRO:
+        parsed = avro_form(parsed)
+        text, form = _write(as_java_writes(parsed)), _write(_in_order(parsed))
+    else:
+        text = form = _write(parsed)
+    references = tuple(references)
+    named = sorted((one.name, str(one.target(context)), one.version) for one in references)
+    whole = json.dumps([schema_type, form, named, metadata or None, rule_set or None], sort_keys=True)
+    identity = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+    guid = guid_of(text, references, metadata or None, rule_set or None)
+    return SchemaContent(schema_type, text, references, metadata or None, rule_set or None, identity, guid)
+
+
+def guid_of(
+    text: str,
+    references: Sequence[Reference],
+    metadata: Mapping[str, Any] | None,
+    rule_set: Mapping[str, Any] | None,
+) -> str:
+    """Return the guid that any registry of this protocol gives a schema: the MD5 of its parts, one after the other."""
+    digest = hashlib.md5(usedforsecurity=False)
+
+    def add(*parts: str) -> None:
+        digest.update("".join(parts).encode("utf-8", "surrogatepass"))
+
+    add(text)
+    for reference in references:
+        add(reference.name, reference.subject)
+        digest.update(reference.version.to_bytes(4, "big"))
+    if metadata is not None:
+        digest.update(b"\1")
+        for path, tags in sorted((metadata.get("tags") or {}).items()):
+            add(path, *sorted(set(tags)))
+        for name, value in sorted((metadata.get("properties") or {}).items()):
+            add(name, value)
+        add(*sorted(set(metadata.get("sensitive") or ())))
+    if rule_set is not None:
+        digest.update(b"\1")
+        for phase in PHASES:
+            for rule in rule_set.get(phase) or ():
+                _add_rule(rule, digest)
+    return str(uuid.UUID(bytes=digest.digest()))
+
+
+def _add_rule(rule: Mapping[str, Any], digest: Any) -> None:
+    told = [rule.get(name) or "" for name in ("name", "doc", "kind", "mode", "type")]
+    told += sorted(set(rule.get("tags") or ()))
+    told += [part for pair in sorted((rule.get("params") or {}).items()) for part in pair]
+    told += [rule.get(name) or "" for name in ("expr", "onSuccess", "onFailure")]
+    digest.update("".join(told).encode("utf-8", "surrogatepass"))
+    if rule.get("disabled"):
+        digest.update(b"\1")
 
 
 class _Number(str):
@@ -51,41 +101,24 @@ def _parse(text: str) -> Any:
     return json.loads(text, parse_float=_Number, parse_int=_Number)
 
 
+def _in_order(value: Any) -> Any:
+    """Return a parsed value with the keys of all objects in order."""
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
+
+
 def _write(value: Any) -> str:
-    """Return a parsed value as JSON with the keys of objects in order."""
+    """Return a parsed value as JSON without layout, as Java's libraries write it."""
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_write(key)}:{_write(value[key])}" for key in sorted(value)) + "}"
+        return "{" + ",".join(f"{_write(key)}:{_write(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
-    return json.dumps(value, ensure_ascii=isinstance(value, str) and not _is_text(value))
+    written = json.dumps(value, ensure_ascii=isinstance(value, str) and not _is_text(value))
+    return _ESCAPED.sub(lambda found: found[0][:2] + found[0][2:].upper(), written)  # as Java, digits in capitals
 
 
 def _is_text(value: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def _avro_form(schema: Any, namespace: str) -> Any:
-    """Return an Avro schema with names in full, and a type that has nothing but its name as that name."""
-    if isinstance(schema, list):
-        return [_avro_form(branch, namespace) for branch in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if set(schema) == {"type"}:
-        return _avro_form(schema["type"], namespace)
-    form = dict(schema)
-    if schema.get("type") in _NAMED:
-        name = str(schema.get("name", ""))
-        namespace = name.rpartition(".")[0] if "." in name else str(schema.get("namespace") or namespace)
-        form.pop("namespace", None)
-        form["name"] = name if "." in name or not namespace else f"{namespace}.{name}"
-    for part in ("items", "values"):
-        if part in schema:
-            form[part] = _avro_form(schema[part], namespace)
-    if isinstance(schema.get("fields"), list):
-        form["fields"] = [
-            {**field, "type": _avro_form(field.get("type"), namespace)} if isinstance(field, dict) else field
-            for field in schema["fields"]
-        ]
-    return form

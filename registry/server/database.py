@@ -7,7 +7,7 @@ advisory lock for all servers; readers never wait for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +18,11 @@ from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.tables import FORM, FORMS, METADATA
+from cdc_contracts.registry.server.upgrades import STEPS
 
 BUSY_SECONDS: Final = 30
 LOCK: Final = 0x0CDC_C047
 """The key of the advisory lock: any number that no other program of the database uses."""
-
-STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {}
-"""How tables of an older form are made those of the next, by the older form."""
 
 
 class Database:

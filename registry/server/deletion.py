@@ -81,6 +81,6 @@ def _take_away(records: Records, versions: list[StoredVersion], *, permanent: bo
         else:
             records.mark_deleted(version)
     subject = versions[0].subject
-    if all(version.deleted for version in records.versions(subject)):
+    if not records.versions(subject):
         for kind in (CONFIG, MODE):
             records.remove_setting(subject, kind)

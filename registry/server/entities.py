@@ -160,8 +160,12 @@ class CompatibilityResponse(Entity):
 
 
 class ConfigBody(Entity):
-    """What schemas of a subject, a context or the whole registry have to keep to."""
+    """What schemas of a subject, a context or the whole registry have to keep to.
 
+    `alias` is the subject that is meant where this one is asked for.
+    """
+
+    alias: Annotated[str, Field(max_length=4096)] | None = None
     compatibility_policy: str | None = Field(None, alias="compatibilityPolicy")
     compatibility_group: str | None = Field(None, alias="compatibilityGroup")
     normalize: bool | None = None
@@ -252,9 +256,7 @@ def plain(entity: BaseModel | None) -> dict[str, Any] | None:
 
 def string_of(content: SchemaContent, *, qualified_in: str | None = None) -> dict[str, Any]:
     """Return a schema without where it stands; references with their context where that is asked for."""
-    told: dict[str, Any] = {"schema": content.text}
-    if content.type != "AVRO":
-        told["schemaType"] = content.type
+    told: dict[str, Any] = {"schemaType": content.type, "schema": content.text}
     references = [
         {
             "name": reference.name,

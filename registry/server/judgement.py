@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level
 from cdc_contracts.registry.compatibility.verdict import BREAKING, UNDECIDED, CompatibilityFinding
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.schema_documents import SchemaDocument
+from cdc_contracts.registry.schema_documents import AVRO, SchemaDocument
 from cdc_contracts.registry.server.bundling import bundle
 from cdc_contracts.registry.server.policies import Defaults, level_of, policy_of
 from cdc_contracts.registry.server.records import Records, StoredVersion
 from cdc_contracts.registry.server.refusals import invalid_schema
 from cdc_contracts.registry.server.resolution import Resolver
 from cdc_contracts.registry.server.subjects import Subject
+
+RESERVED: Final = "confluent:reserved"
+"""The property of metadata that reserves names of fields, with commas between them."""
 
 
 def judge(
@@ -34,22 +37,60 @@ def judge(
     What could not be decided is a reason too: only what is shown to be compatible is.
     """
     level, policy = level_of(config, defaults), policy_of(config, defaults)
+    validated = bool(config.get("validateFields"))
+    reserved = _check_reserved(records, new, earlier, metadata) if validated else []
     group = config.get("compatibilityGroup")
     if group is not None:
         wanted = _property(metadata, group)
         earlier = [version for version in earlier if _property(_metadata_of(records, version), group) == wanted]
+    context = f"{{validateFields: '{str(validated).lower()}', compatibility: '{level}', policy: '{policy}'}}"
     if level is Level.NONE or not earlier:
-        return []
+        return [*reserved, context] if reserved else []
     resolver = Resolver(records, subject.context)
     olds = [resolver.stored(version) for version in (earlier if level.is_transitive else earlier[-1:])]
     try:
         verdict = compare_schemas([bundle(old) for old in olds], bundle(new), level=level, policy=policy)
     except UsageError as error:
         raise invalid_schema(f"Invalid schema: {error.what}") from error
-    if verdict.compatible:
-        return []
     told = [finding for finding in verdict.findings if finding.severity in (BREAKING, UNDECIDED)]
-    return [*map(describe, told), f"{{compatibility: '{level}', policy: '{policy}'}}"]
+    reasons = reserved if verdict.compatible else [*reserved, *map(describe, told)]
+    return [*reasons, context] if reasons else []
+
+
+def _check_reserved(
+    records: Records, new: SchemaDocument, earlier: Sequence[StoredVersion], metadata: Mapping[str, Any] | None
+) -> list[str]:
+    """Return what is wrong with the names that metadata reserves: they stay reserved, and no field has them."""
+    reserved = _reserved(metadata)
+    before = _reserved(_metadata_of(records, earlier[-1])) if earlier else ()
+    fields = _top_level_fields(new)
+    removed = (
+        f"The new schema has reserved field {name} removed from its metadata "
+        "which is present in the old schema's metadata."
+        for name in before
+        if name not in reserved
+    )
+    taken = (
+        f"The new schema has field that conflicts with the reserved field {name}."
+        for name in reserved
+        if name in fields
+    )
+    return [*removed, *taken]
+
+
+def _reserved(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
+    names = (name.strip() for name in str(_property(metadata, RESERVED) or "").split(","))
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _top_level_fields(schema: SchemaDocument) -> Collection[str]:
+    document = schema.document
+    if not isinstance(document, dict):
+        return ()
+    if schema.type == AVRO:
+        return [field["name"] for field in document.get("fields", ())]
+    properties = document.get("properties")
+    return properties if isinstance(properties, dict) else ()
 
 
 def describe(finding: CompatibilityFinding) -> str:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
+import math
 import os
 import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.server.connections import BACKLOG, USUAL, Connections, Limits
 
 GRACE_SECONDS: Final = 20
 """How long requests that are under way may take when the server is asked to stop."""
+ENDING_SECONDS: Final = 2
+"""For how long of that nobody waits for clients any more."""
 
 
 @dataclass(frozen=True)
@@ -95,29 +100,52 @@ def url_of(bound: socket.socket, *, tls: bool) -> str:
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def listen(app: ASGIApp, bound: socket.socket, tls: ssl.SSLContext | None, started: Callable[[], None]) -> None:
+def listen(
+    app: ASGIApp,
+    bound: socket.socket,
+    tls: ssl.SSLContext | None,
+    started: Callable[[], None],
+    limits: Limits = USUAL,
+) -> None:
     """Answer requests until a signal comes; then finish those under way, and let the signal do what it does."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        ssl_context_factory=None if tls is None else lambda _config, _default: tls,
-        ws="none",
-    )
-    _Server(config, started).run(sockets=[bound])
+    Listener(app, tls, limits.within_descriptors(), started).run(sockets=[bound])
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
-        super().__init__(config)
+class Listener(uvicorn.Server):
+    """Answers requests on sockets until it is asked to stop."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        tls: ssl.SSLContext | None = None,
+        limits: Limits = USUAL,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._connections = Connections(limits, tls)
         self._tell_started = started
+        config = uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", self._connections),  # it makes protocols, as a class of them does
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=math.ceil(limits.idle_seconds),
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            ws="none",
+        )
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._connections.end_handshakes()
+        end = asyncio.get_running_loop().call_later(GRACE_SECONDS - ENDING_SECONDS, self._connections.end_waiting)
+        await super().shutdown(sockets)
+        end.cancel()
 
 
 def _refuse_encrypted_key() -> str:

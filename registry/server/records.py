@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, insert, or_, select, update
 
-from cdc_contracts.registry.server.subjects import DEFAULT_CONTEXT, Subject, parse_subject
+from cdc_contracts.registry.server.subjects import Subject, parse_subject
 from cdc_contracts.registry.server.tables import CONTEXTS, FORMS, REFERENCES, SCHEMAS, SETTINGS, SUBJECTS, VERSIONS
 
 
@@ -26,8 +26,7 @@ class Reference:
 
     def target(self, context: str) -> Subject:
         """Return the subject that a schema of a context refers to."""
-        target = parse_subject(self.subject)
-        return Subject(context, target.name) if target.context == DEFAULT_CONTEXT else target
+        return parse_subject(self.subject).within(context)
 
 
 @dataclass(frozen=True)
@@ -214,6 +213,17 @@ class Records:
         }
         rows = self.connection.execute(_SETTINGS_IN, names)
         return {(Subject(row.context, row.subject), row.kind): json.loads(row.value) for row in rows}
+
+    def aliases(self) -> dict[Subject, Subject]:
+        """Return the subjects that others stand for, by those; one without a context is in that of its alias."""
+        of_alias = select(SETTINGS).where(SETTINGS.c.kind == "config", SETTINGS.c.value.contains('"alias"'))
+        found = {}
+        for row in self.connection.execute(of_alias):
+            alias = Subject(row.context, row.subject)
+            named = json.loads(row.value).get("alias")
+            if named:
+                found[alias] = parse_subject(named).within(alias.context)
+        return found
 
     def set_setting(self, scope: Subject, kind: str, value: Any) -> None:
         self.connection.execute(delete(SETTINGS).where(*_setting(scope, kind)))

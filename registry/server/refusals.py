@@ -132,6 +132,11 @@ def invalid_subject(subject: object) -> Refusal:
     return Refusal(42208, f"The specified subject '{subject}' is not a valid.")
 
 
+def alias_of_many(scope: Subject) -> Refusal:
+    where = f"context '{scope.context}'" if scope.context else "the whole registry"
+    return Refusal(42208, f"An alias stands for one subject, and cannot be set for {where}")
+
+
 def too_large(why: str) -> Refusal:
     return Refusal(42209, why)
 

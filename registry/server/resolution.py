@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cdc_contracts.registry.errors import InvalidSchema, SchemaTooLarge
@@ -35,6 +35,7 @@ class Resolver:
             raise invalid_schema(f"Invalid schema type {schema_type}: this registry keeps {known} schemas")
         try:
             documents = self._refer(references, self._context)
+            _check_types(schema_type, documents)
             return read_schema(text, type=schema_type, name=name, references=documents)
         except SchemaTooLarge as error:
             raise too_large(f"Schema is too large: {error.what}") from error
@@ -73,3 +74,12 @@ class Resolver:
                 raise invalid_schema(f"Invalid schema: no schema found for reference {reference.name} to {where}")
             documents[reference.name] = self.stored(version)
         return documents
+
+
+def _check_types(schema_type: str, documents: Mapping[str, SchemaDocument]) -> None:
+    """Raise Refusal where a reference is to a schema of another type: neither language can use the other's."""
+    for name, document in documents.items():
+        if document.type != schema_type:
+            raise invalid_schema(
+                f"Invalid schema of type {schema_type}: reference {name} is to one of type {document.type}"
+            )

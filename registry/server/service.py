@@ -47,12 +47,14 @@ def _is_extended(
     return accept_unknown.strip().lower() == "true"
 
 
-def _read_subject(subject: Annotated[str, Path(description="The name of a subject")]) -> Subject:
-    return parse_subject(unquote(subject))
+def _read_subject(
+    request: Request, subject: Annotated[str, Path(description="The name of a subject, or its alias")]
+) -> Subject:  # fmt: skip
+    return _registry_of(request).store.meant(parse_subject(unquote(subject)))
 
 
 def _read_scope(subject: Annotated[str, Path(description="A subject, or `:.context:`")]) -> Subject:
-    found = _read_subject(subject)
+    found = parse_subject(unquote(subject))
     return parse_scope(str(found)) if found.name == "" else found
 
 
@@ -86,9 +88,13 @@ class Deleted:
     deleted_only: Annotated[bool, Query(alias="deletedOnly", description="Only what was deleted")] = False
     python_deleted_only: Annotated[bool, Query(alias="deleted_only", include_in_schema=False)] = False
 
+    @property
+    def only_deleted(self) -> bool:
+        return self.deleted_only or self.python_deleted_only
+
     def wants(self, deleted: bool) -> bool:  # noqa: FBT001  a fact, no switch
         """Return whether a version is wanted that is deleted, or is not."""
-        if self.deleted_only or self.python_deleted_only:
+        if self.only_deleted:
             return deleted
         return self.deleted or not deleted
 

@@ -88,14 +88,15 @@ class Shelf:
         self._versions.setdefault(subject, []).append(version)
 
 
-def fill_shelf(folders: Iterable[Path]) -> Shelf:
-    """Return the shelf of the contracts that are shipped, and of those in folders, each under a context of its name.
+def fill_shelf(folders: Iterable[Path], *, catalogue: bool = True) -> Shelf:
+    """Return the shelf of those in folders, each under a context of its name, and of the catalogue that is shipped.
 
     Raises UsageError where a contract has no id in its folder's `ids.lock`.
     """
     shelf = Shelf()
-    shipped = shipped_catalogue()
-    shelf.put(CONTEXT, shipped.all_versions(), read_lock(shipped.roots[0]))
+    if catalogue:
+        shipped = shipped_catalogue()
+        shelf.put(CONTEXT, shipped.all_versions(), read_lock(shipped.roots[0]))
     for folder in folders:
         shelf.put(context_of_folder(folder), open_own_versions(folder), read_lock(folder))
     return shelf

@@ -11,11 +11,12 @@ from typing import Final
 
 from cdc_contracts.registry.server.database import Database
 from cdc_contracts.registry.server.records import Records, StoredSchema
+from cdc_contracts.registry.server.subjects import Subject
 
 KEPT: Final = 10_000
 """How many schemas are kept at hand."""
 TRUSTED_SECONDS: Final = 1.0
-"""For how long a schema at hand is served without asking whether another server erased one."""
+"""For how long schemas and aliases at hand are served without asking whether another server changed them."""
 
 
 class Store:
@@ -26,6 +27,7 @@ class Store:
         self._database = Database(url)
         self._schemas: OrderedDict[tuple[str, int], StoredSchema] = OrderedDict()
         self._erasures = -1
+        self._aliases: dict[Subject, Subject] = {}
         self._asked_at = float("-inf")
         self._lock = Lock()
 
@@ -42,6 +44,21 @@ class Store:
             yield Records(connection)
         self._asked_at = float("-inf")
 
+    def meant_at_hand(self, subject: Subject) -> Subject | None:
+        """Return the subject that a name means, if that needs no look into the database."""
+        if time.monotonic() - self._asked_at > TRUSTED_SECONDS:
+            return None
+        return self._aliases.get(subject, subject)
+
+    def meant(self, subject: Subject) -> Subject:
+        """Return the subject that a name means: itself, unless it is the alias of another."""
+        known = self.meant_at_hand(subject)
+        if known is not None:
+            return known
+        with self._database.reading() as connection:
+            self._look_again(Records(connection))
+        return self._aliases.get(subject, subject)
+
     def at_hand(self, context: str, number: int) -> StoredSchema | None:
         """Return a schema by its id, if that needs no look into the database."""
         if time.monotonic() - self._asked_at > TRUSTED_SECONDS:
@@ -54,7 +71,7 @@ class Store:
         if known is not None:
             return known
         with self.reading() as records:
-            self._forget_what_was_erased(records)
+            self._look_again(records)
             found = self._schemas.get((context, number)) or records.schema(context, number)
         if found is not None:
             self._keep(found)
@@ -63,12 +80,13 @@ class Store:
     def close(self) -> None:
         self._database.close()
 
-    def _forget_what_was_erased(self, records: Records) -> None:
-        erasures = records.erasures()
+    def _look_again(self, records: Records) -> None:
+        """Forget what was erased, and learn the aliases."""
+        erasures, aliases = records.erasures(), records.aliases()
         with self._lock:
             if erasures != self._erasures:
                 self._schemas.clear()
-            self._erasures = erasures
+            self._erasures, self._aliases = erasures, aliases
             self._asked_at = time.monotonic()
 
     def _keep(self, schema: StoredSchema) -> None:

@@ -25,6 +25,10 @@ class Subject:
     def __str__(self) -> str:
         return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
 
+    def within(self, context: str) -> Subject:
+        """Return the subject that is meant in a context: one of that context, unless another is named."""
+        return Subject(context, self.name) if self.context == DEFAULT_CONTEXT else self
+
     @property
     def is_valid(self) -> bool:
         """Whether schemas may be registered under it."""

@@ -17,8 +17,8 @@ from sqlalchemy import (
     Text,
 )
 
-FORM: Final = 1
-"""The form of these tables. A change of them adds one, and a step to `database.STEPS`."""
+FORM: Final = 2
+"""The form of these tables. A change of them adds one, and a step to `upgrades.STEPS`."""
 
 METADATA: Final = MetaData()
 

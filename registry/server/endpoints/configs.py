@@ -13,6 +13,7 @@ from cdc_contracts.registry.server.permissions import AdministeredScope, WholeRe
 from cdc_contracts.registry.server.policies import CONFIG, POLICY_NAMES, config_of, level_of, mode_of
 from cdc_contracts.registry.server.records import Records
 from cdc_contracts.registry.server.refusals import (
+    alias_of_many,
     invalid_level,
     invalid_policy,
     invalid_subject,
@@ -21,7 +22,7 @@ from cdc_contracts.registry.server.refusals import (
     not_permitted,
 )
 from cdc_contracts.registry.server.service import Registry, Scope, Served
-from cdc_contracts.registry.server.subjects import WHOLE_REGISTRY, Subject
+from cdc_contracts.registry.server.subjects import WHOLE_REGISTRY, Subject, parse_subject
 
 ROUTER = APIRouter(tags=["config"])
 LEVEL = "compatibilityLevel"
@@ -61,7 +62,7 @@ def get_config(
             return _global(registry, records)
         own = records.setting(subject, CONFIG)
         if not default:
-            if own is None or LEVEL not in own:
+            if own is None:
                 raise no_level(subject)
             return own
         return {LEVEL: registry.options.defaults.level, **config_of(records, subject)}
@@ -94,10 +95,18 @@ def _set(registry: Registry, scope: Subject, request: ConfigUpdate) -> dict[str,
     given = _read(request)
     if scope.name and not scope.is_valid:
         raise invalid_subject(scope)
+    if request.alias and not scope.name:
+        raise alias_of_many(scope)
+    if request.alias and not parse_subject(request.alias).is_valid:
+        raise invalid_subject(request.alias)
     with registry.store.writing() as records:
         _check_writable(registry, records, scope)
         config = (records.setting(scope, CONFIG) or {}) | given
-        records.set_setting(scope, CONFIG, {name: value for name, value in config.items() if value is not None})
+        config = {name: value for name, value in config.items() if value is not None}
+        if config:
+            records.set_setting(scope, CONFIG, config)
+        else:
+            records.remove_setting(scope, CONFIG)
     told = dict(given)
     if LEVEL in told:
         told["compatibility"] = told.pop(LEVEL)
@@ -120,6 +129,8 @@ def _read(request: ConfigUpdate) -> dict[str, Any]:
         if policy.upper() not in POLICY_NAMES:
             raise invalid_policy()
         given["compatibilityPolicy"] = policy.upper()
+    if request.alias == "":
+        given["alias"] = None
     for rule_set in ("defaultRuleSet", "overrideRuleSet"):
         check_rules(given.get(rule_set))
     return given

@@ -64,8 +64,8 @@ async def get_schema(
     fetch_max_id: Annotated[bool, Query(alias="fetchMaxId")] = False,
 ) -> Response:
     """Return what an id stands for."""
-    context = parse_subject(subject).context
-    schema = registry.store.at_hand(context, id)
+    meant = registry.store.meant_at_hand(parse_subject(subject))
+    schema = None if meant is None else registry.store.at_hand(meant.context, id)
     if schema is None:
         schema = await run_in_threadpool(schema_of, registry, id, subject)
     told = string_of(schema.content)
@@ -125,7 +125,7 @@ def schema_of(registry: Registry, number: int, subject: str) -> StoredSchema:
 
     Raises Refusal where it stands for nothing.
     """
-    named = parse_subject(subject)
+    named = registry.store.meant(parse_subject(subject))
     found = registry.store.schema(named.context, number)
     if found is None and named.context == DEFAULT_CONTEXT and named.name:
         with registry.store.reading() as records:
@@ -146,7 +146,7 @@ def _uses(registry: Registry, number: int, subject: str, *, deleted: bool) -> li
     schema = schema_of(registry, number, subject)
     with registry.store.reading() as records:
         versions = records.versions_of_schema(schema.context, number)
-    name = parse_subject(subject).name
+    name = registry.store.meant(parse_subject(subject)).name
     wanted = [version for version in versions if deleted or not version.deleted]
     return [version for version in wanted if not name or version.subject.name == name]
 

@@ -107,7 +107,7 @@ def list_versions(
     with registry.store.reading() as records:
         versions = records.versions(subject)
     wanted = [each for each in versions if filtered.wants(each.deleted) or (negative and each.deleted)]
-    if not wanted:
+    if not wanted and not (versions and filtered.only_deleted):
         raise no_subject(subject)
     return paged.of([-each.version if negative and each.deleted else each.version for each in wanted])
 

@@ -3,7 +3,7 @@
 import base64
 import time
 
-import httpx
+import patient
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
@@ -58,16 +58,16 @@ def address(tmp_path_factory, users):
                 "schema": f'{{"type": "record", "name": "{subject.strip(":.").replace(":", "_").replace("-", "_")}", "fields": []}}'
             }
             assert (
-                httpx.post(f"{served}/subjects/{subject}/versions", json=body, auth=("root", "root's")).status_code
+                patient.post(f"{served}/subjects/{subject}/versions", json=body, auth=("root", "root's")).status_code
                 == 200
             )
-        assert httpx.post(f"{served}/associations", json=TOPIC, auth=("root", "root's")).status_code == 200
+        assert patient.post(f"{served}/associations", json=TOPIC, auth=("root", "root's")).status_code == 200
         yield served
 
 
 @pytest.fixture(scope="module")
 def client():
-    with httpx.Client() as made:
+    with patient.Client() as made:
         yield made
 
 
@@ -202,6 +202,19 @@ def test_a_schema_that_others_use_survives_who_may_not_see_them(ask):
     assert ask("GET", "/subjects/secret-twin/versions/1", by="root").json()["schema"] == shared["schema"]
 
 
+def test_an_alias_opens_no_door(ask):
+    """Rights are those over the subject that is meant, whoever may administer its alias."""
+    assert ask("PUT", "/config/:.team:in", by="team", body={"alias": "value"}).json() == {"alias": "value"}
+    assert ask("GET", "/subjects/:.team:in/versions", by="team").json() == [1]
+    assert refusal(ask("GET", "/subjects/:.team:in/versions", by="orders")) == (404, 40401)
+    assert ask("PUT", "/config/orders-door", by="root", body={"alias": "secret-value"}).status_code == 200
+    assert ask("GET", "/subjects/orders-door/versions", by="reader").json() == [1]
+    assert refusal(ask("GET", "/subjects/orders-door/versions", by="orders")) == (404, 40401)
+    assert refusal(ask("POST", "/subjects/orders-door/versions", by="orders", body=STRING)) == (403, 403)
+    assert refusal(ask("DELETE", "/subjects/orders-door", by="orders")) == (403, 403)
+    assert ask("DELETE", "/config/orders-door", by="root").status_code == 200
+
+
 def test_contracts_are_for_those_who_may_read_their_context(ask):
     assert ask("GET", "/cdc/v1/contracts", by="orders").json() == {"contracts": []}
     assert refusal(ask("GET", "/cdc/v1/contracts/dts/canal/2", by="orders")) == (404, 404)
@@ -215,7 +228,7 @@ def test_the_users_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
     with serving_site(f"sqlite:///{tmp_path}/registry.db", users=path) as served:
 
         def status(password):
-            return httpx.get(f"{served}/subjects", auth=("a", password)).status_code
+            return patient.get(f"{served}/subjects", auth=("a", password)).status_code
 
         assert (status("first"), status("second")) == (200, 401)
         write_users(path, {"a": ("second", ("read", "*"))})
@@ -230,10 +243,10 @@ def test_the_users_file_is_read_again_when_it_changes(tmp_path, monkeypatch):
 def test_somebody_without_a_name_may_what_the_file_says(tmp_path):
     path = write_users(tmp_path / "users.yaml", {}, anonymous=[("read", ":.cdc-contracts:*")])
     with serving_site(f"sqlite:///{tmp_path}/registry.db", users=path) as served:
-        assert httpx.get(f"{served}/contexts").json() == [".", ".cdc-contracts"]
-        answer = httpx.post(f"{served}/subjects/s/versions", json=STRING)
+        assert patient.get(f"{served}/contexts").json() == [".", ".cdc-contracts"]
+        answer = patient.post(f"{served}/subjects/s/versions", json=STRING)
         assert refusal(answer) == (403, 403)
-        assert httpx.get(f"{served}/subjects", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert patient.get(f"{served}/subjects", headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -265,8 +278,8 @@ def test_a_server_without_users_is_asked_for_by_the_names_of_this_machine_only(t
         assert client.get(f"{served}/subjects", headers={"Host": host}).status_code == status
 
 
-def _becomes(look, wanted, seconds=30):
-    until = time.monotonic() + seconds
+def _becomes(look, wanted):
+    until = time.monotonic() + patient.SECONDS
     while look() != wanted and time.monotonic() < until:
         time.sleep(0.1)
     return look() == wanted

@@ -3,7 +3,7 @@
 import json
 import shutil
 
-import httpx
+import patient
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
@@ -53,16 +53,18 @@ def test_a_schema_is_found_by_id_guid_and_text(client, address):
     assert client.get_schema(15, subject_name=CANAL).schema_str == client.get_version(CANAL, 2).schema.schema_str
     found = client.lookup_schema(CANAL, client.get_version(CANAL, 1).schema)
     assert (found.schema_id, found.version) == (13, 1)
-    guid = httpx.get(f"{address}/subjects/{CANAL}/versions/1", headers=EXTENDED).json()["guid"]
-    assert httpx.get(f"{address}/schemas/guids/{guid}/ids").json() == [{"context": ".cdc-contracts", "id": 13}]
-    assert httpx.get(f"{address}/schemas/ids/15/versions?subject={CANAL}").json() == [{"subject": CANAL, "version": 2}]
-    assert httpx.get(f"{address}/schemas/ids/15").status_code == 404
+    guid = patient.get(f"{address}/subjects/{CANAL}/versions/1", headers=EXTENDED).json()["guid"]
+    assert patient.get(f"{address}/schemas/guids/{guid}/ids").json() == [{"context": ".cdc-contracts", "id": 13}]
+    assert patient.get(f"{address}/schemas/ids/15/versions?subject={CANAL}").json() == [
+        {"subject": CANAL, "version": 2}
+    ]
+    assert patient.get(f"{address}/schemas/ids/15").status_code == 404
 
 
 def test_the_contract_is_told_to_clients_that_take_keys_they_do_not_know(address):
-    plain = httpx.get(f"{address}/subjects/{CANAL}/versions/2").json()
+    plain = patient.get(f"{address}/subjects/{CANAL}/versions/2").json()
     assert set(plain) == {"subject", "version", "id", "schemaType", "schema"}
-    told = httpx.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]
+    told = patient.get(f"{address}/subjects/{CANAL}/versions/2", headers=EXTENDED).json()["metadata"]["properties"]
     meaning = json.loads(told.pop("cdc-contracts.meaning"))
     assert meaning["contract"]["ops"]["INIT"] == "snapshot"
     fingerprint = told.pop("cdc-contracts.fingerprint")
@@ -88,10 +90,10 @@ def test_nobody_changes_a_contract(client, address):
         assert (refused.value.http_status_code, refused.value.error_code) == (422, 42205)
     for path in (f"/mode/{CANAL}", "/mode/:.cdc-contracts:"):
         for mode in ("READWRITE", "IMPORT"):
-            answer = httpx.put(f"{address}{path}?force=true", json={"mode": mode})
+            answer = patient.put(f"{address}{path}?force=true", json={"mode": mode})
             assert (answer.status_code, answer.json()["error_code"]) == (422, 42205)
-    assert httpx.delete(f"{address}/contexts/.cdc-contracts").json()["error_code"] == 42211
-    assert httpx.get(f"{address}/mode/:.cdc-contracts:").json() == {"mode": "READONLY"}
+    assert patient.delete(f"{address}/contexts/.cdc-contracts").json()["error_code"] == 42211
+    assert patient.get(f"{address}/mode/:.cdc-contracts:").json() == {"mode": "READONLY"}
     assert client.get_versions(CANAL) == [1, 2]
 
 
@@ -107,8 +109,8 @@ def test_a_schema_may_refer_to_a_contract(address):
         "schema": json.dumps({"type": "object", "properties": {"change": {"$ref": "canal"}}}),
         "references": [{"name": "canal", "subject": CANAL, "version": 2}],
     }
-    number = httpx.post(f"{address}/subjects/wrapped-value/versions", json=body).json()["id"]
-    assert httpx.get(f"{address}/subjects/{CANAL}/versions/2/referencedby").json() == [number]
+    number = patient.post(f"{address}/subjects/wrapped-value/versions", json=body).json()["id"]
+    assert patient.get(f"{address}/subjects/{CANAL}/versions/2/referencedby").json() == [number]
 
 
 def test_a_reader_finds_out_whether_a_schema_fits_a_contract(client):
@@ -136,17 +138,45 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
         fill_shelf([folder])
     number_contracts(folder)
     with serving_site(f"sqlite:///{tmp_path}/registry.db", folders=[folder]) as served:
-        assert httpx.get(f"{served}/subjects?subjectPrefix=:.cdc-contracts.mine:").json() == [
+        assert patient.get(f"{served}/subjects?subjectPrefix=:.cdc-contracts.mine:").json() == [
             ":.cdc-contracts.mine:acme.streamx",
             ":.cdc-contracts.mine:acme.streamx.avro",
         ]
-        found = httpx.get(f"{served}/cdc/v1/contracts/acme/streamx/1").json()
+        found = patient.get(f"{served}/cdc/v1/contracts/acme/streamx/1").json()
         assert found["reference"] == "acme/streamx@1"
     schema = folder / "acme" / "streamx" / "v1" / "message.schema.json"
     changed = json.loads(schema.read_text())
     schema.write_text(json.dumps({**changed, "maxProperties": 99}))
     with pytest.raises(UsageError, match="no longer the schema that got it"):
         fill_shelf([folder])
+
+
+def test_without_the_catalogue_an_empty_registry_is_empty(tmp_path):
+    with (
+        serving_site(f"sqlite:///{tmp_path}/registry.db", shipped=False) as served,
+        patient.Client(base_url=served) as client,
+    ):
+        for listed in ("/subjects", "/subjects?subjectPrefix=:*:&deleted=true", "/schemas"):
+            assert client.get(listed).json() == []
+        assert client.get("/contexts").json() == ["."]
+        assert client.get(f"/subjects/{CANAL}/versions").json()["error_code"] == 40401
+        assert client.get("/schemas/ids/13?subject=:.cdc-contracts:").json()["error_code"] == 40403
+        assert client.get("/cdc/v1/contracts").json() == {"contracts": []}
+        assert client.get("/ui").status_code == 200
+        assert client.post("/subjects/s/versions", json={"schema": '"int"'}).json() == {"id": 1}
+
+
+def test_without_the_catalogue_contracts_of_your_own_are_served(tmp_path):
+    from cdc_contracts.registry.publishing.numbering import number_contracts
+
+    folder = own_folder(tmp_path)
+    number_contracts(folder)
+    with serving_site(f"sqlite:///{tmp_path}/registry.db", folders=[folder], shipped=False) as served:
+        subjects = patient.get(f"{served}/subjects").json()
+        assert subjects == [":.cdc-contracts.mine:acme.streamx", ":.cdc-contracts.mine:acme.streamx.avro"]
+        assert [one["reference"] for one in patient.get(f"{served}/cdc/v1/contracts").json()["contracts"]] == [
+            "acme/streamx@1"
+        ]
 
 
 def test_two_folders_of_one_name_are_refused(tmp_path):

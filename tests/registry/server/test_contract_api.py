@@ -1,6 +1,6 @@
 """`/cdc/v1`: contracts with their meaning, what two say differently, and whether one may follow the other."""
 
-import httpx
+import patient
 import pytest
 from registry_sites import serving_site
 
@@ -12,7 +12,7 @@ def address(tmp_path_factory):
 
 
 def test_contracts_are_listed_as_on_the_command_line(address):
-    listed = httpx.get(f"{address}/contracts").json()["contracts"]
+    listed = patient.get(f"{address}/contracts").json()["contracts"]
     assert len(listed) == 31
     assert [one for one in listed if one["reference"] == "dts/canal@2"] == [
         {
@@ -26,13 +26,13 @@ def test_contracts_are_listed_as_on_the_command_line(address):
             "told_apart_by": ["row of a DELETE in /data", "chains of updates of one key"],
         }
     ]
-    versions = httpx.get(f"{address}/contracts/dts/canal").json()["contracts"]
+    versions = patient.get(f"{address}/contracts/dts/canal").json()["contracts"]
     assert [one["reference"] for one in versions] == ["dts/canal@1", "dts/canal@2"]
 
 
 @pytest.mark.parametrize("selector", ["2", "latest", "2022-03-20"])
 def test_one_contract_is_told_whole(address, selector):
-    found = httpx.get(f"{address}/contracts/dts/canal/{selector}").json()
+    found = patient.get(f"{address}/contracts/dts/canal/{selector}").json()
     assert found["reference"] == "dts/canal@2"
     assert found["contract"]["images"]["update"]["before"] == {"at": "/old", "over": "/data"}
     assert found["contract"]["envelope"]["op"] == {"at": "/type"}  # from the version that it is based on
@@ -41,7 +41,7 @@ def test_one_contract_is_told_whole(address, selector):
 
 
 def test_two_contracts_are_told_apart_in_words(address):
-    found = httpx.get(f"{address}/diff?left=dts/canal@1&right=dts/canal@2").json()
+    found = patient.get(f"{address}/diff?left=dts/canal@1&right=dts/canal@2").json()
     assert [one for one in found["meaning"] if one["what"] == "update, before"] == [
         {
             "group": "images",
@@ -53,7 +53,7 @@ def test_two_contracts_are_told_apart_in_words(address):
 
 
 def test_a_swap_of_images_is_incompatible_and_shown_by_a_message(address):
-    found = httpx.get(f"{address}/compat?old=dts/canal@1&new=dts/canal@2").json()
+    found = patient.get(f"{address}/compat?old=dts/canal@1&new=dts/canal@2").json()
     assert (found["compatible"], found["policy"]) == (False, "cdc")
     read_differently = [one for one in found["findings"] if (one["proof"] or {}).get("kind") == "read-differently"]
     assert read_differently
@@ -62,20 +62,20 @@ def test_a_swap_of_images_is_incompatible_and_shown_by_a_message(address):
 
 
 def test_a_contract_may_follow_itself(address):
-    found = httpx.get(f"{address}/compat?old=dts/canal@2&new=dts/canal@2").json()
+    found = patient.get(f"{address}/compat?old=dts/canal@2&new=dts/canal@2").json()
     assert found == {"compatible": True, "level": "BACKWARD", "policy": "cdc", "findings": []}
 
 
 def test_unrelated_contracts_are_told_apart_in_words_and_not_judged(address):
-    answer = httpx.get(f"{address}/compat?old=drs/json@2&new=dts/avro@1")
+    answer = patient.get(f"{address}/compat?old=drs/json@2&new=dts/avro@1")
     assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
     assert "`cdc-contracts compat` compares any two" in answer.json()["message"]
-    assert httpx.get(f"{address}/diff?left=drs/json@2&right=dts/avro@1").status_code == 200
+    assert patient.get(f"{address}/diff?left=drs/json@2&right=dts/avro@1").status_code == 200
 
 
 def test_rules_are_told(address):
-    assert httpx.get(f"{address}/rules/D07").json()["name"] == "value-form"
-    assert {"D07", "L01"} <= {one["id"] for one in httpx.get(f"{address}/rules").json()["rules"]}
+    assert patient.get(f"{address}/rules/D07").json()["name"] == "value-form"
+    assert {"D07", "L01"} <= {one["id"] for one in patient.get(f"{address}/rules").json()["rules"]}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_rules_are_told(address):
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(address, path, says):
-    answer = httpx.get(address + path)
+    answer = patient.get(address + path)
     assert (answer.status_code, answer.json()["error_code"]) == (404, 404)
     assert answer.json()["message"].startswith(says)

@@ -11,7 +11,7 @@ import json
 import re
 from pathlib import Path
 
-import httpx
+import patient
 import pytest
 import yaml
 from registry_servers import serving
@@ -26,7 +26,7 @@ KEYS = {"ask", "body", "text", "headers", "status", "answer", "error", "has", "t
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.removesuffix(".http.yaml"))
 def test_a_conversation_goes_as_it_was_written_down(file, store_url):
     conversation = yaml.safe_load(file.read_text(encoding="utf-8"))
-    with serving(store_url, Options(**conversation.get("options", {}))) as address, httpx.Client() as client:
+    with serving(store_url, Options(**conversation.get("options", {}))) as address, patient.Client() as client:
         kept = {}
         for number, turn in enumerate(conversation["turns"], 1):
             assert set(turn) <= KEYS, f"turn {number} has a key that means nothing"

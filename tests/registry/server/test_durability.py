@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -9,8 +10,10 @@ import sqlite3
 import sys
 import threading
 import time
+import uuid
 
 import httpx
+import patient
 import pytest
 from registry_servers import ServerProcess, serving
 
@@ -48,14 +51,14 @@ class Writers:
 
     def wait_for_more(self, count):
         wanted = len(self.acknowledged) + count
-        until = time.monotonic() + 60
+        until = time.monotonic() + patient.SECONDS
         while len(self.acknowledged) < wanted:
             assert time.monotonic() < until, "nothing is acknowledged any more"
             time.sleep(0.002)
 
     def _write(self, writer):
         address = self._addresses[writer % len(self._addresses)]
-        with httpx.Client(base_url=address, timeout=60) as client:
+        with patient.Client(base_url=address) as client:
             count = 0
             while not self._stop.is_set():
                 count += 1
@@ -77,12 +80,12 @@ class Writers:
 
 
 def allow_everything(address):
-    httpx.put(f"{address}/config", json={"compatibility": "NONE"}).raise_for_status()
+    patient.put(f"{address}/config", json={"compatibility": "NONE"}).raise_for_status()
 
 
 def check_what_was_acknowledged(address, acknowledged):
     """Every schema is there under its id, no id stands for two, and neither ids nor versions have a gap."""
-    with httpx.Client(base_url=address) as client:
+    with patient.Client(base_url=address) as client:
         kept = client.get("/schemas").raise_for_status().json()
     schemas = {(entity["subject"], entity["id"]): json.loads(entity["schema"]) for entity in kept}
     for subject, schema, number in acknowledged:
@@ -129,30 +132,32 @@ def test_two_servers_write_into_one_postgresql_at_once(postgres):
             second, writers.acknowledged
         )
         same = json.dumps({"type": "record", "name": "Same", "fields": []})
-        told = {httpx.post(f"{one}/subjects/s/versions", json={"schema": same}).json()["id"] for one in (first, second)}
+        told = {
+            patient.post(f"{one}/subjects/s/versions", json={"schema": same}).json()["id"] for one in (first, second)
+        }
         assert len(told) == 1
 
 
 def test_what_one_server_erased_another_serves_no_more_after_a_second(postgres):
     url = postgres.new_database()
     with serving(url) as first, serving(url) as second:
-        httpx.post(f"{first}/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
-        assert httpx.get(f"{second}/schemas/ids/1").json() == {"schema": '"int"'}
-        httpx.delete(f"{first}/subjects/s").raise_for_status()
-        httpx.delete(f"{first}/subjects/s?permanent=true").raise_for_status()
-        assert httpx.get(f"{first}/schemas/ids/1").status_code == 404
-        until = time.monotonic() + 10  # the second, and what a busy machine takes to answer
-        while httpx.get(f"{second}/schemas/ids/1").status_code != 404:
+        patient.post(f"{first}/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
+        assert patient.get(f"{second}/schemas/ids/1").json() == {"schemaType": "AVRO", "schema": '"int"'}
+        patient.delete(f"{first}/subjects/s").raise_for_status()
+        patient.delete(f"{first}/subjects/s?permanent=true").raise_for_status()
+        assert patient.get(f"{first}/schemas/ids/1").status_code == 404
+        until = time.monotonic() + patient.SECONDS
+        while patient.get(f"{second}/schemas/ids/1").status_code != 404:
             assert time.monotonic() < until
             time.sleep(0.05)
 
 
 def test_a_server_finds_again_what_it_kept(store_url):
     with serving(store_url) as address:
-        httpx.post(f"{address}/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
+        patient.post(f"{address}/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
     with serving(store_url) as address:
-        assert httpx.get(f"{address}/schemas/ids/1").json() == {"schema": '"int"'}
-        assert httpx.post(f"{address}/subjects/t/versions", json={"schema": '"long"'}).json() == {"id": 2}
+        assert patient.get(f"{address}/schemas/ids/1").json() == {"schemaType": "AVRO", "schema": '"int"'}
+        assert patient.post(f"{address}/subjects/t/versions", json={"schema": '"long"'}).json() == {"id": 2}
 
 
 def test_tables_of_a_newer_release_are_left_alone(tmp_path):
@@ -161,8 +166,33 @@ def test_tables_of_a_newer_release_are_left_alone(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE registry_form SET form = 99")
     connection.close()
-    with pytest.raises(UnavailableError, match="the registry's tables have form 99, and this release knows 1"):
+    with pytest.raises(UnavailableError, match="the registry's tables have form 99, and this release knows 2"):
         Store(str(path))
+
+
+def test_tables_of_an_older_release_are_named_anew(tmp_path):
+    """Form 1 kept Avro as it was sent, and gave guids of its own."""
+    path = tmp_path / "registry.db"
+    with serving(str(path)) as address, patient.Client(base_url=address) as client:
+        for subject in ("s", "erased"):
+            record = {"name": "shop.Order", "type": "record", "fields": [], "doc": subject}
+            client.post(f"/subjects/{subject}/versions", json={"schema": json.dumps(record)}).raise_for_status()
+        for query in ("", "?permanent=true"):
+            client.delete(f"/subjects/erased{query}").raise_for_status()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE registry_form SET form = 1")
+        connection.execute(
+            "UPDATE schemas SET guid = 'own', identity = 'old', text = ? WHERE id = 1",
+            ['{"fields":[],"doc":"s","name":"shop.Order","type":"record"}'],
+        )
+    connection.close()
+    text = '{"type":"record","name":"Order","namespace":"shop","doc":"s","fields":[]}'
+    guid = str(uuid.UUID(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()))
+    with serving(str(path)) as address, patient.Client(base_url=address) as client:
+        assert client.get("/schemas/ids/1").json()["schema"] == text
+        assert client.get(f"/schemas/guids/{guid}/ids").json() == [{"context": ".", "id": 1}]
+        assert client.post("/subjects/s/versions", json={"schema": text}).json()["id"] == 1
+        assert client.get("/schemas/ids/2").status_code == 404
 
 
 def test_a_database_that_cannot_be_opened_is_said_without_its_password(tmp_path):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 
+import patient
 import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
@@ -50,7 +51,7 @@ def java():
     yield gateway.jvm
     gateway.shutdown()
     process.stdin.close()  # it ends with its standard input
-    process.wait(10)
+    process.wait(patient.SECONDS)
 
 
 @pytest.fixture(scope="module")

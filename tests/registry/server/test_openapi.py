@@ -5,7 +5,7 @@
 
 import os
 
-import httpx
+import patient
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -37,7 +37,7 @@ def address(tmp_path_factory):
     with serving_site(f"sqlite:///{tmp_path_factory.mktemp('registry')}/registry.db") as served:
         for subject, text in (("orders-value", '{"type": "object"}'), (":.team:orders", '{"required": ["a"]}')):
             body = {"schema": text, "schemaType": "JSON"}
-            assert httpx.post(f"{served}/subjects/{subject}/versions", json=body).status_code == 200
+            assert patient.post(f"{served}/subjects/{subject}/versions", json=body).status_code == 200
         yield served
 
 
@@ -75,7 +75,7 @@ def test_every_operation_answers_as_it_is_described(address):
             asked += 1
             if known["known"]:
                 put_in(case, known)
-            case.validate_response(case.call(timeout=60), checks=told)
+            case.validate_response(case.call(timeout=patient.SECONDS), checks=told)
 
         ask()
 
@@ -89,7 +89,7 @@ def test_every_operation_answers_as_it_is_described(address):
 
 
 def test_the_document_names_errors_bodies_and_media_types(address):
-    document = httpx.get(f"{address}/openapi.json").json()
+    document = patient.get(f"{address}/openapi.json").json()
     register = document["paths"]["/subjects/{subject}/versions"]["post"]
     types = ["application/vnd.schemaregistry.v1+json", "application/vnd.schemaregistry+json", "application/json"]
     assert list(register["requestBody"]["content"]) == types

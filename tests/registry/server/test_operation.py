@@ -3,7 +3,7 @@
 import io
 import json
 
-import httpx
+import patient
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from registry_sites import serving_site, write_users
@@ -18,7 +18,7 @@ def url(tmp_path):
 
 
 def samples(address):
-    text = httpx.get(f"{address}/metrics").text
+    text = patient.get(f"{address}/metrics").text
     found = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -28,7 +28,7 @@ def samples(address):
 
 
 def test_requests_are_counted_by_route_and_never_by_path(url):
-    with serving_site(url) as address, httpx.Client(base_url=address) as client:
+    with serving_site(url) as address, patient.Client(base_url=address) as client:
         for number in range(30):
             client.get(f"/subjects/s-{number}/versions")
             client.get(f"/nowhere/{number}")
@@ -57,12 +57,12 @@ def test_requests_are_counted_by_route_and_never_by_path(url):
 def test_a_store_that_is_gone_is_told_and_the_figures_stay(url, postgres):
     database = postgres.new_database()
     with serving_site(database) as address:
-        assert httpx.get(f"{address}/healthz").json() == {"status": "ok"}
+        assert patient.get(f"{address}/healthz").json() == {"status": "ok"}
         postgres._run("psql", "-h", postgres._folder, "-U", "registry", "-d", "postgres", "-c",
                       f'drop database "{database.split("/")[3].split("?")[0]}" with (force)')  # fmt: skip
-        answer = httpx.get(f"{address}/healthz")
+        answer = patient.get(f"{address}/healthz")
         assert (answer.status_code, answer.json()) == (503, {"status": "the store does not answer"})
-        answer = httpx.get(f"{address}/subjects")
+        answer = patient.get(f"{address}/subjects")
         assert (answer.status_code, answer.json()["error_code"]) == (500, 50001)
         found = samples(address)
         assert ("cdc_contracts_subjects",) not in found
@@ -72,20 +72,20 @@ def test_a_store_that_is_gone_is_told_and_the_figures_stay(url, postgres):
 def test_the_figures_are_open_where_that_is_wanted(url, tmp_path):
     users = write_users(tmp_path / "users.yaml", {"a": ("b", ("read", "*"))})
     with serving_site(url, users=users) as address:
-        assert httpx.get(f"{address}/metrics").status_code == 401
-        assert httpx.get(f"{address}/metrics", auth=("a", "b")).status_code == 200
+        assert patient.get(f"{address}/metrics").status_code == 401
+        assert patient.get(f"{address}/metrics", auth=("a", "b")).status_code == 200
     with serving_site(url, users=users, open_metrics=True) as address:
-        assert httpx.get(f"{address}/metrics").status_code == 200
-        assert httpx.get(f"{address}/subjects").status_code == 401
+        assert patient.get(f"{address}/metrics").status_code == 200
+        assert patient.get(f"{address}/subjects").status_code == 401
 
 
 def test_a_line_per_request_holds_no_secret(url, tmp_path):
     users = write_users(tmp_path / "users.yaml", {"ann": ("hunter2", ("read", "*"))})
     written = io.StringIO()
     with open_log("json", written), serving_site(url, users=users) as address:
-        httpx.get(f"{address}/subjects/a%2Fb%0Ac/versions?token=hunter2", auth=("ann", "hunter2"))
-        httpx.get(f"{address}/subjects", headers={"Authorization": "Bearer hunter2"})
-        httpx.post(f"{address}/subjects/s/versions", content=b'{"schema": "hunter2"}', auth=("ann", "hunter2"))
+        patient.get(f"{address}/subjects/a%2Fb%0Ac/versions?token=hunter2", auth=("ann", "hunter2"))
+        patient.get(f"{address}/subjects", headers={"Authorization": "Bearer hunter2"})
+        patient.post(f"{address}/subjects/s/versions", content=b'{"schema": "hunter2"}', auth=("ann", "hunter2"))
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     assert "hunter2" not in written.getvalue()
     assert [(one["method"], one["path"], one["status"], one["user"]) for one in lines] == [
@@ -100,7 +100,7 @@ def test_the_log_can_be_text_or_nothing(url):
     written = io.StringIO()
     for form in ("none", "text"):
         with open_log(form, written), serving_site(url) as address:
-            httpx.get(f"{address}/subjects")
+            patient.get(f"{address}/subjects")
     [line] = written.getvalue().splitlines()
     assert " 127.0.0.1 - GET /subjects 200 " in line
 

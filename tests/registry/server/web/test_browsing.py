@@ -4,7 +4,7 @@ import json
 import shutil
 from urllib.parse import quote
 
-import httpx
+import patient
 import pytest
 from registry_sites import serving_site
 
@@ -45,7 +45,7 @@ needs_browser = pytest.mark.skipif(
 def address(tmp_path_factory):
     with (
         serving_site(f"sqlite:///{tmp_path_factory.mktemp('registry')}/registry.db") as served,
-        httpx.Client(base_url=served) as client,
+        patient.Client(base_url=served) as client,
     ):
         client.put("/config/orders-value", json={"compatibility": "NONE"})
         for subject, schema in (
@@ -201,7 +201,7 @@ def test_it_can_be_walked_by_keyboard_and_heard(visit):
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_a_page_too(address, path):
-    answer = httpx.get(address + path)
+    answer = patient.get(address + path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "<h1>Not found</h1>" in answer.text
