@@ -61,6 +61,8 @@ class Comparer:
         return compare_sides(sides, self._read(new, "new", beside, language), demand)
 
     def _read(self, named: Any, name: str, beside: Path | None, language: str | None) -> Version | SchemaDocument:
+        if language == AVRO and isinstance(named, str) and named in PRIMITIVES:  # a whole schema, though it is a text
+            return read_schema(json.dumps(named), type=AVRO, name=name)
         if not isinstance(named, str):
             if not isinstance(named, dict | bool | list):
                 raise UsageError("neither a reference, nor a path, nor a schema", where=name)
@@ -154,8 +156,11 @@ def _compare_pair(pair: Any, comparer: Comparer, demand: Demand, beside: Path) -
 
 
 def _names_several(old: Any, language: str | None) -> bool:
-    """Say whether a list is one of earlier versions, and not an Avro union: that has names of types in it."""
-    return isinstance(old, list) and not (language == AVRO and not PRIMITIVES.isdisjoint(map(str, old)))
+    """Say whether a list is one of earlier versions, and not an Avro union: that has names of types in it, or none."""
+    if not isinstance(old, list):
+        return False
+    is_union = not old or not PRIMITIVES.isdisjoint(map(str, old))
+    return not (language == AVRO and is_union)
 
 
 def _chosen(kind: Any, pair: dict[str, Any], name: str, demand: Demand) -> Any:

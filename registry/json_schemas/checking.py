@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.json_schemas.drafts import draft_of
+from cdc_contracts.registry.json_schemas.drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.json_schemas.keywords import subschemas
 from cdc_contracts.registry.json_schemas.patterns import MAX_WEIGHT, pattern_weight
@@ -55,7 +55,7 @@ def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
 
 
 def _refuse_against_metaschema(document: Any, draft: int) -> None:
-    told = {"$schema": _NAMES[draft], **document} if isinstance(document, dict) else document
+    told = {"$schema": DRAFT_NAMES[draft], **document} if isinstance(document, dict) else document
     try:
         jsonschema_rs.meta.validate(told)
     except jsonschema_rs.ValidationError as error:
@@ -67,15 +67,6 @@ def _refuse_against_metaschema(document: Any, draft: int) -> None:
         ) from None
     except ValueError as error:
         raise SchemaFault(f"not a JSON Schema: {str(error)[:_SHOWN]}") from None
-
-
-_NAMES: Final = {
-    jsonschema_rs.Draft4: "http://json-schema.org/draft-04/schema#",
-    jsonschema_rs.Draft6: "http://json-schema.org/draft-06/schema#",
-    jsonschema_rs.Draft7: "http://json-schema.org/draft-07/schema#",
-    jsonschema_rs.Draft201909: "https://json-schema.org/draft/2019-09/schema",
-    jsonschema_rs.Draft202012: "https://json-schema.org/draft/2020-12/schema",
-}
 
 
 def _all_schemas(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.json_schemas.keywords import REFERENCES, SAME_VALUE, subschemas
-from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, base_of
+from cdc_contracts.registry.json_schemas.references import Addresses, Subschema
 from cdc_contracts.registry.schema_faults import SchemaFault
 
 MAX_QUESTIONS: Final = 20_000
@@ -54,7 +54,7 @@ def _link(root: Subschema, addresses: Addresses) -> tuple[_Links, _Links]:
 
 
 def _leads_to(place: Subschema, addresses: Addresses) -> Iterator[tuple[bool, Subschema]]:
-    base = base_of(place.schema, place.base)
+    base = addresses.base_of(place.schema, place.base)
     for key in REFERENCES:
         if key in place.schema:
             target = addresses.resolve(place.schema[key], place)

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from cdc_contracts.registry.pointers import join_pointer
 
-REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+DYNAMIC_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
+REFERENCES: Final = ("$ref", *DYNAMIC_REFERENCES)
 SAME_VALUE: Final = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
 )

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
-from cdc_contracts.registry.json_schemas.drafts import METASCHEMAS
+import jsonschema_rs
+
+from cdc_contracts.registry.json_schemas.drafts import METASCHEMAS, draft_of
 from cdc_contracts.registry.json_schemas.keywords import REFERENCES, subschemas
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.schema_faults import SchemaFault
@@ -15,11 +17,13 @@ from cdc_contracts.registry.schema_faults import SchemaFault
 _LONGEST_SHOWN: Final = 80
 _ROOT: Final = "schema:"
 """Stands for the address of a schema that gives itself none."""
+_REF_ALONE: Final = frozenset({jsonschema_rs.Draft4, jsonschema_rs.Draft6, jsonschema_rs.Draft7})
+"""Drafts that heed nothing beside `$ref`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subschema:
-    """A schema inside a schema: where it is, and which address its references start from."""
+    """A schema inside a document: its pointer from the root there, and which address its references start from."""
 
     schema: dict[str, Any]
     base: str
@@ -44,26 +48,50 @@ class Addresses:
     """What can be referred to: by address, by address and anchor, and by pointers into both."""
 
     def __init__(self, document: Any, references: Mapping[str, Any]) -> None:
-        self._resources: dict[str, Any] = {}
+        self._resources: dict[str, Subschema] = {}
         self._anchors: dict[tuple[str, str], Subschema] = {}
         self._resolved: dict[tuple[str, str], Subschema | None] = {}
+        self.draft = draft_of(document)
+        self._document = document
         self.root = _ROOT
         for name, referred in references.items():
             self._add(referred, name)
         self._add(document, _ROOT)
 
     def _add(self, document: Any, base: str) -> None:
-        self._resources[base] = document
-        if not isinstance(document, dict):
-            return
-        waiting = [Subschema(document, base, "")]
-        while waiting:
-            one = waiting.pop()
-            waiting.extend(inside(one))
-            address = base_of(one.schema, one.base)
-            self._resources.setdefault(address, one.schema)
+        self._resources[base] = Subschema(document if isinstance(document, dict) else {}, base, "")
+        for one in all_inside(document, self.draft, base):
+            address = self.base_of(one.schema, one.base)
+            self._resources.setdefault(address, one)
             for anchor in _anchors(one.schema):
                 self._anchors.setdefault((address, anchor), one)
+
+    def base_of(self, schema: dict[str, Any], base: str) -> str:
+        """Return the address that references inside a schema start from."""
+        return base_of(schema, base, self.draft)
+
+    def inside(self, place: Subschema) -> Iterator[Subschema]:
+        """Yield the schemas directly inside one."""
+        return inside(place, self.draft)
+
+    def reached(self) -> Iterator[Subschema]:
+        """Yield the document and every schema that lies inside it or that a reference in it leads to, each once.
+
+        Raises SchemaFault where a reference leads to nothing.
+        """
+        waiting = [Subschema(self._document, self.root, "")]
+        seen: set[int] = set()
+        while waiting:
+            one = waiting.pop()
+            if id(one.schema) in seen:
+                continue
+            seen.add(id(one.schema))
+            yield one
+            waiting.extend(self.inside(one))
+            for key in REFERENCES:
+                target = self.resolve(one.schema.get(key), one)
+                if target is not None:
+                    waiting.append(target)
 
     def resolve(self, reference: Any, place: Subschema) -> Subschema | None:
         """Return what a reference leads to, or None where that is a metaschema.
@@ -72,7 +100,7 @@ class Addresses:
         """
         if not isinstance(reference, str):
             return None
-        key = (base_of(place.schema, place.base), reference)
+        key = (self.base_of(place.schema, place.base), reference)
         if key not in self._resolved:
             self._resolved[key] = self._find(*key, place)
         return self._resolved[key]
@@ -92,35 +120,35 @@ class Addresses:
                 place.pointer,
                 mend="Nothing is fetched from network or files. Put it into `$defs`, or hand it in as a reference.",
             )
-        found = self._inside(document, address, unquote(fragment))
+        found = self._find_inside(document, address, unquote(fragment))
         if found is None:
             raise SchemaFault(
                 f"`$ref` leads to nothing: {_shown(reference)}", place.pointer, mend="Define it, or mend the reference."
             )
         return found
 
-    def _inside(self, document: Any, address: str, fragment: str) -> Subschema | None:
+    def _find_inside(self, resource: Subschema, address: str, fragment: str) -> Subschema | None:
         if fragment and not fragment.startswith("/"):
             return self._anchors.get((address, fragment))
-        found, base = document, address
+        found: Any = resource.schema
+        base = resource.base
         for part in split_pointer(fragment):
             if isinstance(found, dict):
-                base, found = base_of(found, base), found.get(part)
+                base, found = self.base_of(found, base), found.get(part)
             elif isinstance(found, list) and part.isascii() and part.isdecimal():
                 found = dict(enumerate(found)).get(int(part[:_LONGEST_SHOWN]))
             else:
                 return None
         if isinstance(found, bool):
             found = {}  # which asks nothing, as `true` and `false` do
-        return Subschema(found, base, fragment) if isinstance(found, dict) else None
+        pointer = resource.pointer + fragment
+        return Subschema(found, base, pointer) if isinstance(found, dict) else None
 
 
-def base_of(schema: dict[str, Any], base: str) -> str:
-    """Return the address that references inside a schema start from."""
-    if "$id" not in schema and "id" not in schema:
-        return base
-    own = schema.get("$id", schema.get("id"))
-    if not isinstance(own, str) or own.startswith("#") or "$ref" in schema:
+def base_of(schema: dict[str, Any], base: str, draft: int) -> str:
+    """Return the address that references inside a schema start from: its own, save where `$ref` hides that."""
+    own = schema.get("id" if draft == jsonschema_rs.Draft4 else "$id")
+    if not isinstance(own, str) or own.startswith("#") or ("$ref" in schema and draft in _REF_ALONE):
         return base
     try:
         return urldefrag(urljoin(base, own))[0]
@@ -128,11 +156,20 @@ def base_of(schema: dict[str, Any], base: str) -> str:
         return base
 
 
-def inside(place: Subschema) -> Iterator[Subschema]:
+def inside(place: Subschema, draft: int) -> Iterator[Subschema]:
     """Yield the schemas directly inside one."""
-    base = base_of(place.schema, place.base)
+    base = base_of(place.schema, place.base, draft)
     for _, pointer, schema in subschemas(place.schema):
         yield Subschema(schema, base, place.pointer + pointer)
+
+
+def all_inside(document: Any, draft: int, base: str = _ROOT) -> Iterator[Subschema]:
+    """Yield a document and all schemas that lie inside it."""
+    waiting = [Subschema(document, base, "")] if isinstance(document, dict) else []
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(inside(one, draft))
 
 
 def _anchors(schema: dict[str, Any]) -> Iterator[str]:

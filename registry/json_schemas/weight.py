@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.json_schemas.keywords import subschemas
-from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, holds_references, inside
+from cdc_contracts.registry.json_schemas.references import Addresses, Subschema, all_inside, holds_references
 from cdc_contracts.registry.schema_faults import SchemaFault
 
 MAX_CASES: Final = 250
@@ -37,12 +37,14 @@ def is_light(document: Any, references: Mapping[str, Any]) -> bool:
     """Say whether containment of a schema is worked out at once, for all that can be told from the outside."""
     if not any(map(_is_demanding, (document, *references.values()))):
         return True
-    addresses = Addresses(document, references) if holds_references(document) else None
     try:
-        if addresses is not None and refuse_explosions(document, addresses) > MAX_WAY:
+        addresses = Addresses(document, references)
+        if holds_references(document) and refuse_explosions(document, addresses) > MAX_WAY:
             return False
         cases = _Cases(addresses)
-        demanding = (place for place in _all(document, references) if not _DEMANDING.isdisjoint(place.schema))
+        demanding = (
+            place for place in _all(document, references, addresses) if not _DEMANDING.isdisjoint(place.schema)
+        )
         return all(_is_light(place.schema) and cases.of(place) <= MAX_CASES for place in demanding)
     except (SchemaFault, RecursionError):
         return False
@@ -62,13 +64,9 @@ def _is_demanding(document: Any) -> bool:
     return False
 
 
-def _all(document: Any, references: Mapping[str, Any]) -> Iterator[Subschema]:
-    waiting = [Subschema(one, name, "") for name, one in references.items() if isinstance(one, dict)]
-    waiting.append(Subschema(document, "schema:", ""))
-    while waiting:
-        place = waiting.pop()
-        yield place
-        waiting.extend(inside(place))
+def _all(document: Any, references: Mapping[str, Any], addresses: Addresses) -> Iterator[Subschema]:
+    for name, one in {**references, addresses.root: document}.items():
+        yield from all_inside(one, addresses.draft, name)
 
 
 def _is_light(schema: Mapping[str, Any]) -> bool:
@@ -90,7 +88,7 @@ def _is_risky(pattern: str) -> bool:
 class _Cases:
     """Counts the alternatives that a schema comes to for one value, and those of its negation."""
 
-    def __init__(self, addresses: Addresses | None) -> None:
+    def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
         self._known: dict[int, int] = {}
 
@@ -104,10 +102,10 @@ class _Cases:
 
     def _count(self, place: Subschema) -> int:
         groups: dict[str, list[Subschema]] = {}
-        for (keyword, _, _), below in zip(subschemas(place.schema), inside(place), strict=True):
+        for (keyword, _, _), below in zip(subschemas(place.schema), self._addresses.inside(place), strict=True):
             groups.setdefault(keyword, []).append(below)
         total = prod(self.of(below) for below in groups.get("allOf", ()))
-        target = self._addresses.resolve(place.schema.get("$ref"), place) if self._addresses else None
+        target = self._addresses.resolve(place.schema.get("$ref"), place)
         total *= self.of(target) if target else 1
         for keyword in ("anyOf", "oneOf"):
             total *= max(1, sum(self.of(below) for below in groups.get(keyword, ())))

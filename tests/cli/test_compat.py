@@ -188,6 +188,16 @@ def test_a_pair_that_cannot_be_read_says_why_and_stops_nothing(pair, told, capsy
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "compatible"),
+    [("int", "long", True), ("long", "int", False), ([], "int", True), ("int", [], False), (["int"], "int", True)],
+)
+def test_a_pair_holds_avro_schemas_that_are_names_and_unions(old, new, compatible, capsys):
+    pair = {"old": old, "new": new, "type": "AVRO", "policy": "confluent-strict"}
+    _, (line,) = lines(capsys, [pair])
+    assert (line["compatible"], line.get("error")) == (compatible, None)
+
+
+@pytest.mark.parametrize(
     ("pairs", "code"),
     [
         ([], 0),

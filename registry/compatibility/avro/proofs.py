@@ -15,7 +15,7 @@ from cdc_contracts.registry.avro_types.types import AvroType
 from cdc_contracts.registry.compatibility.avro import rules
 from cdc_contracts.registry.compatibility.avro.readings import APACHE, FASTAVRO, Reading, shown
 from cdc_contracts.registry.compatibility.avro.resolution import Mismatch
-from cdc_contracts.registry.compatibility.avro.witnesses import Witnesses
+from cdc_contracts.registry.compatibility.avro.witnesses import NoMessage, Witnesses
 from cdc_contracts.registry.compatibility.avro.writing import TooDeep, to_json
 
 MAX_PROOFS: Final = 100
@@ -28,6 +28,9 @@ MAX_NAMED: Final = 2_000
 TOO_MANY: Final = "No proof is made for it: there are so many findings that those of the first ones have to do."
 TOO_LARGE: Final = "No proof is made for it: the schema is too large for messages of it to be made and checked."
 TOO_DEEP: Final = "No proof is made for it: the message would be too deep for any reader."
+NOTHING_WRITTEN: Final = (
+    "No message shows it: the writer's schema holds a union of nothing, so that nothing is written."
+)
 NOT_SEEN: Final = "No proof is shown: the library that checks proofs reads both alike."
 
 _Value = tuple[AvroType, AvroType, Any]
@@ -91,6 +94,8 @@ class Prover:
             return next(self._shown(mismatch), NOT_SEEN)
         except TooDeep:
             return TOO_DEEP
+        except NoMessage:
+            return NOTHING_WRITTEN
 
     def _shown(self, mismatch: Mismatch) -> Iterator[Shown]:
         for writer, reader, datum in self._cut_out(mismatch):

@@ -21,6 +21,10 @@ _PLAIN: Final[dict[str, Any]] = {
 }
 
 
+class NoMessage(Exception):
+    """Nothing can be written of a schema: a union of nothing has no value."""
+
+
 class Witnesses:
     """Makes messages of one writer's schema."""
 
@@ -31,10 +35,12 @@ class Witnesses:
         """About how many values each message holds."""
 
     def smallest(self, type_: AvroType, depth: int = 0) -> Any:
-        """Return the smallest datum of a type. Raises TooDeep."""
+        """Return the smallest datum of a type. Raises TooDeep and NoMessage."""
         if depth > MAX_DEPTH:
             raise TooDeep
         match type_.kind:
+            case "union" if not type_.branches:
+                raise NoMessage
             case "union":
                 branch = min(type_.branches, key=lambda one: self._sizes[one])
                 return branch.label, self.smallest(branch, depth + 1)
@@ -51,7 +57,7 @@ class Witnesses:
         return _PLAIN[type_.kind]
 
     def message(self, trail: Trail | None, datum: Any) -> Any:
-        """Return a whole message that holds a datum at the end of a trail. Raises TooDeep."""
+        """Return a whole message that holds a datum at the end of a trail. Raises TooDeep and NoMessage."""
         for count, step in enumerate(steps(trail)):
             if count > MAX_DEPTH:
                 raise TooDeep

@@ -25,11 +25,19 @@ _COUNTS: Final = {
 }
 
 
+EVALUATING: Final = frozenset({
+    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "contains",
+})  # fmt: skip
+"""Keywords beside `unevaluatedItems` that may evaluate elements, so that it does not see them."""
+_UNEVALUATED: Final = "unevaluatedItems"
+
+
 @dataclass(frozen=True, slots=True)
 class _Elements:
     """What an array's schema says of its elements: `first` ones by position, `every` one, and `others` after the first.
 
-    The words are the keywords, which changed their meaning in draft 2020-12. `others` is True where nothing is said.
+    The words are the keywords, which changed their meaning in draft 2020-12. `others` is True where nothing is said,
+    and what `unevaluatedItems` says where nothing else does.
     """
 
     first_word: str
@@ -44,30 +52,37 @@ def compare_arrays(walk: Walking, writer: Shape, reader: Shape, route: Route) ->
     """Yield where a reader takes fewer arrays."""
     sent, taken = _elements_sent(writer), _elements_of(reader)
     yield from _compare_every(walk, writer, reader, route)
-    for index in range(max(len(sent.first), len(taken.first))):
+    count = max(len(sent.first), len(taken.first))
+    for index in range(count):
         way = (*route, (ELEMENT, str(index)))
         yield from _compare_one(walk, writer, reader, way, index)
-    yield from _compare_others(walk, writer, reader, (*route, (ELEMENT, str(len(sent.first)))))
+    yield from _compare_others(walk, writer, reader, (*route, (ELEMENT, str(count))))
     yield from compare_bounds(writer, reader, route, _COUNTS)
     if reader.schema.get("uniqueItems") is True and writer.schema.get("uniqueItems") is not True:
         yield differ("UNIQUE_ITEMS_ADDED", writer, reader, route, "uniqueItems")
+    yield from _compare_contained(walk, writer, reader, route)
+
+
+def _compare_contained(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
     asked, promised = reader.schema.get("contains"), writer.schema.get("contains")
-    if asked is not None and asked is not promised:
-        mine = None if promised is None else walk.read_writer(promised, (*writer.at, "contains"))
-        theirs = walk.read_reader(asked, (*reader.at, "contains"))
-        if (
-            mine is None
-            or as_key(asked) != as_key(promised)
-            or walk.breaks(walk.compare(mine, theirs, (*route, (ELEMENT, "0"))))
-        ):
-            yield differ("CONTAINS_CHANGED", writer, reader, route, "contains")
+    if asked is None:
+        return
+    mine = None if promised is None else walk.read_writer(promised, (*writer.at, "contains"))
+    theirs = walk.read_reader(asked, (*reader.at, "contains"))
+    if (
+        mine is None
+        or as_key(asked) != as_key(promised)
+        or walk.breaks(walk.compare(mine, theirs, (*route, (ELEMENT, "0"))))
+        or ("minContains" not in reader.schema and writer.schema.get("minContains", 1) < 1)  # absent, it is 1
+    ):
+        yield differ("CONTAINS_CHANGED", writer, reader, route, "contains")
 
 
 def _compare_every(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
     sent, taken = _elements_sent(writer), _elements_of(reader)
     if taken.every is None:
         return
-    way = (*route, (ELEMENT, "0"))
+    way = (*route, (ELEMENT, str(len(sent.first))))
     if sent.every is None:
         if taken.every not in (True, {}) or isinstance(taken.every, dict):
             yield differ("SCHEMA_ADDED", writer, reader, way, taken.every_word)
@@ -102,46 +117,54 @@ def _compare_one(walk: Walking, writer: Shape, reader: Shape, route: Route, inde
 
 
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
-    sent, taken = _elements_sent(writer), _elements_of(reader)
-    pairs = (
-        ("ADDITIONAL", sent.others, taken.others, sent.others_word, taken.others_word),
-        (
-            "UNEVALUATED",
-            writer.schema.get("unevaluatedItems", True),
-            reader.schema.get("unevaluatedItems", True),
-            "unevaluatedItems",
-            "unevaluatedItems",
-        ),
-    )
-    for name, mine, theirs, mine_word, theirs_word in pairs:
-        if theirs in (True, {}) or mine is False:
-            continue
-        if theirs is False:
-            yield differ(f"{name}_ITEMS_REMOVED", writer, reader, route, theirs_word)
-        elif mine is True:
-            yield differ(f"{name}_ITEMS_NARROWED", writer, reader, route, theirs_word)
-        else:
-            old = walk.read_writer(mine, (*writer.at, mine_word))
-            new = walk.read_reader(theirs, (*reader.at, theirs_word))
-            yield from walk.compare(old, new, route)
+    taken = _elements_of(reader)
+    sent = _elements_sent(writer) if taken.first else _elements_of(writer)
+    if taken.others_word != _UNEVALUATED:
+        yield from _compare_rest(walk, writer, reader, route, sent, taken)
+    if _UNEVALUATED in reader.schema and _UNEVALUATED not in writer.schema:
+        asked = reader.schema[_UNEVALUATED]
+        if asked not in (True, {}):
+            change = "REMOVED" if asked is False else "NARROWED"
+            yield differ(f"UNEVALUATED_ITEMS_{change}", writer, reader, route, _UNEVALUATED)
+    elif taken.others_word == _UNEVALUATED and not writer.schema.keys() & EVALUATING:
+        yield from _compare_rest(walk, writer, reader, route, sent, taken)
+
+
+def _compare_rest(
+    walk: Walking, writer: Shape, reader: Shape, route: Route, sent: _Elements, taken: _Elements
+) -> Iterator[Difference]:
+    if taken.others in (True, {}) or sent.others is False:
+        return
+    name = "UNEVALUATED" if taken.others_word == _UNEVALUATED else "ADDITIONAL"
+    if taken.others is False:
+        yield differ(f"{name}_ITEMS_REMOVED", writer, reader, route, taken.others_word)
+    elif sent.others is True:
+        yield differ(f"{name}_ITEMS_NARROWED", writer, reader, route, taken.others_word)
+    else:
+        mine = walk.read_writer(sent.others, (*writer.at, sent.others_word))
+        theirs = walk.read_reader(taken.others, (*reader.at, taken.others_word))
+        yield from walk.compare(mine, theirs, route)
 
 
 def _elements_of(shape: Shape) -> _Elements:
     schema = shape.schema
     items = schema.get("items")
+    every, first, first_word, others_word = None, [], "items", "additionalItems"
     if "prefixItems" in schema:
-        others = True if items is None else items
-        return _Elements("prefixItems", schema["prefixItems"], "items", None, "items", others)
-    if isinstance(items, list):
-        others = schema.get("additionalItems", True)
-        return _Elements("items", items, "items", None, "additionalItems", others)
-    return _Elements("items", [], "items", items, "additionalItems", schema.get("additionalItems", True))
+        first, first_word, others_word = schema["prefixItems"], "prefixItems", "items"
+    elif isinstance(items, list):
+        first = items
+    else:
+        every = items
+    if every is None and others_word not in schema and _UNEVALUATED in schema and not schema.keys() & EVALUATING:
+        others_word = _UNEVALUATED
+    return _Elements(first_word, first, "items", every, others_word, schema.get(others_word, True))
 
 
 def _elements_sent(shape: Shape) -> _Elements:
     """Return what a writer's schema says: without a list of first elements, `additionalItems` is not heeded."""
     elements = _elements_of(shape)
-    return elements if elements.first else replace(elements, others=True)
+    return elements if elements.first or elements.others_word == _UNEVALUATED else replace(elements, others=True)
 
 
 def _element(read: Callable[[Any, Parts], Shape], shape: Shape, elements: _Elements, index: int) -> Shape:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compatibility.json_schema.containment import NO, UNKNOWN, YES, Settler, is_contained
-from cdc_contracts.registry.compatibility.json_schema.descriptions import apply_in_place, name_members, schemas_along
 from cdc_contracts.registry.compatibility.json_schema.difference import Difference, TooMuchToCompare, is_same
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
 from cdc_contracts.registry.compatibility.json_schema.pardons import pardon
 from cdc_contracts.registry.compatibility.json_schema.proofs import Prover
+from cdc_contracts.registry.compatibility.json_schema.removals import find_removals
 from cdc_contracts.registry.compatibility.json_schema.rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
-from cdc_contracts.registry.compatibility.json_schema.shapes import ShapeReader, value_at
+from cdc_contracts.registry.compatibility.json_schema.shapes import ShapeReader
 from cdc_contracts.registry.compatibility.json_schema.walk import Walk
 from cdc_contracts.registry.compatibility.levels import Policy
 from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED
@@ -96,7 +96,8 @@ def look_one_way(writer: Document, reader: Document, policy: Policy, *, with_rem
         return []
     if policy is Policy.CDC:
         pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
-        return _look_for_harm(pair, policy, with_removals=with_removals)
+        removals = list(_look_for_removals(pair)) if with_removals else []
+        return [*removals, *_look_for_harm(pair, policy)]
     pair = Pair(writer, reader, writer, reader)
     try:
         named = [one for one in pair.walk(COUNTED[policy]) if one.name in COUNTED[policy]]
@@ -118,7 +119,7 @@ def _show(pair: Pair, difference: Difference) -> list[Outcome]:
     return found if proof is None else [Outcome(difference, BREAKING, PROVEN, *proof)]
 
 
-def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -> list[Outcome]:
+def _look_for_harm(pair: Pair, policy: Policy) -> list[Outcome]:
     """Return the differences for which the reader may refuse a message, and whether it does."""
     settler = Settler(*pair.shapes)
     try:
@@ -128,8 +129,6 @@ def _look_for_harm(pair: Pair, policy: Policy, *, with_removals: bool = False) -
     suspects = [one for one in found if one.name in HARMFUL - PARDONED[policy]]
     pardoned = [one for one in found if one.name in PARDONED[policy]]
     outcomes = [Outcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
-    if with_removals:
-        outcomes += list(_find_removals(pair, found))
     if pardoned and suspects:
         pair = Pair(pair.writer, pair.reader, pair.sent, Document(pardon(pair.taken.value, pardoned)))
     shown = {one: _show(pair, one) for one in suspects}
@@ -170,32 +169,17 @@ def _look_at_wholes(pair: Pair) -> list[Outcome]:
     return [Outcome(None, BREAKING if pair.containment == NO else UNDECIDED, NOT_SHOWN)]
 
 
-def _find_removals(pair: Pair, found: list[Difference]) -> Iterator[Outcome]:
+def _look_for_removals(pair: Pair) -> Iterator[Outcome]:
     """Yield the members that the writer names and the reader nowhere does: consumers of the writer may read them."""
-    removed = [one for one in found if one.name == "PROPERTY_REMOVED" and _is_gone(pair, one)]
-    if not removed:
-        return
     prover = Prover(pair.writer, pair.reader, pair.writer, pair.reader, pair.length)
-    for one in removed:
-        proof = prover.prove(one)
-        if proof is not None:
-            yield Outcome(one, BREAKING, PROVEN, *proof, removes=True)
-        else:
-            message = prover.find_accepted(one)
-            shown = NOT_SHOWN if message is None else PROVEN
-            yield Outcome(one, BREAKING, shown, message, removes=True)
-
-
-def _is_gone(pair: Pair, removal: Difference) -> bool:
-    """Say whether a member that one place no longer names is named by none that describes the same object."""
-    if removal.writer_at is None or value_at(pair.writer.value, removal.writer_at) in (None, False):
-        return False
-    reader = pair.reader.value
-    holders = schemas_along(reader, removal.route[:-1])
-    applied = [one for schema in holders for one in apply_in_place(reader, schema)]
-    forbids = any(one.get("additionalProperties") is False and not _names(one, removal.member) for one in applied)
-    return forbids or removal.member not in name_members(reader, holders)
-
-
-def _names(schema: Mapping[str, Any], member: str) -> bool:
-    return member in schema.get("properties", {}) or bool(schema.get("patternProperties"))
+    try:
+        for one in find_removals(pair.writer.value, pair.reader.value, pair.length):
+            proof = prover.prove(one)
+            if proof is not None:
+                yield Outcome(one, BREAKING, PROVEN, *proof, removes=True)
+            else:
+                message = prover.find_accepted(one)
+                shown = NOT_SHOWN if message is None else PROVEN
+                yield Outcome(one, BREAKING, shown, message, removes=True)
+    except TooMuchToCompare:
+        yield Outcome(None, UNDECIDED, NOT_SHOWN)

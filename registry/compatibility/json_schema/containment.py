@@ -10,7 +10,8 @@ import jsonschema_rs
 from jsonschema_rs.canonical import Containment
 
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
-from cdc_contracts.registry.compatibility.json_schema.shapes import Shape, ShapeReader
+from cdc_contracts.registry.compatibility.json_schema.members import takes_objects, takes_texts
+from cdc_contracts.registry.compatibility.json_schema.shapes import ANY, NEVER, Shape, ShapeReader
 
 YES: Final = "yes"
 NO: Final = "no"
@@ -56,10 +57,27 @@ class Settler:
         self._draft = writer.draft if writer.draft == reader.draft else None
         self._left = _QUESTIONS
         self._known: dict[tuple[str, str], str] = {}
+        self._objects: dict[tuple[Shape, Shape], bool] = {}
 
     def __call__(self, writer: Shape, reader: Shape) -> bool:
         """Say whether it is certain that the reader's shape takes all that the writer's does."""
-        return self._ask(writer, reader) == YES
+        if writer.kind == NEVER or reader.kind == ANY or self._ask(writer, reader) == YES:
+            return True
+        if self._left <= 0 or writer.kind != reader.kind or writer.piece or reader.piece:
+            return False
+        if reader.typed and not writer.typed:
+            return False
+        if reader.kind == "string":
+            return takes_texts(writer.schema, reader.schema)
+        return reader.kind == "object" and self._takes_objects(writer, reader)
+
+    def _takes_objects(self, writer: Shape, reader: Shape) -> bool:
+        if (writer, reader) not in self._objects:
+            self._left -= 1
+            self._objects[writer, reader] = False  # what leads back to itself is not known yet
+            found = takes_objects((writer, self._writer), (reader, self._reader), self)
+            self._objects[writer, reader] = found
+        return self._objects[writer, reader]
 
     def is_certainly_refused(self, writer: Shape, reader: Shape) -> bool:
         """Say whether it is certain that the reader's shape refuses something that the writer's takes."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Route, Step
+from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Step
 from cdc_contracts.registry.compatibility.json_schema.shapes import value_at
 from cdc_contracts.registry.pointers import split_reference
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("if", "then", "else", "not")
+_OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
+_REST: Final = ("items", "additionalItems", "unevaluatedItems")
 _MOST: Final = 2_000
 
 
@@ -45,30 +47,17 @@ def name_members(document: Any, schemas: Iterable[Any]) -> set[str]:
     }
 
 
-def schemas_along(document: Any, route: Route) -> list[Any]:
-    """Return the schemas that a document has for the place where a route leads."""
-    found = [document]
-    for step in route:
-        applied = [one for schema in found for one in apply_in_place(document, schema)]
-        found = [below for one in applied for below in _step(one, step)]
-    return found
-
-
-def _step(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
+def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
+    """Yield what a schema says of the place where a step leads."""
     kind, name = step
-    if kind == MEMBER:
-        if name in schema.get("properties", {}):
-            yield schema["properties"][name]
-        elif isinstance(schema.get("additionalProperties"), dict):
-            yield schema["additionalProperties"]
-    elif kind == ELEMENT:
+    if kind == ELEMENT:
         items = schema.get("prefixItems") or schema.get("items")
         if isinstance(items, list):
             yield from items[int(name) : int(name) + 1]
-        for word in ("items", "additionalItems"):
-            if isinstance(schema.get(word), dict):
-                yield schema[word]
+        yield from (schema[word] for word in _REST if isinstance(schema.get(word), dict))
+    elif kind == MEMBER and name in schema.get("properties", {}):
+        yield schema["properties"][name]
     else:
-        yield from schema.get("patternProperties", {}).values()
-        if isinstance(schema.get("additionalProperties"), dict):
-            yield schema["additionalProperties"]
+        if kind != MEMBER:
+            yield from schema.get("patternProperties", {}).values()
+        yield from (schema[word] for word in _OTHERS if isinstance(schema.get(word), dict))

@@ -7,18 +7,24 @@ from functools import cached_property
 from typing import Any
 
 import jsonschema_rs
+from jsonschema_specifications import REGISTRY
 
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES
+from cdc_contracts.registry.compatibility.json_schema.plain_form import write_plain
 from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.json_schemas.drafts import draft_of
 from cdc_contracts.registry.schema_documents import SchemaDocument
 
 
 class Document:
-    """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes."""
+    """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes.
 
-    def __init__(self, value: Any) -> None:
+    `written` is the schema that it stands for, by which messages are judged; the value itself where nothing else does.
+    """
+
+    def __init__(self, value: Any, written: Any = None) -> None:
         self.value = value
+        self.written = value if written is None else written
 
     @cached_property
     def text(self) -> str:
@@ -33,7 +39,12 @@ class Document:
     @cached_property
     def judge(self) -> jsonschema_rs.Validator:
         """What says whether a message fits. Fetches nothing; asking for it raises where the schema is none."""
-        return FAST_JUDGES[self.draft](self.value, offline=True, validate_formats=False)
+        return FAST_JUDGES[draft_of(self.written)](self.written, offline=True, validate_formats=False)
+
+    @property
+    def slow_judge(self) -> Any:
+        """What says the same by another hand. It may raise anything, where a reference leads elsewhere."""
+        return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
 
     def mentions(self, *words: str) -> bool:
         """Say whether a word may stand anywhere as a key: False is certain."""
@@ -45,7 +56,7 @@ def read_document(schema: SchemaDocument) -> Document:
 
     Raises InvalidSchema where it is no JSON Schema of its draft, or refers to what is not given.
     """
-    document = Document(schema.document)
+    document = Document(write_plain(schema.document), schema.document)
     try:
         document.judge  # noqa: B018  asking for it is what raises
     except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, product
 from typing import Any, Final
 
 import jsonschema_rs
 
+from cdc_contracts.registry.compatibility.json_schema.languages import tell_apart
 from cdc_contracts.registry.compatibility.json_schema.patterns import write_text
 
 Way = tuple[str | int, ...]
@@ -16,6 +17,9 @@ Way = tuple[str | int, ...]
 _ROUNDS: Final = 40
 _INSIDE: Final = 40
 _LARGEST: Final = 10_000
+_LONGEST_ARRAY: Final = 3
+_OF_ELEMENTS: Final = ("contains", "items", "additionalItems", "unevaluatedItems")
+_FIRST_ELEMENTS: Final = ("prefixItems", "items")
 _FIRST: Final[dict[str, Any]] = {
     "null": None, "boolean": False, "integer": 0, "number": 0, "string": "", "array": [], "object": {},
 }  # fmt: skip
@@ -125,10 +129,38 @@ def _reach(box: dict[str, Any], way: Way) -> tuple[Any, Any]:
 
 def gather_values(schemas: Iterable[Any]) -> Iterator[Any]:
     """Yield values that two schemas may tell apart: those they list, those at their limits, and one of each kind."""
+    asked = [one for one in schemas if isinstance(one, dict)]
+    yield from _texts_told_apart(asked)
     yield from GENERIC
-    for schema in schemas:
+    for schema in asked:
         yield from _values_at_limits(schema)
     yield from (["a", "a"], [0, 0])
+    yield from gather_arrays(asked)
+
+
+def _texts_told_apart(schemas: Iterable[Any]) -> Iterator[str]:
+    patterns = {one["pattern"] for one in schemas if isinstance(one.get("pattern"), str)}
+    found = tell_apart(tuple(sorted(patterns))) if len(patterns) > 1 else None
+    yield from (found or {}).values()
+
+
+def gather_arrays(schemas: Sequence[Any]) -> Iterator[Any]:
+    """Yield short arrays of values that the schemas of elements name."""
+    schemas = [one for one in schemas if isinstance(one, dict)]
+    below = [one[word] for one in schemas for word in _OF_ELEMENTS if isinstance(one.get(word), dict)]
+    below += [part for one in schemas for word in _FIRST_ELEMENTS for part in _list_in(one, word)]
+    if not below:
+        return
+    named = [value for one in below for value in islice(_values_at_limits(one), 2)]
+    elements = [*named[:1], "b", 1]
+    longest = max(len(_list_in(one, word)) for one in schemas for word in _FIRST_ELEMENTS) + 1
+    for size in range(1, min(max(longest, 2), _LONGEST_ARRAY) + 1):
+        yield from (list(one) for one in product(elements, repeat=size))
+
+
+def _list_in(schema: Any, word: str) -> list[Any]:
+    found = schema.get(word)
+    return found if isinstance(found, list) else []
 
 
 def _values_at_limits(schema: Any) -> Iterator[Any]:
@@ -149,7 +181,7 @@ def _values_at_limits(schema: Any) -> Iterator[Any]:
 
 
 def _numbers(limit: Any) -> Iterator[Any]:
-    yield from (limit, limit + 1, limit - 1, limit + 0.5, limit * 2)
+    yield from (limit, limit + 1, limit - 1, limit + 0.5, limit - 0.5, limit * 2)
 
 
 def _sizes(limit: Any) -> Iterator[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -14,12 +13,17 @@ from cdc_contracts.registry.compatibility.json_schema.difference import (
     Walking,
     differ,
 )
+from cdc_contracts.registry.compatibility.json_schema.patterns import finds
 from cdc_contracts.registry.compatibility.json_schema.scalars import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compatibility.json_schema.shapes import ANY, NEVER, Parts, Shape
 
-_EVALUATING: Final = frozenset({
-    "additionalProperties", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+EVALUATING: Final = frozenset({
+    "additionalProperties", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if",
+    "dependentSchemas",
 })  # fmt: skip
+"""Keywords beside `unevaluatedProperties` that may evaluate members, so that it does not see them."""
+_PATTERNS: Final = "patternProperties"
+_OTHERS: Final = "additionalProperties"
 _COUNTS: Final = {"maxProperties": ("MAX_PROPERTIES", judge_most), "minProperties": ("MIN_PROPERTIES", judge_least)}
 
 
@@ -87,7 +91,6 @@ def _compare_added(walk: Walking, writer: Shape, reader: Shape, route: Route, na
 
 
 def _compare_removed(walk: Walking, writer: Shape, reader: Shape, route: Route, name: str) -> Iterator[Difference]:
-    yield differ("PROPERTY_REMOVED", writer, reader, route, "properties", name)
     if is_open(reader):
         return
     mine = walk.read_writer(writer.schema["properties"][name], (*writer.at, "properties", name))
@@ -103,18 +106,35 @@ def _compare_removed(walk: Walking, writer: Shape, reader: Shape, route: Route, 
 
 
 def _compare_patterns(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
-    sent, taken = writer.schema.get("patternProperties", {}), reader.schema.get("patternProperties", {})
+    sent, taken = writer.schema.get(_PATTERNS, {}), reader.schema.get(_PATTERNS, {})
     if sent == taken == {}:
         return
-    lost = sent.keys() - taken.keys()
-    if taken.keys() - sent.keys() or (lost and reader.schema.get("additionalProperties", True) not in (True, {})):
-        yield differ("PATTERN_PROPERTIES_CHANGED", writer, reader, route, "patternProperties")
-    for pattern in sorted(sent.keys() & taken.keys()):
-        mine = walk.read_writer(sent[pattern], (*writer.at, "patternProperties", pattern))
-        theirs = walk.read_reader(taken[pattern], (*reader.at, "patternProperties", pattern))
+    for pattern in sorted(sent.keys() | taken.keys()):
         way = (*route, (OTHER_MEMBER, pattern))
-        if walk.breaks(walk.compare(mine, theirs, way)):
-            yield differ("PATTERN_PROPERTIES_CHANGED", writer, reader, way, "patternProperties", pattern)
+        if pattern not in taken:
+            word = others_word_of(reader)
+            theirs = walk.read_reader(reader.schema.get(word, True), (*reader.at, word))
+        else:
+            theirs = walk.read_reader(taken[pattern], (*reader.at, _PATTERNS, pattern))
+        if any(walk.breaks(walk.compare(mine, theirs, way)) for mine in _matching(walk, writer, pattern)):
+            yield differ("PATTERN_PROPERTIES_CHANGED", writer, reader, way, _PATTERNS, pattern)
+
+
+def _matching(walk: Walking, writer: Shape, pattern: str) -> Iterator[Shape]:
+    """Yield what a writer says of members whose names match a pattern: all that may be said of any of them."""
+    sent = writer.schema.get(_PATTERNS, {})
+    if pattern in sent:
+        yield walk.read_writer(sent[pattern], (*writer.at, _PATTERNS, pattern))
+        return
+    for name, schema in members_of(writer).items():
+        if finds(pattern, name):
+            yield walk.read_writer(schema, (*writer.at, "properties", name))
+    for other, schema in sent.items():
+        yield walk.read_writer(schema, (*writer.at, _PATTERNS, other))
+    if _is_closed(writer):
+        return
+    word = others_word_of(writer)
+    yield walk.read_writer(writer.schema.get(word, True), (*writer.at, word))
 
 
 def _compare_others(walk: Walking, writer: Shape, reader: Shape, route: Route) -> Iterator[Difference]:
@@ -196,19 +216,21 @@ def _is_closed(shape: Shape) -> bool:
     return False in (shape.schema.get("additionalProperties", True), _unevaluated_of(shape))
 
 
+def others_word_of(shape: Shape) -> str:
+    """Return the keyword that says what members have to be that no name and no pattern describes."""
+    beside = shape.schema.keys() & EVALUATING
+    return "unevaluatedProperties" if "unevaluatedProperties" in shape.schema and not beside else _OTHERS
+
+
 def _unevaluated_of(shape: Shape) -> Any:
     """Return what is asked of unevaluated members; True where what stands beside may have evaluated any."""
-    return True if shape.schema.keys() & _EVALUATING else shape.schema.get("unevaluatedProperties", True)
+    return True if shape.schema.keys() & EVALUATING else shape.schema.get("unevaluatedProperties", True)
 
 
 def _other_member(read: Callable[[Any, Parts], Shape], shape: Shape, name: str) -> Shape | None:
     """Return the schema of a member that has no name in a partly open object."""
     for pattern, schema in shape.schema.get("patternProperties", {}).items():
-        try:
-            matches = re.search(pattern, name)
-        except re.error:
-            continue
-        if matches:
+        if finds(pattern, name):
             return read(schema, (*shape.at, "patternProperties", pattern))
     for word in ("additionalProperties", "unevaluatedProperties"):
         schema = shape.schema.get(word, True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
+
+import jsonschema_rs
 
 _CLASSES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _ALPHABET: Final = string.digits + string.ascii_letters + string.punctuation + " "
@@ -17,14 +20,24 @@ class _Unreadable(Exception):
     """The expression says more than is understood here."""
 
 
+@lru_cache(1024)  # the same few of a schema, for each of its members
+def _judge_of(pattern: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft7Validator({"pattern": pattern})
+
+
+def finds(pattern: str, text: str) -> bool:
+    """Say whether a pattern finds something in a text, as validators do."""
+    return _judge_of(pattern).is_valid(text)
+
+
 def write_text(pattern: str) -> Iterator[str]:
     """Yield texts that the pattern finds, the shortest first; none where it is not understood."""
     for more in (0, 1, _CASE):
         try:
             text, rest = _write_choice(pattern, 0, more)
-            if rest == len(pattern) and re.search(pattern, text):
+            if rest == len(pattern) and finds(pattern, text):
                 yield text
-        except (_Unreadable, re.error, IndexError):
+        except (_Unreadable, re.error, ValueError, IndexError):
             return
 
 

@@ -7,17 +7,19 @@ from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
-from jsonschema_specifications import REGISTRY
 
 from cdc_contracts.registry.compatibility.json_schema.containment import find_rest
-from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, Difference
+from cdc_contracts.registry.compatibility.json_schema.difference import ELEMENT, MEMBER, OTHER_MEMBER, Difference
 from cdc_contracts.registry.compatibility.json_schema.documents import Document
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES
-from cdc_contracts.registry.compatibility.json_schema.instances import GENERIC, Way, gather_values, mend
-from cdc_contracts.registry.compatibility.json_schema.patterns import write_text
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
+from cdc_contracts.registry.compatibility.json_schema.instances import GENERIC, Way, gather_arrays, gather_values, mend
+from cdc_contracts.registry.compatibility.json_schema.languages import names_beside
+from cdc_contracts.registry.compatibility.json_schema.patterns import finds, write_text
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60
+_WAYS: Final = 8
+_OTHERS: Final = "additionalProperties"
 _EFFORT: Final = 60_000_000
 """Characters of schema that messages are held against: a large schema gets fewer proofs, not a longer wait."""
 _LONGEST_REFUSAL: Final = 300
@@ -44,19 +46,18 @@ class Prover:
         """Return a message that shows a difference and what the reader says of it; None where none was found."""
         if self._left < self._cost:
             return None
-        way = _way_of(difference)
-        for value in islice(_values_for(difference), _CANDIDATES):
+        for way, value in islice(_guesses_for(difference), _CANDIDATES):
             found = self._try(_wrap(value, way), way)
             if found is not None:
                 return found
+        way = next(_ways_of(difference))
         if difference.name.startswith("REQUIRED") or not way:
             return self._try({}, (*way, difference.member)) if difference.member else None
         return None
 
     def find_accepted(self, difference: Difference) -> Any:
         """Return a message that both sides take and that has the value a difference is about; None without one."""
-        way = _way_of(difference)
-        for value in islice(_values_for(difference), _CANDIDATES):
+        for way, value in islice(_guesses_for(difference), _CANDIDATES):
             self._left -= self._cost
             if self._left < 0:
                 return None
@@ -97,7 +98,7 @@ class Prover:
             return None
         refusal = next(iter(self._refuses[0].iter_errors(message)))
         if not self._slow:
-            self._slow = [_slow_judge(self._writer), _slow_judge(self._reader)]
+            self._slow = [self._writer.slow_judge, self._reader.slow_judge]
         try:
             agreed = self._slow[0].is_valid(message) and not self._slow[1].is_valid(message)
         except Exception:  # noqa: BLE001  a reference that leads elsewhere, and what else a validator dislikes
@@ -116,12 +117,27 @@ class Prover:
         return None if refusal is None else (message, refusal)
 
 
+def _guesses_for(difference: Difference) -> Iterator[tuple[Way, Any]]:
+    """Yield places and values to try where the difference lies."""
+    ways = list(islice(_ways_of(difference), _WAYS))
+    in_array = bool(difference.route) and difference.route[-1][0] == ELEMENT
+    for value in islice(_values_for(difference), _CANDIDATES // 2 if in_array else _CANDIDATES):
+        yield from ((way, value) for way in ways)
+    if in_array:
+        yield from ((ways[0][:-1], one) for one in gather_arrays([difference.reader.schema, difference.writer.schema]))
+
+
 def _values_for(difference: Difference) -> Iterator[Any]:
     """Yield values to try where the difference lies."""
     schemas = [difference.reader.schema, difference.writer.schema]
-    if difference.route and difference.member and difference.route[-1] == (MEMBER, difference.member):
-        inner = [_member(schema, difference.member) for schema in schemas]
-        yield from gather_values(inner)
+    last = difference.route[-1] if difference.route else None
+    if last == (MEMBER, difference.member):
+        yield from gather_values(_inside(schema, "properties", difference.member) for schema in schemas)
+        return
+    if last is not None and last == (OTHER_MEMBER, difference.member):
+        yield from gather_values(
+            _inside(schema, word, difference.member) for schema in schemas for word in ("patternProperties", _OTHERS)
+        )
         return
     if difference.member:
         for value in ("", 0, None, True):
@@ -129,20 +145,55 @@ def _values_for(difference: Difference) -> Iterator[Any]:
     yield from gather_values(schemas)
 
 
-def _member(schema: Any, name: str) -> Any:
-    return schema.get("properties", {}).get(name) if isinstance(schema, dict) else None
+def _inside(schema: Any, word: str, name: str) -> Any:
+    found = schema.get(word) if isinstance(schema, dict) else None
+    return found.get(name) if isinstance(found, dict) and word != _OTHERS else found
 
 
-def _way_of(difference: Difference) -> Way:
+def _ways_of(difference: Difference) -> Iterator[Way]:
+    """Yield places in a message where the difference lies: one, unless it lies with members of any name."""
     way: list[str | int] = []
-    for kind, name in difference.route:
+    for kind, name in difference.route[:-1]:
         if kind == MEMBER:
             way.append(name)
         elif kind == ELEMENT:
             way.append(int(name))
         else:
-            way.append(next(write_text(name), "other") if name else "other")
-    return tuple(way)
+            way.append(next(_names_like(name)))
+    if not difference.route:
+        yield ()
+        return
+    kind, name = difference.route[-1]
+    if kind == MEMBER:
+        yield (*way, name)
+    elif kind == ELEMENT:
+        yield (*way, int(name))
+    else:
+        yield from ((*way, one) for one in dict.fromkeys(_names_for(difference, name)))
+
+
+def _names_like(pattern: str) -> Iterator[str]:
+    """Yield names for members that no schema names, or that a pattern does."""
+    yield from write_text(pattern) if pattern else ()
+    yield "other"
+
+
+def _names_for(difference: Difference, pattern: str) -> Iterator[str]:
+    """Yield names that the schemas may tell apart: for a pattern, those that match it and others besides."""
+    schemas = [one.schema for one in (difference.reader, difference.writer) if isinstance(one.schema, dict)]
+    asked = [schema["propertyNames"] for schema in schemas if isinstance(schema.get("propertyNames"), dict)]
+    patterns = {key for schema in schemas for key in schema.get("patternProperties", {})}
+    patterns |= {one["pattern"] for one in asked if isinstance(one.get("pattern"), str)}
+    listed = dict.fromkeys(name for schema in schemas for name in schema.get("properties", {}))
+    beside = names_beside(patterns, listed) or []
+    if difference.name == "PROPERTY_NAMES_CHANGED":
+        refusing = [one["pattern"] for one in asked[:1] if isinstance(one.get("pattern"), str)]
+        yield from (name for name in (*listed, *beside) if not all(finds(one, name) for one in refusing))
+        yield from (name for name in gather_values(asked) if isinstance(name, str))
+    elif not patterns - {pattern}:
+        yield from _names_like(pattern)
+    yield from (name for name in beside if not pattern or finds(pattern, name))
+    yield from _names_like(pattern)
 
 
 def _wrap(value: Any, way: Way) -> Any:
@@ -153,10 +204,6 @@ def _wrap(value: Any, way: Way) -> Any:
 
 def _distinct(document: Document, meant: Document) -> Iterable[Document]:
     return (document,) if meant is document else (document, meant)
-
-
-def _slow_judge(document: Document) -> Any:
-    return SLOW_JUDGES[document.draft](document.value, registry=REGISTRY)
 
 
 def _tell(refusal: jsonschema_rs.ValidationError) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from cdc_contracts.registry.compatibility.json_schema.arrays import EVALUATING as EVALUATING_ELEMENTS
 from cdc_contracts.registry.compatibility.json_schema.arrays import compare_arrays
 from cdc_contracts.registry.compatibility.json_schema.combinations import (
     compare_combinations,
@@ -23,6 +24,7 @@ from cdc_contracts.registry.compatibility.json_schema.difference import (
     differ,
     is_same,
 )
+from cdc_contracts.registry.compatibility.json_schema.objects import EVALUATING as EVALUATING_MEMBERS
 from cdc_contracts.registry.compatibility.json_schema.objects import compare_objects
 from cdc_contracts.registry.compatibility.json_schema.scalars import compare_codes, compare_numbers, compare_texts
 from cdc_contracts.registry.compatibility.json_schema.shapes import (
@@ -47,11 +49,10 @@ _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
 """Pairs that are compared inside one another before the next is put off."""
-_EVALUATING: Final = frozenset({
-    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "patternProperties",
-    "additionalProperties", "unevaluatedItems",
-})  # fmt: skip
-_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+_EVALUATING: Final = {
+    "unevaluatedProperties": EVALUATING_MEMBERS,
+    "unevaluatedItems": EVALUATING_ELEMENTS,
+}
 
 _Pair = tuple[Shape, Shape]
 _Compare = Callable[[Walking, Shape, Shape, Route], Iterator[Difference]]
@@ -216,9 +217,11 @@ class Walk:
 
 
 def _depends_on_others(writer: Any, reader: Any) -> bool:
-    """Say whether what a reader leaves unevaluated hangs on more than the members that both schemas name."""
-    asked = [word for word in _UNEVALUATED if reader.get(word, True) not in (True, {})]
-    return bool(asked) and (asked != ["unevaluatedProperties"] or bool((writer.keys() | reader.keys()) & _EVALUATING))
+    """Say whether what a reader leaves unevaluated hangs on more than what both schemas say of members and elements."""
+    return any(
+        reader.get(word, True) not in (True, {}) and not evaluating.isdisjoint(writer.keys() | reader.keys())
+        for word, evaluating in _EVALUATING.items()
+    )
 
 
 def _key_of(difference: Difference) -> tuple[object, ...]:

@@ -2,12 +2,14 @@
 
 import io
 import json
+from itertools import product
 
 import avro.compatibility
 import avro.errors
 import avro.io
 import avro.schema
 import fastavro
+import pytest
 from avro_pairs import data, pairs
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,12 @@ from cdc_contracts.registry.errors import InvalidSchema
 from cdc_contracts.registry.schema_documents import read_schema
 
 BYTES_AND_TEXT = "C213"
+SMALL = [
+    "null", "int", "string", [], ["null"], ["null", "int"], {"type": "array", "items": []}, {"type": "map", "values": []},
+    {"type": "array", "items": "int"}, {"type": "map", "values": "null"},
+    *({"type": "record", "name": "R", "fields": [{"name": "a", "type": kind}]} for kind in ([], "int", ["null"])),
+    {"type": "record", "name": "R", "fields": [{"name": "a", "type": []}, {"name": "b", "type": "int"}]},
+]  # fmt: skip
 
 
 def backward(writer, reader):
@@ -67,3 +75,11 @@ def test_every_refusal_has_a_message_that_is_refused(pair):
     for finding in backward(*pair):
         if finding.severity == "breaking":
             assert finding.proof is not None, finding.says
+
+
+@pytest.mark.parametrize(("writer", "reader"), list(product(SMALL, repeat=2)), ids=json.dumps)
+def test_a_union_of_nothing_is_judged_as_apaches_checker_judges_it(writer, reader):
+    schemas = [avro.schema.parse(json.dumps(one)) for one in (reader, writer)]
+    verdict = avro.compatibility.ReaderWriterCompatibilityChecker().get_compatibility(*schemas).compatibility
+    breaking = [one for one in backward(writer, reader) if one.severity == "breaking"]
+    assert bool(breaking) is (verdict is avro.compatibility.SchemaCompatibilityType.incompatible)

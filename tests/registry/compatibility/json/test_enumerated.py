@@ -1,0 +1,203 @@
+"""Small schemas of all forms, each compared with each, and judged by all values that they can tell apart.
+
+What is called compatible is refuted by no value, and what a value refutes is called so; what breaks without one,
+breaks by a name that Confluent gives it. Two validators say which values a schema takes. `CDC_ALL_PAIRS=1` compares all pairs, else every so many-th.
+"""
+
+import json
+import os
+from functools import cache
+from itertools import combinations, permutations, product
+
+import pytest
+
+from cdc_contracts.registry.compatibility.comparison import compare_schemas
+from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
+from cdc_contracts.registry.compatibility.json_schema.documents import read_document
+from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES, SLOW_JUDGES
+from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE
+from cdc_contracts.registry.json_schemas.drafts import DRAFT_NAMES, draft_of
+from cdc_contracts.registry.schema_documents import JSON, read_schema
+
+ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
+NAMES = dict(zip(("4", "6", "7", "2019", "2020"), DRAFT_NAMES.values(), strict=True))
+TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
+
+
+def arrays_of_2020():
+    firsts = [{}, {"prefixItems": [TEXT]}, {"prefixItems": [TEXT, TEXT]}, {"prefixItems": [NUMBER, TEXT]}]
+    others = [{}, {"items": TEXT}, {"items": False}, {"unevaluatedItems": False}, {"unevaluatedItems": TEXT}]
+    contained = [{}, *({"contains": {"const": "a"}, **more} for more in ({}, {"minContains": 0}, {"maxContains": 1}))]
+    return [{"type": "array", **a, **b, **c} for a, b, c in product(firsts, others, contained)]
+
+
+def arrays_of_7():
+    firsts = [{}, {"items": [TEXT]}, {"items": [TEXT, TEXT]}, {"items": TEXT}]
+    others = [{}, {"additionalItems": False}, {"additionalItems": TEXT}, {"additionalItems": False, "title": "other"}]
+    later = [{}, {"minContains": 0, "contains": {"const": "a"}}, {"prefixItems": [NUMBER], "unevaluatedItems": False}]
+    return [{**a, **b, **c} for a, b, c in product(firsts, others, later)]
+
+
+def objects_of_2020():
+    named = [{}, {"properties": {"a": TEXT}}, {"properties": {"a": TEXT, "b": NUMBER}}]
+    patterns = [{}, {"^a": TEXT}, {"b": TEXT}, {"^a": TEXT, "b": NUMBER}]
+    others = [
+        {}, {"additionalProperties": False}, {"additionalProperties": TEXT}, {"unevaluatedProperties": False},
+        {"propertyNames": {"pattern": "a"}}, {"propertyNames": {"pattern": "ab"}}, {"propertyNames": {"pattern": "o"}},
+    ]  # fmt: skip
+    keyed = [{"patternProperties": one} if one else {} for one in patterns]
+    return [{"type": "object", **a, **b, **c} for a, b, c in product(named, keyed, others)]
+
+
+def numbers_of_4():
+    limits = [{}, {"minimum": 0}, {"minimum": 0, "exclusiveMinimum": True}, {"minimum": 1, "exclusiveMinimum": False}]
+    most = [{}, {"maximum": 2, "exclusiveMaximum": True}, {"maximum": 1}]
+    kinds = [{}, {"type": "integer"}, {"type": "number", "const": 7}]
+    return [{**a, **b, **c} for a, b, c in product(limits, most, kinds)]
+
+
+def row(*names):
+    return {"type": "object", "properties": dict.fromkeys(names, TEXT)}
+
+
+def referring(draft, names):
+    """Ways in which a schema may say that a member is a row with these members."""
+    word, key = ("$defs", "$id") if draft in {"2019", "2020"} else ("definitions", "id" if draft == "4" else "$id")
+    root = {key: "https://example.org/a/root.json"}
+    yield {"properties": {"r": row(*names)}}
+    yield {"properties": {"r": {"$ref": f"#/{word}/row"}}, word: {"row": row(*names)}}
+    yield {**root, "properties": {"r": {"$ref": f"root.json#/{word}/row"}}, word: {"row": row(*names)}}
+    yield {**root, "properties": {"r": {"$ref": "row.json"}}, word: {"row": {key: "row.json", **row(*names)}}}
+    inner = {key: "b/row.json", "allOf": [{"$ref": f"#/{word}/in"}], word: {"in": row(*names)}}
+    yield {**root, "properties": {"r": {"$ref": "b/row.json"}}, word: {"row": inner, "in": NUMBER}}
+    anchor = {"$anchor": "row"} if draft in {"2019", "2020"} else {key: "#row"}
+    yield {"properties": {"r": {"$ref": "#row"}}, word: {"row": {**anchor, **row(*names)}}}
+    yield {"properties": {"r": {"allOf": [row(name) for name in names]}}}
+    yield {"properties": {"r": {**row(*names[:1]), "allOf": [row(*names[1:])]}}}
+    if draft in {"2019", "2020"}:
+        yield {"properties": {"r": {**row(*names[:1]), "$ref": f"#/{word}/row"}}, word: {"row": row(*names[1:])}}
+        yield {**root, word: {"row": {"$id": "b/", "$ref": "row.json"}, "in": {"$id": "b/row.json", **row(*names)}},
+               "properties": {"r": {"$ref": f"#/{word}/row"}}}  # fmt: skip
+
+
+def lists(elements, longest):
+    return [list(one) for size in range(longest + 1) for one in product(elements, repeat=size)]
+
+
+def objects(names, values, most):
+    for size in range(most + 1):
+        for chosen in combinations(names, size):
+            yield from (dict(zip(chosen, held, strict=True)) for held in product(values, repeat=size))
+
+
+KINDS = [None, True, 0, 1, 7, 0.5, 1.5, 2, -1, "", "a", "ab", [], {}]
+FAMILIES = {
+    "arrays of 2020-12": ("2020", arrays_of_2020, [*KINDS, *lists(["a", "b", 1], 3)], 61),
+    "arrays of draft 7": ("7", arrays_of_7, [*KINDS, *lists(["a", 1], 3)], 29),
+    "objects of 2020-12": (
+        "2020",
+        objects_of_2020,
+        [*KINDS, *objects(["a", "b", "ab", "c", "o", "ao", "ba", "bo", "abo", "bab"], ["s", 1], 2)],
+        71,
+    ),
+    "numbers of draft 4": ("4", numbers_of_4, KINDS, 13),
+}
+
+
+@cache
+def takes(draft, text):
+    """Return which values a schema takes, by two validators; where they do not agree, no number counts."""
+    schema, values = json.loads(text), FAMILIES[draft][2]
+    fast = FAST_JUDGES[draft_of(schema)](schema, offline=True, validate_formats=False)
+    slow = SLOW_JUDGES[draft_of(schema)](schema)
+    found = [(fast.is_valid(value), slow.is_valid(value)) for value in values]
+    assert all(one == other for one, other in found), "the validators differ"
+    return {number for number, (one, _) in enumerate(found) if one}
+
+
+def judge(old, new, policy):
+    sides = [read_schema(json.dumps(one), type=JSON, name=name) for one, name in ((old, "old"), (new, "new"))]
+    return compare_schemas(sides[:1], sides[1], level=Level.BACKWARD, policy=policy)
+
+
+def meant(schema):
+    """Return what a producer sends by a schema, and what a consumer takes, as schemas."""
+    document = read_document(read_schema(json.dumps(schema), type=JSON, name="x"))
+    return close_schema(document).value, open_schema(document).value
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_verdict_on_two_small_schemas_is_borne_out_by_all_values(name, record_property):
+    draft, schemas, values, step = FAMILIES[name]
+    schemas = [{"$schema": NAMES[draft], **one} for one in schemas()]
+    pairs = list(permutations(schemas, 2))[:: 1 if ALL else step]
+    wrong, undecided = [], 0
+    for old, new in pairs:
+        lost = takes(name, json.dumps(old)) - takes(name, json.dumps(new))
+        both = [(takes(name, json.dumps(sent)), takes(name, json.dumps(read)))
+                for (sent, _), (_, read) in permutations([meant(old), meant(new)])]  # fmt: skip
+        for policy in Policy:
+            verdict = judge(old, new, policy)
+            refuted = lost if policy is not Policy.CDC else {number for sent, read in both for number in sent - read}
+            named = any(one.confluent_rule and one.severity == BREAKING for one in verdict.findings)
+            pardoned = any(one.severity == NOTE for one in verdict.findings)
+            removed = any(one.rule == "C119" for one in verdict.findings)
+            wanted = not refuted
+            if wanted and verdict.compatible is None:
+                undecided += 1
+            elif verdict.compatible is not wanted and not (
+                (verdict.compatible is False and (named if policy is not Policy.CDC else removed))
+                or (pardoned and policy is Policy.CONFLUENT_LENIENT)
+            ):
+                wrong.append((verdict.compatible, policy.value, old, new, [values[one] for one in sorted(refuted)[:1]]))
+    record_property(
+        "pairs", f"{name}: {len(pairs)} pairs by {len(Policy)} policies, {len(wrong)} wrong, {undecided} undecided"
+    )
+    assert len(pairs) > 50
+    assert wrong[:3] == []
+    assert undecided <= len(pairs) / 200
+
+
+@pytest.mark.parametrize("draft", NAMES)
+def test_a_member_that_is_gone_is_missed_however_either_version_says_what_it_has(draft):
+    """By the policy cdc, whichever way of referring or combining the old and the new version uses."""
+    schema = {"$schema": NAMES[draft]}
+    for old, new in product(referring(draft, ["k", "x"]), referring(draft, ["k"])):
+        verdict = judge({**schema, **old}, {**schema, **new}, Policy.CDC)
+        told = [one for one in verdict.findings if one.rule == "C119"]
+        assert (verdict.compatible, len(told)) == (False, 1), (old, new)
+        assert told[0].path.endswith("/properties/x"), (old, new)
+        assert told[0].proof.message["r"].keys() == {"x"}, (old, new)
+
+
+@pytest.mark.parametrize("draft", NAMES)
+def test_the_same_members_are_the_same_however_either_version_says_what_it_has(draft):
+    schema = {"$schema": NAMES[draft]}
+    for old, new in permutations(referring(draft, ["k", "x"]), 2):
+        verdict = judge({**schema, **old}, {**schema, **new}, Policy.CDC)
+        assert (verdict.compatible, verdict.findings) == (True, ()), (old, new)
+
+
+@pytest.mark.parametrize("draft", NAMES)
+def test_a_narrower_member_is_told_at_the_member_however_it_is_reached(draft):
+    schema = {"$schema": NAMES[draft]}
+    for old, new in zip(referring(draft, ["k", "x"]), referring(draft, ["k", "x"]), strict=True):
+        text = json.dumps({**schema, **new}).replace(
+            json.dumps({"k": TEXT, "x": TEXT}), json.dumps({"k": TEXT, "x": NUMBER})
+        )
+        narrowed = json.loads(text.replace(json.dumps({"x": TEXT}), json.dumps({"x": NUMBER})))
+        for policy in Policy:
+            verdict = judge({**schema, **old}, narrowed, policy)
+            assert verdict.compatible is False, (policy, old, narrowed)
+            assert verdict.findings[0].rule != "C118", (policy, old, narrowed)
+            assert isinstance(verdict.findings[0].proof.message["r"]["x"], str)
+
+
+@pytest.mark.parametrize("word", ["exclusiveMinimum", "exclusiveMaximum"])
+def test_a_flag_where_later_drafts_have_a_limit_means_draft_4(word):
+    limit = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[word]
+    old, new = ({"properties": {"a": {limit: 5, **more}}} for more in ({}, {word: True}))
+    assert judge(new, old, Policy.CONFLUENT_STRICT).compatible is True
+    verdict = judge(old, new, Policy.CONFLUENT_STRICT)
+    assert (verdict.compatible, verdict.findings[0].proof.message) == (False, {"a": 5})
