@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -34,12 +33,12 @@ from cdc_contracts.cli import (
     tables,
     why,
 )
-from cdc_contracts.cli.running import Terminated
-from cdc_contracts.registry.errors import CdcContractsError
-from cdc_contracts.registry.exits import COULD_NOT_RUN, INTERRUPTED, TERMINATED
+from cdc_contracts.cli.process import run
+from cdc_contracts.registry import signals
+from cdc_contracts.registry.errors import CdcContractsError, refused
+from cdc_contracts.registry.exits import COULD_NOT_RUN, INTERRUPTED
 
 PROGRAM = "cdc-contracts"
-_PIPE_CLOSED = 141
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
 """Click's own error, wherever this release of typer takes click from."""
 
@@ -103,42 +102,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rest = [argument for argument in own if argument != "--debug"] + given[len(own) :]
     console.prepare()
     try:
-        code = typer.main.get_command(app).main(rest, prog_name=PROGRAM, standalone_mode=False)
-        sys.stdout.flush()
-    except Exception as error:  # noqa: BLE001  whatever it is, a person reads one message
+        with signals.raising():
+            code = typer.main.get_command(app).main(rest, prog_name=PROGRAM, standalone_mode=False)
+            console.flush()
+    except BaseException as error:  # noqa: BLE001  whatever it is, a person reads one message
         return _tell(error, debug=debug)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Terminated:
-        return TERMINATED
-    except SystemExit as stop:
-        # typer ends like this where a reader of stdout went away in mid-command
-        if isinstance(stop.__context__, BrokenPipeError):
-            return _tell(stop.__context__, debug=debug)
-        raise
+    if (number := signals.raised()) is not None:
+        return signals.code_of(number)
     return code if isinstance(code, int) else 0
 
 
-def _tell(error: Exception, *, debug: bool) -> int:
+def _tell(error: BaseException, *, debug: bool) -> int:
     """Tell what went wrong, and return the exit code it stands for."""
-    if isinstance(error, BrokenPipeError):
-        # Python flushes stdout once more at its end; let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _PIPE_CLOSED
+    # typer ends like this where a reader of stdout went away in mid-command
+    if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+        error = error.__context__
     if debug:
         traceback.print_exception(error)
-    if isinstance(error, CdcContractsError):
-        console.say(f"error: {error}")
-        return error.exit_code
-    if isinstance(error, _CallError):
-        error.show()  # type: ignore[attr-defined]
-        return int(error.exit_code)  # type: ignore[attr-defined]
-    if isinstance(error, typer.Abort):
-        return INTERRUPTED
-    hint = "" if debug else "\n  run again with --debug for the traceback"
-    console.say(f"error: {type(error).__name__}: {error} (this is a bug in {PROGRAM}){hint}")
-    return COULD_NOT_RUN
+    if (number := signals.raised()) is not None:
+        return signals.code_of(number)
+    match error:
+        case BrokenPipeError() | console.ReaderGone():
+            console.drop_output()
+            return console.ReaderGone.exit_code
+        case KeyboardInterrupt() | typer.Abort():
+            return INTERRUPTED
+        case CdcContractsError():
+            console.say(f"error: {error}")
+            return error.exit_code
+        case OSError(errno=int()):
+            what = "a file" if error.filename else "standard output, or a file,"  # typer and rich name neither
+            return _tell(refused(error, what=f"{what} cannot be written or read"), debug=False)
+        case _CallError():
+            error.show()  # type: ignore[attr-defined]
+            return int(error.exit_code)  # type: ignore[attr-defined]
+        case Exception():
+            hint = "" if debug else "\n  run again with --debug for the traceback"
+            console.say(f"error: {type(error).__name__}: {error} (this is a bug in {PROGRAM}){hint}")
+            return COULD_NOT_RUN
+    raise error
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.errors import CdcContractsError, refused
 from cdc_contracts.registry.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -23,6 +26,12 @@ _LEAST: Final = 12
 """So narrow a column of words may become before names beside it are broken."""
 
 
+class ReaderGone(CdcContractsError):
+    """Whoever read stdout does not any more, as `head` that has seen enough: nothing is to be said of it."""
+
+    exit_code = 141
+
+
 def prepare() -> None:
     """Let a character that the terminal's encoding lacks be written as an escape instead of ending the run."""
     for stream in (sys.stdout, sys.stderr):
@@ -34,17 +43,46 @@ def prepare() -> None:
 def print_json(value: Any) -> None:
     """Write a value to stdout as indented JSON."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=not unicode) + "\n")
+    write(json.dumps(value, indent=2, ensure_ascii=not unicode) + "\n")
 
 
 def print_line(text: str = "") -> None:
     """Write a line to stdout as it is, however long."""
-    sys.stdout.write(text + "\n")
+    write(text + "\n")
+
+
+def write(text: str) -> None:
+    """Write to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    with _writing():
+        sys.stdout.write(text)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    with _writing():
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """All that was written has left this process. Raises ReaderGone or UnavailableError where stdout takes no more."""
+    with _writing():
+        sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """What stdout has not taken goes nowhere: Python tries to write it once more at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
-    """Write a line to stderr."""
-    sys.stderr.write(_seen(text) + "\n")
+    """Write a line to stderr; a run goes on where nobody can be told of it. Raises ReaderGone."""
+    try:
+        sys.stderr.write(_seen(text) + "\n")
+    except BrokenPipeError:
+        raise ReaderGone("stderr is closed") from None
+    except OSError:
+        return
 
 
 def print_text(text: str, *, first: str = "") -> None:
@@ -91,6 +129,18 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed:
     _print(table)
 
 
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        drop_output()
+        raise ReaderGone("stdout is closed") from None
+    except OSError as error:
+        drop_output()
+        raise refused(error, what="standard output cannot be written") from None
+
+
 def _needed(columns: Sequence[Sequence[str]], whole: AbstractSet[int]) -> int:
     """Return how wide a table is at least where some of its columns are not broken."""
     from rich.cells import cell_len
@@ -120,9 +170,9 @@ def _console() -> Console:
 def _print(content: RenderableType) -> None:
     """Write something to stdout: in colour on a terminal, without padding where it is piped."""
     console = _console()
-    with console.capture() as captured:
+    with _writing(), console.capture() as captured:
         console.print(content)
     text = captured.get()
     if not console.is_terminal:
         text = "".join(line.rstrip() + "\n" for line in text.splitlines())
-    sys.stdout.write(text)
+    write(text)

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry import signals
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.class_archives import archive_option
 from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
@@ -85,7 +86,8 @@ def open_session(
             conf.set("spark.jars", ",".join(named + [jar.as_uri() for jar in added]))
             # The path of this interpreter means nothing to the machines of a cluster.
             python = os.environ.get("PYSPARK_PYTHON", sys.executable if local else "python3")
-            with _environment({"PYSPARK_PYTHON": python}):
+            # Spark's handler of Ctrl-C would talk to the JVM in the midst of another conversation.
+            with _environment({"PYSPARK_PYTHON": python}), signals.kept():
                 context = SparkContext(gateway=gateway, conf=conf)
         except CdcContractsError:
             raise

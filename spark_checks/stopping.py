@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from cdc_contracts.registry import signals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,12 +22,17 @@ _PATIENCE_SECONDS: Final = 15
 _T = TypeVar("_T")
 
 
+class _StepLeft(BaseException):
+    """A signal came in the middle of a step, of which nothing is kept."""
+
+
 class Stop:
     """Whether a run is to end now, and why."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
         self.signal: int | None = None
+        self._in_step = False
 
     @property
     def limited(self) -> bool:
@@ -40,6 +45,24 @@ class Stop:
             return INTERRUPTED
         return TIME_LIMIT if self._until is not None and time.monotonic() >= self._until else None
 
+    def note(self, number: int) -> None:
+        """Take note of a signal; a step that is under way is left in the middle."""
+        self.signal = number
+        if self._in_step:
+            raise _StepLeft
+
+    def attempt(self, step: Callable[[], _T]) -> _T | None:
+        """Return what a step came to, or None where a signal came first: a step may take longer than anybody waits."""
+        try:
+            self._in_step = True
+            done = step()
+            self._in_step = False
+        except _StepLeft:
+            return None
+        finally:
+            self._in_step = False
+        return done
+
 
 @contextmanager
 def stopping(seconds: float | None = None) -> Iterator[Stop]:
@@ -48,23 +71,8 @@ def stopping(seconds: float | None = None) -> Iterator[Stop]:
     The time counts from here.
     """
     stop = Stop(seconds)
-    if threading.current_thread() is not threading.main_thread():
+    with signals.noting(stop.note):
         yield stop
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def note(number: int, frame: FrameType | None) -> None:
-        stop.signal = number
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-    try:
-        for number in before:
-            signal.signal(number, note)
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | None:
@@ -93,20 +101,34 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
         while thread.is_alive():  # a job that has not begun yet cannot be cancelled
             context.cancelJobGroup(group)
             thread.join(_ASK_SECONDS)
-        if not done:
-            return None
-    if failed:
+    if failed and stop.reason is None:
         raise failed[0]
-    return done[0]
+    return done[0] if done else None  # what ends this process may have ended the JVM as well
 
 
 def halt(session: SparkSession) -> None:
     """Cancel all jobs of a session; no task of it is running any more, or the patience for it is used up."""
-    try:
+
+    def cancel() -> None:
         context = session.sparkContext
         context.cancelAllJobs()
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while context.statusTracker().getActiveStageIds() and time.monotonic() < deadline:
+        while context.statusTracker().getActiveStageIds():
             time.sleep(_ASK_SECONDS)
-    except Exception:  # noqa: BLE001  the session itself may be what failed
-        return
+
+    give_time(cancel, _PATIENCE_SECONDS)
+
+
+def give_time(work: Callable[[], object], seconds: float) -> None:
+    """Let work that talks to the JVM end within a time, whatever becomes of it.
+
+    It has a thread of its own, and with that a connection of its own: an answer may still come in on that of a thread
+    that was interrupted, and the session itself may be what failed.
+    """
+
+    def attempt() -> None:
+        with suppress(Exception):
+            work()
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(seconds)

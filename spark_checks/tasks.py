@@ -21,8 +21,9 @@ from cdc_contracts.registry.kernel.kernel import Kernel, Written, paced
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA, REPLAYED_SCHEMA
 from cdc_contracts.registry.positions import Positions
 from cdc_contracts.registry.quarantine import redact_quarantine
-from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
+from cdc_contracts.registry.scope import Scope, Spoken, open_again
 from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.version_ranges import VersionRanges
 from cdc_contracts.spark_checks.coordinates import COORDINATES, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
 
@@ -55,14 +56,12 @@ class ScopeSpec:
     declared: str
     spoken: Spoken
     terms: bytes
+    ranges: VersionRanges | None = None
 
     def open(self) -> Scope:
         """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
         terms = pickle.loads(self.terms)  # noqa: S301  our own bytes
-        catalogue = open_bundle(self.documents)
-        if self.declared == AUTO:
-            return open_spoken(catalogue, self.spoken, terms)
-        return open_scope(catalogue, self.declared, terms)
+        return open_again(open_bundle(self.documents), self.declared, self.spoken, self.ranges, terms)
 
 
 @dataclass
@@ -90,7 +89,8 @@ class TaskResult:
 
 def describe_scope(scope: Scope) -> ScopeSpec:
     """Return a scope as a value that travels."""
-    return ScopeSpec(pickle.dumps(bundle(scope.catalogue)), scope.declared, scope.spoken, pickle.dumps(scope.terms))
+    documents, terms = pickle.dumps(bundle(scope.catalogue)), pickle.dumps(scope.terms)
+    return ScopeSpec(documents, scope.declared, scope.spoken, terms, scope.ranges)
 
 
 class Count(Protocol):
@@ -196,7 +196,7 @@ def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
     """Return how many rows each table has, named as its layout is."""
     grouped = pa.Table.from_batches([changes]).group_by(["database", "schema", "table"])
     counts = grouped.aggregate([([], "count_all")]).to_pylist()
-    return Counter({TableName(one["database"], one["schema"], one["table"] or ""): one["count_all"] for one in counts})
+    return Counter({TableName.of(one["database"], one["schema"], one["table"]): one["count_all"] for one in counts})
 
 
 def read_results(rows: Iterable[Any]) -> list[Any]:

@@ -26,7 +26,7 @@ def run(*arguments, **environment):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
 
@@ -164,9 +164,70 @@ def test_a_reader_that_goes_away_is_no_error():
     process.stdout.close()
     error = process.stderr.read().decode()
     process.stderr.close()
-    assert process.wait(60) == 141
+    assert process.wait(300) == 141
     assert "Traceback" not in error
     assert "error" not in error.lower().replace("severity", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "arguments",
+    [["list"], ["list", "--json"], ["rules"], ["--help"], ["--version"], ["sample", "dts/canal@2", "-n", "2000"],
+     ["show", "dts/canal"], ["sample", "dts/canal@2", "-n", "3"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_where_standard_output_takes_no_more_it_is_told_and_is_no_bug(arguments):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "cdc_contracts.cli", *arguments],
+            env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=300,
+        )  # fmt: skip
+    what = "standard output, or a file, cannot be written or read"
+    if "--help" not in arguments:  # that is written by typer
+        what = "standard output cannot be written"
+    told = f"error: {what}: No space left on device\n  Make room there, or name another place.\n"
+    assert (ended.returncode, ended.stderr) == (3, told)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_a_file_that_the_system_does_not_take_whole_is_told_and_not_there(name, tmp_path):
+    """A limit to the length of files stands for a disk that is full; Python may not cut its own files by it."""
+    command = f"ulimit -f 8; exec {sys.executable} -m cdc_contracts.cli sample dts/canal@2 -n 2000 -o {name}"
+    ended = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / ".src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (3, "", [])
+    assert ended.stderr.startswith("error: it cannot be written: ")
+    assert "File too large" in ended.stderr
+    assert f"({name})\n  A file may not be so large there" in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no folder here that nobody may write to")
+@pytest.mark.parametrize(
+    "arguments",
+    [["decode", "file", "a.jsonl", "--contract", "dts/canal@2", "--to", "/proc/out"],
+     ["capture", "topic", "t", "-b", "127.0.0.1:9", "-o", "/proc/out/a.parquet"]],
+    ids=lambda given: given[0],
+)  # fmt: skip
+def test_a_folder_that_cannot_be_written_to_is_told_before_any_work(arguments, tmp_path, monkeypatch, capsys):
+    """No Java is found in this test: there was no Spark yet."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_bytes(b"{}")
+    assert main(arguments) == 3
+    assert capsys.readouterr().err.startswith("error: nothing can be written there: ")
+
+
+def test_where_nobody_can_be_told_of_it_a_command_goes_on():
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "cdc_contracts.cli", "lint"],
+            env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=full, text=True, check=False, timeout=300,
+        )  # fmt: skip
+    assert ended.returncode == 0
 
 
 def test_an_encoding_without_the_character_does_not_end_the_run():
@@ -194,7 +255,7 @@ def test_what_starts_often_imports_nothing_slow(arguments):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     loaded = {name.split(".")[0] for name in ended.stderr.split()}
     assert "cdc_contracts" in loaded
@@ -212,7 +273,7 @@ def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(ar
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
         cwd=ROOT,
     )
     loaded = {name.split(".")[0] for name in ended.stderr.split()}

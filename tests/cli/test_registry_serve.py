@@ -5,14 +5,17 @@ import datetime as dt
 import ipaddress
 import os
 import re
+import resource
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import time
+from urllib.parse import urlsplit
 
 import httpx
+import patient
 import pytest
 import yaml
 from cryptography import x509
@@ -27,7 +30,7 @@ PROGRAM = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"
 
 
 @contextlib.contextmanager
-def served(tmp_path, *options, **environment):
+def served(tmp_path, *options, descriptors=None, **environment):
     """A server as a process; yields its URL, what it writes, and the process."""
     written = tmp_path / "stderr"
     with written.open("w") as stream:
@@ -35,8 +38,10 @@ def served(tmp_path, *options, **environment):
             [sys.executable, "-c", PROGRAM, "registry", "serve", "--port", "0", *options],
             stderr=stream, cwd=tmp_path, env={**os.environ, **environment},
         )  # fmt: skip
+    if descriptors is not None:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + patient.SECONDS
         while not (found := re.search(r"serving (\S+)", written.read_text())):
             assert process.poll() is None, written.read_text()
             assert time.monotonic() < until, written.read_text()
@@ -97,19 +102,24 @@ def test_a_server_with_users_and_tls_runs_from_its_first_line_to_its_signal(tmp_
         assert re.fullmatch(r"https://127\.0\.0\.1:\d+", url)
         trust = ssl.create_default_context(cafile=certificates / "authority.pem")
         with pytest.raises(httpx.HTTPError):
-            httpx.get(f"{url}/subjects", verify=trust)
+            patient.get(f"{url}/subjects", verify=trust)
         trust.load_cert_chain(certificates / "client.pem", certificates / "client.key")
-        with httpx.Client(base_url=url, verify=trust, auth=("ann", "hunter2")) as client:
+        with patient.Client(base_url=url, verify=trust, auth=("ann", "hunter2")) as client:
             assert client.post("/subjects/orders-value/versions", json={"schema": '"int"'}).json() == {"id": 1}
         with pytest.raises(httpx.HTTPError):
-            httpx.get(f"{url.replace('https', 'http')}/subjects")
+            patient.get(f"{url.replace('https', 'http')}/subjects")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 143
+        assert process.wait(patient.SECONDS) == 143
     told = written.read_text()
     assert told.splitlines()[0] == f"serving {url} from sqlite:///registry.sqlite to its users; Ctrl-C stops"
     assert re.search(r" 127\.0\.0\.1 ann POST /subjects/orders-value/versions 200 ", told)
     assert "Traceback" not in told
     assert "hunter2" not in told
+
+
+def test_the_catalogue_can_be_left_out(tmp_path):
+    with served(tmp_path, "--no-catalogue") as (url, _, _):
+        assert patient.get(f"{url}/subjects").json() == []
 
 
 def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_stop(tmp_path):
@@ -118,16 +128,75 @@ def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_sto
         body = b'{"schema": "\\"int\\""}'
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-                               b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body))  # fmt: skip
+                               b"Content-Type: application/json\r\nContent-Length: %d\r\n"
+                               b"Expect: 100-continue\r\n\r\n" % len(body))  # fmt: skip
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 100")
             connection.sendall(body[:5])
-            time.sleep(1)
             process.send_signal(signal.SIGINT)
             time.sleep(0.3)
             connection.sendall(body[5:])
             answer = b"".join(iter(lambda: connection.recv(65_536), b""))
         assert b" 200 OK" in answer
         assert answer.endswith(b'{"id":1}')
-        assert process.wait(20) == 130
+        assert process.wait(patient.SECONDS) == 130
+    assert written.read_text().count("\n") == 1
+
+
+def test_a_request_that_comes_together_with_the_end_of_the_handshake_is_answered(tmp_path, certificates):
+    files = [f"--tls-{name}={certificates / file}" for name, file in (("cert", "server.pem"), ("key", "server.key"))]
+    with served(tmp_path, "--log", "none", *files) as (url, _, _), contextlib.ExitStack() as stack:
+        place = urlsplit(url)
+        wire = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=patient.SECONDS))
+        received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+        trust = ssl.create_default_context(cafile=certificates / "authority.pem")
+        client = trust.wrap_bio(received, to_send, server_hostname="127.0.0.1")
+
+        def until_done(step):
+            while True:
+                try:
+                    return step()
+                except ssl.SSLWantReadError:
+                    wire.sendall(to_send.read())
+                    received.write(wire.recv(65_536))
+
+        until_done(client.do_handshake)
+        client.write(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wire.sendall(to_send.read())
+        assert until_done(lambda: client.read(12)) == b"HTTP/1.1 200"
+
+
+@pytest.fixture
+def many_descriptors():
+    """More files may be open here than there are descriptors for the server."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2_048
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        if hard != resource.RLIM_INFINITY and hard < wanted:
+            pytest.skip("the system lets nobody open so many files")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_eleven_hundred_headers_that_were_half_sent_keep_nobody_else_waiting(
+    tmp_path, certificates, many_descriptors, tls
+):
+    users = write_users(tmp_path / "users.yaml", {"ann": ("hunter2", ("read", "*"))})
+    files = [f"--tls-{name}={certificates / file}" for name, file in (("cert", "server.pem"), ("key", "server.key"))]
+    options = ["--users", str(users), "--log", "none", *(files if tls else [])]
+    trust = ssl.create_default_context(cafile=certificates / "authority.pem")
+    # Half of a header, or of what begins TLS: the server knows nothing yet of who sends it.
+    half = b"\x16\x03\x01" if tls else b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bas"
+    with served(tmp_path, *options, descriptors=1024) as (url, written, process), contextlib.ExitStack() as stack:
+        place = urlsplit(url)
+        for _ in range(1_100):
+            made = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=patient.SECONDS))
+            with contextlib.suppress(ConnectionError):  # it may have given way already
+                made.sendall(half)
+        with patient.Client(base_url=url, verify=trust, auth=("ann", "hunter2")) as client:
+            assert [client.get("/subjects").status_code for _ in range(3)] == [200] * 3
+        assert process.poll() is None
     assert written.read_text().count("\n") == 1
 
 

@@ -58,7 +58,7 @@ def test_a_signal_ends_a_run_of_one_process_with_a_report_of_what_it_read(here, 
     assert b"--from" in process.stderr.readline()
     wait_for_work(process, 1)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, b"Traceback" in err) == (code, False), err
     assert out
     report = json.loads((here / "r.json").read_text())

@@ -1,0 +1,19 @@
+"""Where the process of a command begins."""
+
+from __future__ import annotations
+
+import sys
+
+from cdc_contracts.registry import signals
+
+
+def main() -> int:
+    """Carry out the call that this process was started with, and return its exit code."""
+    signals.end_at_once()
+    from cdc_contracts.cli import app, process
+
+    return process.run(app.main)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
