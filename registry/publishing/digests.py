@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from cdc_contracts.registry.avro_types.forms import as_java_writes, avro_form
 from cdc_contracts.registry.schema_documents import AVRO, JSON
 
 _PROSE: Final = frozenset({"title", "description", "$comment"})
@@ -25,7 +26,7 @@ def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
     except (ValueError, RecursionError):
         return _sha256(text if not references else text + "\n" + _canonical(list(references)))
     try:
-        plain = _without_prose(parsed) if kind == JSON else _without_docs(parsed) if kind == AVRO else parsed
+        plain = _PLAIN.get(kind, lambda as_it_is: as_it_is)(parsed)
         return _sha256(_canonical([plain, list(references)] if references else plain))
     except RecursionError:
         return _sha256(text)
@@ -41,11 +42,12 @@ def is_json(text: str) -> bool:
 
 
 def same_text(kind: str, one: str, other: str) -> bool:
-    """Say whether two texts differ in nothing but their layout; text that is no JSON has none."""
+    """Say whether two texts differ in nothing but their layout, or in how Avro is spelled; what is no JSON has none."""
     if one == other or kind not in (JSON, AVRO):
         return one == other
     try:
-        return bool(_parse(one) == _parse(other))
+        both = (_parse(one), _parse(other))
+        return both[0] == both[1] or (kind == AVRO and avro_form(both[0]) == avro_form(both[1]))
     except (ValueError, RecursionError):
         return False
 
@@ -81,6 +83,12 @@ def _without_docs(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     return {key: value if key == "default" else _without_docs(value) for key, value in schema.items() if key != "doc"}
+
+
+_PLAIN: Final[Mapping[str, Callable[[Any], Any]]] = {
+    JSON: _without_prose,
+    AVRO: lambda schema: _without_docs(as_java_writes(avro_form(schema))),
+}
 
 
 def _canonical(value: Any) -> str:

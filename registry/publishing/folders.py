@@ -36,7 +36,10 @@ _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
 _VERSION: Final = re.compile(r"v([1-9][0-9]{0,9})\Z")
 _LONGEST: Final = 180
 """How long the name of a folder may be before it is cut; most file systems take 255 bytes."""
-_UNCHECKED: Final = ScopeSettings({"compatibility": "NONE"})
+_UNCHECKED: Final = ScopeSettings(
+    {"compatibility": "NONE"},
+    why=f"a new version of a contract may break the one before it; set another level in {SETTINGS}",
+)
 """What a version of a product changes is not for a registry to refuse: `breaking` compares contracts."""
 _AS_THEY_ARE: Final = "* -text\n"
 """Git must not touch the ends of lines in the text of a schema."""

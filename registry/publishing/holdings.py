@@ -59,10 +59,11 @@ class HeldSchema:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSettings:
-    """The configuration and the mode of a scope, as far as it has its own."""
+    """The configuration and the mode of a scope, as far as it has its own, and why where no file asks for them."""
 
     config: Mapping[str, Any] | None = None
     mode: str | None = None
+    why: str | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)

@@ -30,7 +30,10 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One change of the server. `before` and `after` are what a setting was and is to be, None where it has none."""
+    """One change of the server. `before` and `after` are what a setting was and is to be, None where it has none.
+
+    `why` is the reason for a setting that no file asks for.
+    """
 
     action: Action
     subject: str
@@ -39,6 +42,7 @@ class Step:
     schema: HeldSchema | None = None
     before: Any = None
     after: Any = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ def _plan_settings(scope: str, wanted: ScopeSettings, held: Holdings, plan: Plan
     there = held.settings.get(scope, ScopeSettings())
     takes = prune and scope != GLOBAL
     if wanted.config != there.config and (wanted.config is not None or takes):
-        plan.steps.append(Step(Action.CONFIG, scope, before=there.config, after=wanted.config))
+        plan.steps.append(Step(Action.CONFIG, scope, before=there.config, after=wanted.config, why=wanted.why))
     unfinished = there.mode == IMPORT and scope != GLOBAL
     if wanted.mode != there.mode and (wanted.mode is not None or takes or unfinished):
         plan.steps.append(Step(Action.MODE, scope, before=there.mode, after=wanted.mode))

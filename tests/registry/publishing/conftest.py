@@ -6,7 +6,7 @@ import contextlib
 import shutil
 from pathlib import Path
 
-import httpx
+import patient
 import pytest
 from registry_servers import serving
 
@@ -35,7 +35,7 @@ def server(make_server):
 @pytest.fixture
 def ask(server):
     """A function that asks the server and returns what it says."""
-    with httpx.Client(base_url=server) as client:
+    with patient.Client(base_url=server) as client:
 
         def asked(method, path, body=None):
             return client.request(method, path, json=body).json()

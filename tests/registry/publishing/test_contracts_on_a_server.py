@@ -203,3 +203,13 @@ def test_what_a_registry_does_not_have_is_said(contracts, server, call, ask):
 
 def test_the_context_that_a_server_shows_its_contracts_in_is_none_of_a_folder():
     assert CATALOGUE_CONTEXT == CONTEXT
+
+
+def test_a_level_that_no_file_asks_for_is_told_with_its_reason(contracts, server, call):
+    call("ids", contracts)
+    why = "a new version of a contract may break the one before it; set another level in registry.yaml"
+    out = call("plan", contracts, "--url", server)[1]
+    assert f"~ acme.plain config unset -> compatibility=NONE ({why})" in out.splitlines()
+    (contracts / "registry.yaml").write_text("subjects: {acme.plain: {config: {compatibility: FULL}}}\n")
+    out = call("plan", contracts, "--url", server)[1]
+    assert "~ acme.plain config unset -> compatibility=FULL" in out.splitlines()

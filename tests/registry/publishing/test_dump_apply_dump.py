@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
+import patient
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from registry_servers import serving
@@ -31,7 +31,7 @@ def files_of(root):
 
 def fill(address):
     """Do to a server what years do: odd names, gaps, deleted versions, references, settings."""
-    with httpx.Client(base_url=address) as client:
+    with patient.Client(base_url=address) as client:
 
         def ask(method, *path, **body):
             answer = client.request(method, "/" + "/".join(quote(one, safe="") for one in path), json=body or None)

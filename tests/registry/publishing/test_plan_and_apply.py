@@ -51,6 +51,20 @@ def test_a_plan_is_carried_out_once(folder, server, call, ask):
     assert ask("GET", "/config/orders-value") == {"compatibilityLevel": "FULL"}
 
 
+def test_avro_is_planned_once_however_it_is_spelled(folder, server, call, ask):
+    """A registry writes Avro as Java does: what it answers is what the folder says all the same."""
+    spelled = (
+        '{"name": "shop.Order", "fields": [{"type": {"type": "long"}, "name": "id", "doc": "of it"}], "type": "record"}'
+    )
+    put(folder, "orders-value", 1, spelled, suffix="avsc")
+    assert call("apply", folder, "--url", server)[0] == 0
+    assert ask("GET", "/subjects/orders-value/versions/1/schema")["namespace"] == "shop"
+    assert call("plan", folder, "--url", server) == (0, "", "nothing to do\n")
+    assert call("apply", folder, "--url", server) == (0, "nothing to do\n", "")
+    assert call("pull", folder, "--url", server)[0] == 0
+    assert (folder / "subjects" / "orders-value" / "v1.avsc").read_text() == spelled
+
+
 def test_a_machine_reads_the_plan(folder, server, call):
     put(folder, "orders-value", 1, CLOSED)
     assert json.loads(call("plan", folder, "--url", server, "--json")[1]) == {
