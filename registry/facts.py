@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from cdc_contracts.registry.codes import show_known
+from cdc_contracts.registry.column_writing import WrittenTable
 from cdc_contracts.registry.course import CLASSES_OF_A_COURSE, ControlKind
 from cdc_contracts.registry.exercise import Exercised, exercised_by
 from cdc_contracts.registry.families import told_in
@@ -26,8 +28,9 @@ from cdc_contracts.registry.table_drift import Group, Shape
 from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, Source, Tally
 from cdc_contracts.registry.trails import Start, Trail
-from cdc_contracts.registry.verdicts import CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
+from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
 
+DDL: Final = "ddl"
 _KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
 _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
@@ -51,6 +54,18 @@ class RowFacts(NamedTuple):
     listed: Shape | None
 
 
+class WrittenRows(NamedTuple):
+    """The rows of a message of a dialect without types, all of their columns or those that changed.
+
+    `source` is where they stand, `at` where an insert has its row.
+    """
+
+    source: str
+    at: str
+    loaded: bool
+    typed: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Facts:
     """What records of one kind have in common: `op` is the canonical one, `code` what was sent for it.
@@ -67,6 +82,7 @@ class Facts:
     half: int
     track: Track | None
     rows: RowFacts | None
+    written: WrittenRows | None
     control: tuple[str, str] | None
     unlisted: Finding | None
     exercised: tuple[Exercised, ...]
@@ -85,10 +101,13 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         contract=contract,
         table=table_name(names.database, names.schema, names.table),
         op=reading.op or "",
-        code=reading.code,
+        code=None if reading.code is None else show_known(reading.code, verdict.version),
         half=_HALVES.get(reading.op or "", WHOLE),
         track=_track(reading, verdict.version.subject) if fits else None,
         rows=_rows(reading, columns) if fits and reading.holds_rows else None,
+        written=written_rows(reading, columns)
+        if verdict.outcome == CONFORMING and columns.origin != "message"
+        else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
         unlisted=_unlisted(reading),
         exercised=exercised_by(reading, contract, forms if reading.holds_rows else ()),
@@ -111,6 +130,8 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
         course.shapes.add(group, facts.rows.shape, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)
+        if facts.op == DDL and stretch.count == 1:
+            course.shapes.add_break(*source, stretch.first.offset)
     if facts.unlisted is not None:
         finding = facts.unlisted
         first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
@@ -121,6 +142,11 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
             Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
         )  # fmt: skip
         tally.add_finding(finding, facts.table, found)
+
+
+def written_table(facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
+    """Return which rows of a partition the values of some records belong to."""
+    return WrittenTable(*source, facts.table, facts.subject, rows.loaded, rows.at, rows.typed)
 
 
 def count_exercise(tally: Tally, facts: Facts, total: int) -> None:
@@ -171,6 +197,20 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
         shape, kind = tuple(sorted(told.items())), _KINDS.get(reading.op or "", "written")
         return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
     return None
+
+
+def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
+    """Return where the values of a row stand whose types no message tells: those after a change, if there are any."""
+    if columns.origin == "message":
+        return None
+    sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
+    sources = [reading.source(side) for side in (sides.after, sides.before) if side] if sides else []
+    source = next((source for source in sources if source is not None), None)
+    if source is None:
+        return None
+    placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
+    at = placed[0] if placed else source
+    return WrittenRows(source, at if images.hold_one_row else f"{at}/0", reading.op == "snapshot", bool(columns.types))
 
 
 def _as_listed(told: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:

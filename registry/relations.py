@@ -69,13 +69,7 @@ def relation_of_row(meaning: Meaning) -> Relation | None:
 
 
 def relations_of(meaning: Meaning) -> Iterator[Relation]:
-    """Yield the relations that a verdict under this contract may depend on."""
-    for name, found in (
-        ("idx-is-seq-of-size", relation_of_index(meaning)),
-        ("rowid-starts-with-table", relation_of_row(meaning)),
-    ):
-        if found is not None and name in meaning.rules:
-            yield found
+    """Yield the relations that the op and the discriminators of a contract depend on."""
     for flag in meaning.envelope.op.flags:
         if is_number(flag.equals):
             yield _relation_of_flag(flag)

@@ -136,7 +136,8 @@ _CROSS_FIELD_RULES: Final = (
     ),
     _across(
         "old-keys-in-data", WARNING,
-        "An image of changed columns has no column that the full image lacks.",
+        "An image of changed columns has no column that the full image lacks. Where versions exchange the two, it is "
+        "an error if it holds the whole row and the full image does not: they stand in the place of each other.",
         "Look for a filter of columns that takes only one of the images.",
         '"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
         '"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',

@@ -9,14 +9,19 @@ from typing import Any, Final
 
 from cdc_contracts.registry.connect import described_columns, differs_from_block
 from cdc_contracts.registry.findings import INFO, WARNING
-from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.forms import Number, describe_shape
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import kind_of
-from cdc_contracts.registry.model import Side
+from cdc_contracts.registry.model import Meaning, Place, Side
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows
+from cdc_contracts.registry.reads import DeclareReads, Reads, join_reads, read_nothing
 from cdc_contracts.registry.relations import Relation, relation_of_index, relation_of_row
-from cdc_contracts.registry.schemas import compile_pattern, is_integer
+from cdc_contracts.registry.schemas import is_integer
+from cdc_contracts.registry.times import unit_observed
+
+_DDL_FLAG: Final = "/isDdl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,12 @@ class RuleView:
             yield tuple(complete_rows(self.reading, side) or ())
 
 
-Rule = Callable[[RuleView], Iterator[Breach]]
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a rule is checked, and what it reads: a check may look at nothing that is not declared (`test_rules`)."""
+
+    check: Callable[[RuleView], Iterator[Breach]]
+    reads: DeclareReads
 
 
 def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
@@ -118,7 +128,13 @@ def codes_match_types(view: RuleView) -> Iterator[Breach]:
             continue
         if code.token not in known and not (codes.table == "drs-codes" and code.token == _DRS_DATETIME):
             of = view.mapping.normalise(reading.types[name])
-            yield Breach(join_pointer(*codes.at[1:].split("/"), name), f"a code of {of}", code.token)
+            shown = code.token if is_type_code(code.token) else describe_shape(code)
+            yield Breach(join_pointer(*codes.at[1:].split("/"), name), f"a code of {of}", shown)
+
+
+def is_type_code(token: str) -> bool:
+    """Say whether a number is the code of some type."""
+    return token == _DRS_DATETIME or any(token in known for known in _JDBC_CODES.values())
 
 
 def primary_key_in_image(view: RuleView) -> Iterator[Breach]:
@@ -155,6 +171,19 @@ def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
                     yield Breach(column_path(reading, side.at, name), f"a column of {side.over}", "absent", WARNING)
 
 
+def old_keys_in_data(view: RuleView) -> Iterator[Breach]:
+    """The same of `old` and `data`; where versions exchange the two, `data` holds the whole row if either does."""
+    yield from partial_keys_in_full(view)
+    reading, types = view.reading, view.reading.types
+    if not types or not any(entry.key_chain for entry in reading.meaning.version_evidence):
+        return
+    for side in view.sides():
+        below = reading.rows(side.over) if side.over else None
+        pairs = zip(reading.rows(side.at) or (), below or (), strict=False)
+        if any(types.keys() <= row.keys() and not types.keys() <= full.keys() for row, full in pairs):
+            yield Breach(side.over or "", "the whole row", "changed columns")
+
+
 def images_match_fields(view: RuleView) -> Iterator[Breach]:
     """A positional image has one value for each field, and each field has a name of its own.
 
@@ -167,10 +196,10 @@ def images_match_fields(view: RuleView) -> Iterator[Breach]:
 
 def ddl_flag_agrees(view: RuleView) -> Iterator[Breach]:
     """`isDdl` is true exactly where the op code is the one of DDL."""
-    flag = view.reading.at("/isDdl")
+    flag = view.reading.at(_DDL_FLAG)
     mapped = view.reading.meaning.ops.get(view.reading.code or "")
     if isinstance(flag, bool) and mapped is not None and flag != (mapped == "ddl"):
-        yield Breach("/isDdl", str(not flag).lower(), str(flag).lower())
+        yield Breach(_DDL_FLAG, str(not flag).lower(), str(flag).lower())
 
 
 def ddl_text_only_if_ddl(view: RuleView) -> Iterator[Breach]:
@@ -194,7 +223,7 @@ def positions_match(view: RuleView) -> Iterator[Breach]:
     """Members with a pattern of their own match it."""
     for pointer, pattern in view.reading.meaning.patterns.items():
         value = view.reading.at(pointer)
-        if isinstance(value, str) and not compile_pattern(pattern).search(value):
+        if isinstance(value, str) and not compile_pattern(pattern)(value):
             yield Breach(pointer, pattern, "another text")
 
 
@@ -226,30 +255,74 @@ def event_time_whole_seconds(view: RuleView) -> Iterator[Breach]:
     """The event time counts whole seconds (a note, E94)."""
     place = view.reading.meaning.envelope.event_time
     value = view.reading.place(place)
-    if place and place.at and is_integer(value) and value.token[-3:].strip("-0"):
+    counted = place is not None and unit_observed(value, place) is None
+    if counted and place and place.at and is_integer(value) and value.token[-3:].strip("-0"):
         yield Breach(place.at, "whole seconds", "milliseconds", INFO)
 
 
+def _key(meaning: Meaning) -> Reads:
+    return Reads(values=_places(meaning.envelope.primary_key))
+
+
+def _key_values(meaning: Meaning) -> Reads:
+    return Reads(values=_places(meaning.envelope.primary_key), joined=_places(meaning.envelope.primary_key_values))
+
+
+def _codes(meaning: Meaning) -> Reads:
+    return Reads(values=(meaning.columns.codes.at,) if meaning.columns.codes else ())
+
+
+def _statement(meaning: Meaning) -> Reads:
+    return Reads(filled=_places(meaning.ddl.text) if meaning.ddl else ())
+
+
+def _whole_seconds(meaning: Meaning) -> Reads:
+    return Reads(seconds=_places(meaning.envelope.event_time))
+
+
+def _block(meaning: Meaning) -> Reads:
+    return Reads(blocks=(meaning.columns.hints.at,) if meaning.columns.hints else ())
+
+
+def _relation(relation_of: Callable[[Meaning], Relation | None]) -> DeclareReads:
+    def declare(meaning: Meaning) -> Reads:
+        found = relation_of(meaning)
+        return Reads(relations=(found,) if found is not None else ())
+
+    return declare
+
+
+def _places(place: Place | None) -> tuple[str, ...]:
+    return () if place is None or place.at is None else (place.at,)
+
+
 RULES: Final[Mapping[str, Rule]] = MappingProxyType({
-    "image-present-for-op": image_present_for_op,
-    "columns-typed": columns_typed,
-    "codes-match-types": codes_match_types,
-    "primary-key-in-image": primary_key_in_image,
-    "primary-key-values-agree": primary_key_values_agree,
-    "old-keys-in-data": partial_keys_in_full,
-    "data-keys-in-key": partial_keys_in_full,
-    "images-match-fields": images_match_fields,
-    "ddl-flag-agrees": ddl_flag_agrees,
-    "ddl-text-only-if-ddl": ddl_text_only_if_ddl,
-    "idx-is-seq-of-size": index_is_place_of_size,
-    "rowid-starts-with-table": row_id_starts_with_table,
-    "position-matches": positions_match,
-    "halves-paired": halves_paired,
+    "image-present-for-op": Rule(image_present_for_op, read_nothing),
+    "columns-typed": Rule(columns_typed, read_nothing),
+    "codes-match-types": Rule(codes_match_types, _codes),
+    "primary-key-in-image": Rule(primary_key_in_image, _key),
+    "primary-key-values-agree": Rule(primary_key_values_agree, _key_values),
+    "old-keys-in-data": Rule(old_keys_in_data, read_nothing),
+    "data-keys-in-key": Rule(partial_keys_in_full, read_nothing),
+    "images-match-fields": Rule(images_match_fields, read_nothing),
+    "ddl-flag-agrees": Rule(ddl_flag_agrees, lambda meaning: Reads(values=(_DDL_FLAG,))),
+    "ddl-text-only-if-ddl": Rule(ddl_text_only_if_ddl, _statement),
+    "idx-is-seq-of-size": Rule(index_is_place_of_size, _relation(relation_of_index)),
+    "rowid-starts-with-table": Rule(row_id_starts_with_table, _relation(relation_of_row)),
+    "position-matches": Rule(positions_match, lambda meaning: Reads(patterns=tuple(meaning.patterns.items()))),
+    "halves-paired": Rule(halves_paired, read_nothing),
 })  # fmt: skip
 NOTES: Final[Mapping[str, Rule]] = MappingProxyType({
-    "event-time-whole-seconds": event_time_whole_seconds,
-    "schema-block-matches-image": schema_block_matches_image,
+    "event-time-whole-seconds": Rule(event_time_whole_seconds, _whole_seconds),
+    "schema-block-matches-image": Rule(schema_block_matches_image, _block),
 })  # fmt: skip
+
+
+def reads_of(meaning: Meaning) -> Reads:
+    """Return what the rules and notes of a contract read between them."""
+    rules = (*(RULES[name] for name in meaning.rules), *(NOTES[name] for name in meaning.notes))
+    return join_reads(rule.reads(meaning) for rule in rules)
+
 
 _DRS_DATETIME: Final = "94"
 _TEXT_CODES: Final = frozenset({"1", "12", "-1", "-9", "-15", "-16", "2005", "2011"})

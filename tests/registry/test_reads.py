@@ -1,0 +1,109 @@
+"""A rule reads what it declares and nothing else, and what it declares makes records differ for the fast path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from both_paths import CATALOGUE, VERSIONS, samples
+from breakers import BREAKERS, good_records, neighbours, scope_of
+from mutations import to_bytes
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.kernel.layouts import make_plan
+from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reads import Reads, always_read, read_nothing
+from cdc_contracts.registry.rules import NOTES, RULES, Breach, Rule, RuleView
+from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.terms import Terms
+
+EVERY_RULE = {**RULES, **NOTES}
+EVERY = 5
+"""One of so many mutations is read by every rule of its contract."""
+
+
+class Undeclared(AssertionError):
+    """A rule read what it does not declare."""
+
+
+@dataclass(frozen=True)
+class Watched(Reading):
+    """A message of which only some places, and what lies below them, may be read."""
+
+    allowed: frozenset[str] = field(default_factory=frozenset)
+
+    def at(self, pointer: str) -> Any:
+        if not any(pointer == place or pointer.startswith(f"{place}/") for place in self.allowed):
+            raise Undeclared(pointer)
+        return super().at(pointer)
+
+
+def check(rule: Rule, version: Version, message: dict[str, Any]) -> list[Breach]:
+    """Return what a rule says of a message of which it may read what it declares."""
+    allowed = rule.reads(version.meaning).places | always_read(version.meaning)
+    reading = Watched(version.meaning, message, Terms(), allowed=allowed)
+    mapping = version.catalogue.mapping(Reading(version.meaning, message, Terms()).mapping_name)
+    return list(rule.check(RuleView(reading, mapping)))
+
+
+def messages_of(version: Version) -> Iterator[dict[str, Any]]:
+    wire = scope_of(version.reference).wire
+    for _, value in samples()[version.reference]:
+        try:
+            yield wire.open(value)
+        except Unreadable:
+            continue
+    if version.meaning.transport != "json":
+        return
+    breakers = {BREAKERS[name] for name in (*version.meaning.rules, *version.meaning.notes)}
+    mutants = [one for reading in good_records(version) for each in (*breakers, neighbours) for one in each(reading)]
+    for mutant in mutants[::EVERY]:
+        try:
+            yield wire.open(to_bytes(mutant))
+        except Unreadable:
+            continue
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_no_rule_reads_what_it_does_not_declare(version):
+    rules = {name: EVERY_RULE[name] for name in (*version.meaning.rules, *version.meaning.notes)}
+    said = 0
+    for message in messages_of(version):
+        for name, rule in rules.items():
+            found = check(rule, version, message)
+            reading = Reading(version.meaning, message, Terms())
+            view = RuleView(reading, version.catalogue.mapping(reading.mapping_name))
+            assert found == list(rule.check(view)), name
+            said += len(found)
+    assert said
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_what_rules_read_is_what_records_are_told_apart_by(version):
+    scope: Scope = scope_of(version.subject)
+    plan = make_plan([judge.meaning for judge in scope.judges], [judge.version.schema for judge in scope.judges])
+    assert plan is not None
+    for name in (*version.meaning.rules, *version.meaning.notes):
+        reads = EVERY_RULE[name].reads(version.meaning)
+        assert set(reads.values) <= plan.discrete, name
+        assert set(reads.filled) <= {*plan.filled, *plan.discrete}, name
+        assert set(reads.seconds) <= set(plan.whole_seconds_at), name
+        assert {(at, ("pattern", pattern)) for at, pattern in reads.patterns} <= {
+            (at, one) for at, told in plan.constraints.items() for one in told
+        }, name
+        assert {(one.name, one.places) for one in reads.relations} <= {
+            (one.name, one.places) for one in plan.relations
+        }, name
+
+
+def test_a_rule_that_reads_more_than_it_declares_is_caught():
+    """The fault itself: the flag is read, and nothing tells records apart by it."""
+    version = CATALOGUE.version("dts/canal@2")
+    message = next(one for one in good_records(version) if one.op == "insert").message
+    with pytest.raises(Undeclared, match="/isDdl"):
+        check(Rule(RULES["ddl-flag-agrees"].check, read_nothing), version, message)
+    with pytest.raises(Undeclared, match="/pkNames"):
+        check(Rule(RULES["primary-key-in-image"].check, lambda meaning: Reads(values=("/ts",))), version, message)
