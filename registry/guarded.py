@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 SECONDS: Final = 5.0
+"""Of processor time: what work comes to may not depend on how busy the machine is."""
+PATIENCE: Final = 12
+"""How many times as long it may take by the clock, beside whatever else the machine does."""
 MEGABYTES: Final = 1024
 
 _CHILD: Final = "from cdc_contracts.registry.guarded import work; work()"
@@ -31,12 +36,14 @@ def call_guarded(function: Callable[..., Any], *args: Any, seconds: float = SECO
             [sys.executable, "-c", _CHILD],
             input=order,
             capture_output=True,
-            timeout=seconds,
+            timeout=seconds * PATIENCE,
             check=False,
             env={**os.environ, "PYTHONPATH": path},
         )
     except subprocess.TimeoutExpired:
         raise Overrun(f"it takes longer than {seconds:g} seconds") from None
+    if hasattr(signal, "SIGXCPU") and done.returncode == -signal.SIGXCPU:
+        raise Overrun(f"it takes longer than {seconds:g} seconds")
     if done.returncode != 0:
         raise Overrun("it takes too much memory, or is too deep")
     return pickle.loads(done.stdout)  # noqa: S301  from the process started above
@@ -52,11 +59,11 @@ def work() -> None:
 
 
 def _bound(seconds: float) -> None:
-    """Let the system end this process, were nobody left to do it."""
+    """Let the system end this process when it has worked for so long, or takes too much memory."""
     try:
         import resource
-    except ImportError:  # not on every system; the time limit of the waiting process holds everywhere
+    except ImportError:  # not on every system; the patience of the waiting process ends everywhere
         return
     resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

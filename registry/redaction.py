@@ -1,6 +1,6 @@
 """Redaction: a message as it may be shown, its names and codes kept and every value of a row told by its shape.
 
-Values are shapes unless they are members that the contract knows outside of rows: what it does not know is redacted.
+Values are shapes unless they are members that the contract knows outside of rows, and takes there (`disclosure`).
 The text is read token by token and only as far as it is shown, so that a long or broken message costs no more.
 """
 
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.forms import describe_shape
+from cdc_contracts.registry.disclosure import NOTHING, Disclosure, disclosure_of
+from cdc_contracts.registry.forms import Number, describe_shape
 from cdc_contracts.registry.forms.shapes import STEPS
-from cdc_contracts.registry.pointers import join_pointer, split_pointer
 
 MOST_CHARACTERS: Final = 2_000
 CUT: Final = "…"
@@ -26,33 +25,43 @@ _TOKEN: Final = re.compile(
 )
 _COLON: Final = re.compile(r"[ \t\r\n]*:")
 _IN_STATEMENT: Final = re.compile(
-    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"""
+    r"""(?P<comment>--[^\n]*|(?<![\w$])\#[^\n]*|/\*.*?(?:\*/|\Z))"""
+    r"""|(?P<dollar>(?<![\w$])(?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?:(?P=tag)|\Z))"""
+    r"""|(?P<quote>\bn?q'(?:\[.*?(?:\]'|\Z)|\{.*?(?:\}'|\Z)|\(.*?(?:\)'|\Z)|<.*?(?:>'|\Z)"""
+    r"""|(?P<mark>\S).*?(?:(?P=mark)'|\Z)))"""
     r"""|'(?P<text>(?:[^'\\]|\\.|'')*+)'?"""
     r"""|(?P<name>`[^`]*`|\.\s*"[^"]*"|"[^"]*"(?=\s*\.)"""
     r"""|\b(?:TABLE|COLUMN|ADD|MODIFY|CHANGE|DROP|RENAME|TO|INDEX|ON|KEY|EXISTS|AFTER|INTO|FROM)\s*\(?\s*"[^"]*")"""
     r"""|"(?P<quoted>(?:[^"\\]|\\.)*+)"?"""
     r"""|(?P<type>\b(?!VALUES\b|IN\b|THAN\b|CHECK\b)[A-Za-z_]\w*+(?:\([0-9]+(?:\s*,\s*[0-9]+)?\))?)"""
-    r"""|(?P<number>[0-9]+)""",
+    r"""|(?P<number>(?<!\w)[0-9]\w*|[0-9]+)""",
+    re.DOTALL | re.IGNORECASE,
+)
+_STATEMENT: Final = re.compile(
+    r"(?:\s|;|\(|--[^\n]*(?:\n|\Z)|\#[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*+(?:\Z|(?:alter|analyze|begin|call|comment|commit|"
+    r"create|declare|delete|drop|exec|execute|explain|flush|grant|insert|lock|merge|optimize|purge|rename|repair|"
+    r"replace|revoke|rollback|select|set|start|truncate|unlock|update|use|with|xa)\b)",
     re.DOTALL | re.IGNORECASE,
 )
 _STRING, _NUMBER, _BOOLEAN, _NULL, _MARK = range(1, 6)
 _MOST_KEPT: Final = 500
 _MOST_DIGITS: Final = 40
-_DEEPEST: Final = 8
-
-Path = tuple[str, ...]
+_MOST_SEARCHED: Final = 64 * 1024
+_MOST_COLUMNS: Final = 256
 
 
 def redact_message(text: bytes | str, version: Version | None, *, most: int = MOST_CHARACTERS) -> str:
     """Return the JSON text of a message with shapes for values, but for the members that a version knows.
 
-    Names, codes, types and times stay, values of rows and keys never do. A number keeps its punctuation (`-99.9`), a
-    text becomes its shape (`"9999-99-99"`), a boolean `"boolean"`; null stays null. Without a version nothing stays
-    but the names of members. What is no JSON becomes one shape. After `most` characters comes an ellipsis.
+    Names, codes, types and times stay where they are such, values of rows and keys never do. A number keeps its
+    punctuation (`-99.9`), a text becomes its shape (`"9999-99-99"`), a boolean `"boolean"`; null stays null. Without a
+    version nothing stays but the names of members. What is no JSON becomes one shape. After `most` characters comes an
+    ellipsis.
     """
     text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     shown, end = "", 0
-    for part, end in _redacted(text, _keeps_of(version)):  # noqa: B007  the last position is asked for below
+    keeps = NOTHING if version is None else disclosure_of(version)
+    for part, end in _redacted(text, keeps):  # noqa: B007  the last position is asked for below
         shown += part
         if len(shown) > most:
             return shown[:most] + CUT
@@ -75,9 +84,10 @@ def shape_of(text: str) -> str:
 def redact_statement(text: str) -> str:
     """Return a DDL statement with shapes for its literals and comments; names, types and their lengths stay.
 
-    What stands in double quotes is a name only where a statement has one: to some databases it is a text.
+    What stands in double quotes is a name only where a statement has one: to some databases it is a text. A text that
+    does not begin as a statement does is told by its shape.
     """
-    return _IN_STATEMENT.sub(_redact_part, text)
+    return _IN_STATEMENT.sub(_redact_part, text) if _STATEMENT.match(text) else shape_of(text)
 
 
 def _redact_part(found: re.Match[str]) -> str:
@@ -85,30 +95,14 @@ def _redact_part(found: re.Match[str]) -> str:
     match found.lastgroup:
         case "text" | "quoted" as kind:
             return part[0] + shape_of(found[kind]) + part[0]
-        case "comment" | "number":
+        case "comment" | "number" | "dollar" | "quote":
             return shape_of(part)
     return part
 
 
-@dataclass(frozen=True)
-class _Keeps:
-    """What of a message may be shown: the values at some places, all below others, and where rows stand."""
-
-    values: frozenset[Path]
-    below: tuple[Path, ...]
-    images: frozenset[Path]
-    statement: Path | None = None
-
-    def value_at(self, path: Path) -> bool:
-        return path in self.values or any(path[: len(one)] == one for one in self.below)
-
-    def names_at(self, path: Path) -> bool:
-        """Say whether the members of an object may be named: not those of a value of a column."""
-        return self.value_at(path) or not any(path[:depth] in self.images for depth in range(len(path)))
-
-
-def _redacted(text: str, keeps: _Keeps) -> Iterator[tuple[str, int]]:
+def _redacted(text: str, keeps: Disclosure) -> Iterator[tuple[str, int]]:
     """Yield each token as it may be shown, with the position behind it, up to where the text is no JSON any more."""
+    columns = lru_cache(_MOST_COLUMNS)(partial(_names_member, text[:_MOST_SEARCHED]))
     path: list[str] = []
     inside: list[str] = []  # `{` or `[` for each object and list that is open
     wants_name = False
@@ -124,7 +118,8 @@ def _redacted(text: str, keeps: _Keeps) -> Iterator[tuple[str, int]]:
             wants_name = False
             continue
         if kind != _MARK:
-            yield _value(kind, piece, keeps, here), end
+            takes = partial(keeps.takes, here, is_column=columns, listed=bool(inside) and inside[-1] == "[")
+            yield _value(kind, piece, takes, statement=here == keeps.statement), end
             continue
         if piece in "{[":
             inside.append(piece)
@@ -143,11 +138,28 @@ def _redacted(text: str, keeps: _Keeps) -> Iterator[tuple[str, int]]:
             return
 
 
-def _value(kind: int, token: str, keeps: _Keeps, path: Path) -> str:
-    if kind == _STRING and path == keeps.statement:
+def _value(kind: int, token: str, takes: Callable[[Any], bool], *, statement: bool) -> str:
+    if kind == _STRING and statement:
         return json.dumps(cut_text(redact_statement(_read(token)), _MOST_KEPT), ensure_ascii=False)
-    kept = kind == _NULL or (keeps.value_at(path) and len(token) <= _MOST_KEPT)
-    return token if kept else _shape(kind, token)
+    if kind == _NULL:
+        return token
+    return token if len(token) <= _MOST_KEPT and takes(_parsed(kind, token)) else _shape(kind, token)
+
+
+def _parsed(kind: int, token: str) -> Any:
+    """Return what the strict parser makes of a token; None where it makes nothing of it."""
+    if kind == _BOOLEAN:
+        return token == "true"  # noqa: S105  a JSON token
+    try:
+        return Number(token) if kind == _NUMBER else json.loads(token)
+    except ValueError:
+        return None
+
+
+def _names_member(text: str, name: str) -> bool:
+    """Say whether some object of a JSON text has a member of that name: names of columns are shown anyway."""
+    written = re.escape(json.dumps(name, ensure_ascii=False))
+    return re.search(rf"(?<!\\){written}[ \t\r\n]*:", text) is not None
 
 
 def _shape(kind: int, token: str) -> str:
@@ -165,43 +177,3 @@ def _read(token: str) -> str:
     except ValueError:
         return token
     return text
-
-
-@lru_cache(64)
-def _keeps_of(version: Version | None) -> _Keeps:
-    if version is None:
-        return _Keeps(frozenset(), (), frozenset())
-    meaning = version.meaning
-    envelope, columns, ddl = meaning.envelope, meaning.columns, meaning.ddl
-    images = frozenset(map(split_pointer, meaning.images.pointers()))
-    below = [part.at for part in (columns.codes, columns.hints) if part is not None]
-    types = columns.types
-    if types != "none":
-        below += [types.at] if types.at is not None else []
-        below += [join_pointer(*path, types.in_image) for path in images if types.in_image is not None]
-    keys, statement = envelope.primary_key_values, ddl.text if ddl else None
-    secret = {split_pointer(place.at) for place in (keys, statement) if place is not None and place.at is not None}
-    values = {split_pointer(envelope.op.at), *known_members(version)} - secret
-    return _Keeps(
-        frozenset(path for path in values if not any(path[:depth] in images for depth in range(1, len(path) + 1))),
-        tuple(map(split_pointer, below)),
-        images,
-        split_pointer(statement.at) if statement is not None and statement.at is not None else None,
-    )
-
-
-@lru_cache(64)
-def known_members(version: Version) -> frozenset[Path]:
-    """Return where the schema of a message has a member; lists are not on the way, and columns no members."""
-    return frozenset(_known_members(version.schema, version.schema, ()))
-
-
-def _known_members(whole: Mapping[str, Any], schema: Mapping[str, Any], path: Path) -> Iterator[Path]:
-    if "$ref" in schema:
-        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-    if isinstance(schema.get("items"), dict):
-        schema = schema["items"]
-    for name, below in schema.get("properties", {}).items():
-        yield (*path, name)
-        if len(path) < _DEEPEST:
-            yield from _known_members(whole, below, (*path, name))

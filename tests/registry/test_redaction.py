@@ -1,11 +1,17 @@
 """What of a message may be shown: names, codes and times; of values only their shape."""
 
 import json
+import re
 
 import pytest
+from message_mutations import places, put, write
 from topics import CATALOGUE, rendered
 
+from cdc_contracts.registry.anatomy import take_apart
+from cdc_contracts.registry.messages import parse_message
+from cdc_contracts.registry.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.redaction import redact_message, redact_statement
+from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.wire.transport import open_wire
 
@@ -64,8 +70,8 @@ def test_texts_in_ddl_are_redacted_and_names_in_it_are_not():
     assert redact_statement("ALTER TABLE `a` ADD b varchar(3) DEFAULT 'it''s 5' COMMENT \"Bob\" AFTER \"c\"") == (
         "ALTER TABLE `a` ADD b varchar(3) DEFAULT 'aa''a 9' COMMENT \"aaa\" AFTER \"c\""
     )
-    shown = redact_message('{"type":"ALTER","sql":"ALTER TABLE a ADD b int DEFAULT \'x1\'"}', CANAL)
-    assert shown == '{"type": "ALTER", "sql": "ALTER TABLE a ADD b int DEFAULT \'a9\'"}'
+    shown = redact_message('{"type":"DDL","sql":"ALTER TABLE a ADD b int DEFAULT \'x1\'"}', CANAL)
+    assert shown == '{"type": "DDL", "sql": "ALTER TABLE a ADD b int DEFAULT \'a9\'"}'
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,12 @@ def test_texts_in_ddl_are_redacted_and_names_in_it_are_not():
         ("INSERT INTO t VALUES ('Bob', 417)", "INSERT INTO t VALUES ('aaa', 999)"),
         ("INSERT INTO t VALUES(417)", "INSERT INTO t VALUES(999)"),
         ('ALTER TABLE t COMMENT="Bob" /* Bob */', 'ALTER TABLE t COMMENT="aaa" /* aaa */'),
-        ('PARTITION p VALUES IN ("Bob", 417) -- Bob', 'PARTITION p VALUES IN ("aaa", 999) -- aaa'),
+        (
+            '/* Bob */ alter table t add PARTITION p VALUES IN ("Bob", 417) -- Bob',
+            '/* aaa */ alter table t add PARTITION p VALUES IN ("aaa", 999) -- aaa',
+        ),
+        ("Bob has 417", "aaa aaa 999"),
+        ("-- Bob", "-- aaa"),
         ("UPDATE t SET a='Bob", "UPDATE t SET a='aaa'"),
         (
             'ALTER TABLE "SHOP"."T1" ADD ("NOTE" varchar2(40) DEFAULT 417, c9 decimal(20, 2))',
@@ -94,3 +105,74 @@ def test_no_dialect_shows_a_value_of_its_rows(version):
         for secret in ("third floor", "paid in full", "slash", "3FTTYg", "2213082"):
             assert secret not in shown
         assert "orders" in shown or "orders" not in value.decode("utf-8", "replace")
+
+
+# --- values in places that refuse them
+
+REFUSED = ("4929771200001111", '"4929 Zoë 7712"', '["4929 Zoë 7712"]', "49297712.5", '"4929-7712"')
+SHOWN = re.compile("4929|7712|Zoë|Zo.u00eb")
+
+
+def outside_of_rows(version, message):
+    """Yield the place of every member of a message that is no row and in none."""
+    images = [split_pointer(at) for at in version.meaning.images.pointers()]
+    if () in images:
+        yield split_pointer(version.meaning.envelope.op.at)
+        return
+    for parts in places(message):
+        if not any(parts[: len(image)] == image for image in images):
+            yield parts
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
+    """Another kind of value for each member in turn: no finding, no example and no `why` shows what is refused."""
+    wire, judge = open_wire(version, Terms()), ReferenceJudge(version, Terms())
+    whole = next(one for one in map(wire.open, rendered(version.reference, 12)) if judge.judge(one).changes)
+    known = {(one.rule, one.path) for one in judge.judge(whole).findings}
+    refused = set()
+    for parts in outside_of_rows(version, whole):
+        for token in REFUSED:
+            text = write(put(whole, parts, token))
+            message = parse_message(text.encode())
+            at = join_pointer(*parts)
+            found = [one for one in judge.judge(message).findings if (one.rule, one.path) not in known]
+            if not any(one.path == at or one.path.startswith(at + "/") for one in found):
+                continue  # nothing refuses it here
+            refused.add(parts)
+            parts_shown = take_apart(judge, message, None, show_values=False)
+            shown = [
+                redact_message(text, version, most=1_000_000), *(one.observed for one in found),
+                str(parts_shown.code), *(f"{part.wire} {part.reads}" for part in parts_shown.parts),
+            ]  # fmt: skip
+            assert [one for one in shown if SHOWN.search(one)] == [], (parts, token, found)
+    assert split_pointer(version.meaning.envelope.op.at) in refused
+
+
+def test_codes_that_are_wrong_are_told_by_their_shapes_and_words_of_other_contracts_as_they_are():
+    message = (
+        '{"database":"shop","table":"orders","type":"Zoë 4929","isDdl":"Zoë","es":"Zoë","ts":17180000000000000000,'
+        '"id":"Zoë","pkNames":["Zoë","id"],"mysqlType":{"id":"int","at":"Zoë(3)","who":"ENUM"},'
+        '"sqlType":{"id":4,"at":"Zoë"},"data":[{"id":"1"}]}'
+    )
+    assert redact_message(message, CANAL) == (
+        '{"database": "shop", "table": "orders", "type": "aax 9999", "isDdl": "aax", "es": "aax", '
+        '"ts": 99999999999999999999, "id": "aax", "pkNames": ["aax", "id"], '
+        '"mysqlType": {"id": "int", "at": "aax(9)", "who": "ENUM"}, "sqlType": {"id": 4, "at": "aax"}, '
+        '"data": [{"id": "9"}]}'
+    )
+    assert '"type": "HEARTBEAT"' in redact_message('{"type":"HEARTBEAT","data":[]}', CANAL)
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("SELECT $$Bob 7$$, $x$it's $$ Bob$x$ FROM t", "SELECT $$aaa 9$$, $a$aa'a $$ aaa$a$ FROM t"),
+        ("ALTER TABLE a$b$c ADD d$ int DEFAULT $$Bob", "ALTER TABLE a$b$c ADD d$ int DEFAULT $$aaa"),
+        ("SELECT q'[it's Bob]', nq'!Bob's!' FROM t", "SELECT a'[aa'a aaa]', aa'!aaa'a!' FROM t"),
+        ("ALTER TABLE t ADD c int # Bob 7\n, ADD d int", "ALTER TABLE t ADD c int # aaa 9\n, ADD d int"),
+        ("ALTER TABLE t#1 ADD c binary(3) DEFAULT 0x426F62", "ALTER TABLE t#9 ADD c binary(3) DEFAULT 9a999a99"),
+    ],
+)
+def test_no_literal_of_other_databases_is_shown_either(statement, shown):
+    assert redact_statement(statement) == shown
