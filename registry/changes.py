@@ -12,7 +12,10 @@ Image = dict[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row change. Times are microseconds since 1970 UTC; images map column names to canonical text or None."""
+    """One row change. Times are microseconds since 1970 UTC; images map column names to canonical text or None.
+
+    `invalid` names the columns kept as text in an image, `invalid_values` each such value: `before.NAME`, `after.NAME`.
+    """
 
     op: str
     tenant: str | None
@@ -28,6 +31,7 @@ class Change:
     column_types: dict[str, str] | None
     types_from: str
     invalid: list[str]
+    invalid_values: list[str]
     event_time: int | None
     process_time: int | None
     event_time_text: str | None
@@ -37,9 +41,11 @@ class Change:
     pair_id: str | None
 
     def as_document(self, *, undecided: bool) -> dict[str, Any]:
-        """Return the change as `.change.json` writes it: names of `changes/` without coordinates."""
+        """Return the change as `.change.json` writes it: the names of `canonical/change`, `undecided` first."""
         document: dict[str, Any] = {"undecided": undecided}
         for name in self.__slots__:
+            if name == "invalid_values":
+                continue  # a column of `changes/` alone: the contract of the canonical change does not have it
             value = getattr(self, name)
             if name in ("event_time", "process_time") and value is not None:
                 value = format_micros(value)

@@ -14,6 +14,9 @@ EXPECTED: Final = "one JSON object"
 
 _BLANK = b" \t\r\n"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_OPEN = ord("[")
+_NOT_OF_SKELETON = bytes(byte for byte in range(256) if byte not in b'[]{}"\\')
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 
 
@@ -60,7 +63,7 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
         if isinstance(error, _DuplicateMember):
             raise Unreadable("duplicate-member", "a member name twice") from None
         raise Unreadable("json", "not one JSON text") from None
-    if _ESCAPED_SURROGATE.search(text) and _holds_lone_surrogate(message):
+    if _ESCAPED_SURROGATE.search(text) and _holds_lone_surrogate(_with_every_member(text)):
         raise Unreadable("surrogate", "a lone surrogate")
     if not isinstance(message, dict):
         raise Unreadable("not-object", kind_of(message))
@@ -84,15 +87,26 @@ def depth_exceeds(value: bytes, limit: int) -> bool:
     """Say whether arrays and objects in a JSON text nest deeper than `limit`."""
     if value.count(b"[") + value.count(b"{") <= limit:
         return False
-    depth = 0
-    for byte in _STRING.sub(b"", value):
-        if byte in b"[{":
-            depth += 1
-            if depth > limit:
-                return True
-        elif byte in b"]}":
-            depth -= 1
+    brackets = _brackets_of(value)
+    inner, levels = brackets, 0
+    while inner and levels <= limit and len(shorter := inner.replace(b"[]", b"")) < len(inner):
+        inner, levels = shorter, levels + 1
+    if not inner:
+        return levels > limit
+    depth = 0  # deeper than that, or out of balance
+    for byte in brackets:
+        depth += 1 if byte == _OPEN else -1
+        if depth > limit:
+            return True
     return False
+
+
+def _brackets_of(value: bytes) -> bytes:
+    """Return the brackets of a JSON text that stand outside of its strings, all as `[` and `]`."""
+    skeleton = value.translate(_AS_BRACKETS, _NOT_OF_SKELETON)
+    if b"\\" in skeleton or skeleton.count(b'"') % 2:  # an escape, or a text without an end
+        return _STRING.sub(b"", value).translate(_AS_BRACKETS, _NOT_OF_SKELETON + b'"\\')
+    return _STRING.sub(b"", skeleton.replace(b'""', b"")).replace(b'"', b"")
 
 
 def has_duplicates(value: bytes) -> bool:
@@ -119,9 +133,12 @@ def _refuse_constant(token: str) -> None:
     raise ValueError(token)
 
 
+def _with_every_member(text: str) -> Any:
+    """Return what a text holds, with objects as lists of their members: also the first of two with one name."""
+    return json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=list)
+
+
 def _holds_lone_surrogate(value: Any) -> bool:
     if isinstance(value, str):
         return any("\ud800" <= character <= "\udfff" for character in value)
-    if isinstance(value, dict):
-        return any(_holds_lone_surrogate(key) or _holds_lone_surrogate(item) for key, item in value.items())
-    return isinstance(value, list) and any(_holds_lone_surrogate(item) for item in value)
+    return isinstance(value, list | tuple) and any(_holds_lone_surrogate(item) for item in value)

@@ -120,11 +120,33 @@ class Reading:
         return _text(self.place(ddl.type)) if ddl else None
 
     def rows(self, pointer: str) -> list[Row] | None:
-        """Return the rows of an image, or None where it holds none or is no image."""
+        """Return the rows of an image, or None where it holds none or is no image.
+
+        An empty object is no row, unless another image completes it: then nothing of the row changed.
+        """
         if pointer not in self._rows:
-            hidden = members_beside(self.meaning, pointer)
-            self._rows[pointer] = image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+            found = self._rows_at(pointer)
+            if found is None and self._is_completed(pointer):
+                found = [{}]
+            self._rows[pointer] = found
         return self._rows[pointer]
+
+    def _rows_at(self, pointer: str) -> list[Row] | None:
+        hidden = members_beside(self.meaning, pointer)
+        return image_rows(self.at(pointer), hidden, one=self.meaning.images.hold_one_row)
+
+    def _is_completed(self, pointer: str) -> bool:
+        """Say whether an image is an object that the message's op completes from another that holds a row."""
+        sides = self.meaning.images.of(self.op or "")
+        return (
+            self.meaning.images.hold_one_row
+            and isinstance(self.at(pointer), dict)
+            and any(
+                side.at == pointer and side.over is not None and self._rows_at(side.over) is not None
+                for side in ((sides.before, sides.after) if sides else ())
+                if side is not None
+            )
+        )
 
     def source(self, side: Side) -> str | None:
         """Return the pointer from which a side takes its rows, or None where it holds none."""
@@ -284,9 +306,13 @@ def names_outside(told: str | None) -> Names:
 
 
 def as_sent(value: Any, place: Place | None) -> str | None:
-    """Return a member's text as sent: a text, or the token of a number; null and what means none are None."""
+    """Return a member's text as sent: a text, or the token of a number; null and what means none are None.
+
+    An integer has no sign of its own at zero: `-0` is 0.
+    """
     if isinstance(value, Number):
-        return None if place and place.absent_value is not None and value == place.absent_value else value.token
+        absent = place is not None and place.absent_value is not None and value == place.absent_value
+        return None if absent else "0" if value.token == "-0" else value.token  # noqa: S105  the token of a number
     if isinstance(value, str):
         return None if place and place.null_text == value else value
     return None

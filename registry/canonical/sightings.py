@@ -6,6 +6,7 @@ that the order of its columns does not hang on it either.
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from cdc_contracts.registry.tables import table_name
 
 MOST_TABLES: Final = 20_000
+LONGEST_PART: Final = 1_000
 MOST_SHAPES: Final = 64
 """Of more tables, or shapes of one table, the first by name are kept: a column that is not is text in `_raw`."""
 
@@ -24,6 +26,11 @@ class TableName(NamedTuple):
     database: str | None
     schema: str | None
     table: str
+
+    @classmethod
+    def of(cls, database: str | None, schema: str | None, table: str | None) -> TableName:
+        """Return the table of a row. What is longer than any name of a database is cut, and ends in its digest."""
+        return cls(database and _cut(database), schema and _cut(schema), _cut(table or ""))
 
     @property
     def text(self) -> str:
@@ -37,6 +44,13 @@ class TableName(NamedTuple):
     def order(self) -> tuple[str, ...]:
         """What names are sorted by: one that is not there comes first."""
         return tuple("" if part is None else f" {part}" for part in self)
+
+
+def _cut(part: str) -> str:
+    if len(part) <= LONGEST_PART:
+        return part
+    digest = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{part[:LONGEST_PART]}…{digest}"
 
 
 def _quote(part: str) -> str:

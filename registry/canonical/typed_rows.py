@@ -57,7 +57,7 @@ def split_by_table(changes: pa.RecordBatch) -> Iterator[tuple[TableName, pa.Reco
 
 def _name_of(rows: pa.RecordBatch) -> TableName:
     database, schema, table = (rows.column(name)[0].as_py() for name in _NAME)
-    return TableName(database, schema, table or "")
+    return TableName.of(database, schema, table)
 
 
 def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
@@ -93,10 +93,10 @@ def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBa
 
 
 def _read(texts: pa.Array, type_: pa.DataType, kept_as_text: Mask | None) -> ReadColumn:
-    """Read the texts of both sides of a column, but for those of rows in which they are kept as text."""
+    """Read the texts of both sides of a column, but for those that are kept as text."""
     if kept_as_text is None:
         return read_column(texts, type_)
-    kept = np.tile(kept_as_text, len(_SIDES)) & texts.is_valid().to_numpy(zero_copy_only=False)
+    kept = kept_as_text & texts.is_valid().to_numpy(zero_copy_only=False)
     values, unread = read_column(pc.if_else(pa.array(kept), None, texts), type_)
     return ReadColumn(values, kept if unread is None else kept | unread)
 
@@ -201,31 +201,42 @@ class _Entries:
 
 
 def _kept_as_text(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
-    """Return the rows in which the values of each column are text, whatever they look like.
+    """Return which values of each column, those before and then those after, are text whatever they look like.
 
     These are what does not have its form and, in columns of bytes, what has no type: any four letters may be Base64.
     """
-    found = _invalid(changes.column("invalid"), layout)
+    found = _invalid(changes, layout)
     binary = [place for place, column in enumerate(layout.columns) if pa.types.is_binary(column.type)]
     if binary:
         typed = _Held.of(changes.column("column_types"), layout)
         for place in binary:
-            untyped = typed.places[place] < 0
+            untyped = np.tile(typed.places[place] < 0, len(_SIDES))
             if untyped.any():
                 found[place] = untyped | found[place] if place in found else untyped
     return found
 
 
-def _invalid(column: pa.ListArray, layout: TableLayout) -> dict[int, Mask]:
-    """Return the rows in which each column of the layout was kept as text."""
-    flat = column.flatten()
-    if not len(flat):
+def _invalid(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
+    """Return which values of each column, those before and then those after, do not have their form.
+
+    Files of earlier releases do not tell on which side a column has such a value: there it is both.
+    """
+    columns, values = changes.column("invalid"), changes.column("invalid_values")
+    if not len(columns.flatten()):
         return {}
-    row_of = pc.list_parent_indices(column).to_numpy()
+    told = np.tile(values.is_valid().to_numpy(zero_copy_only=False), len(_SIDES))
     found = {}
-    for place, one in enumerate(layout.columns):
-        named = pc.equal(flat, one.name).to_numpy(zero_copy_only=False)
-        if named.any():
-            found[place] = np.zeros(len(column), np.bool_)
-            found[place][row_of[named]] = True
+    for place, column in enumerate(layout.columns):
+        either = _rows_naming(columns, column.name)
+        if either.any():
+            each = np.concatenate([_rows_naming(values, f"{side}.{column.name}") for side in _SIDES])
+            found[place] = np.where(told, each, np.tile(either, len(_SIDES)))
+    return found
+
+
+def _rows_naming(lists: pa.ListArray, name: str) -> Mask:
+    """Return the rows whose list holds a name."""
+    found = np.zeros(len(lists), np.bool_)
+    named = pc.equal(lists.flatten(), name).to_numpy(zero_copy_only=False)
+    found[pc.list_parent_indices(lists).to_numpy()[named]] = True
     return found

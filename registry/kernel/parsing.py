@@ -23,7 +23,7 @@ from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.layouts import Column, Layout, Plan, Shape, can_be_field, lane_of_schema
 from cdc_contracts.registry.kernel.scouting import MOST_SHAPES, Guess, make_picker, make_scout
 from cdc_contracts.registry.kernel.values import Values
-from cdc_contracts.registry.messages import Unreadable, has_duplicates, kind_of, parse_message
+from cdc_contracts.registry.messages import MAX_DEPTH, Unreadable, has_duplicates, kind_of, parse_message
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.reading import read_types, read_types_within
 from cdc_contracts.registry.terms import Terms
@@ -52,6 +52,14 @@ class Sorted:
         known_numbers.extend(numbers)
         known_records.extend(records)
 
+    def join_families(self) -> None:
+        """Put together what was decoded alike: the records of tables with the same columns."""
+        joined: dict[Any, Layout] = {}
+        for layout, (_, numbers, records) in list(self.groups.items()):
+            first = joined.setdefault(id(layout.decode), layout)
+            if first is not layout:
+                self.add(self.groups.pop(layout)[0], first, numbers, records)
+
 
 class Parser:
     """Sorts values by layout, and learns the layouts as it goes. Bounded: what it cannot hold goes to the reference."""
@@ -63,10 +71,12 @@ class Parser:
         self._make_column = make_column
         self._by_table = not plan.types_at or plan.by_kind or bool(terms.tables)
         self._shapes: OrderedDict[Any, Shape] = OrderedDict()
+        self._layouts: OrderedDict[Any, Layout] = OrderedDict()
+        self._families: OrderedDict[Any, int] = OrderedDict()
         self._extras: list[str] = []
         self._widened: frozenset[str] = frozenset()
         self._lessons = 0
-        self._serial = 0
+        self._made = 0
         self._guess = Guess(plan, by_table=self._by_table)
         self._scout = make_scout(plan)
         self._latest: Shape | None = None
@@ -76,12 +86,14 @@ class Parser:
     def sort(self, values: Values) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""
         result = Sorted(tombstones=values.tombstones())
-        tidy = values.tidy(0 if self._terms.strict_json else self._terms.max_bytes)
+        sound = values.sound(MAX_DEPTH)
+        tidy = values.tidy(0 if self._terms.strict_json else self._terms.max_bytes) & sound
         for start in range(0, len(values), _BLOCK):
             stop = min(start + _BLOCK, len(values))
             if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):
-                self._sort_mixed(values, tidy, start, stop, result)
+                self._sort_mixed(values, tidy, sound, start, stop, result)
         self._verify(values, result)
+        result.join_families()
         return result
 
     def _sort_alike(self, values: Values, start: int, stop: int, result: Sorted) -> bool:
@@ -96,7 +108,9 @@ class Parser:
         result.add(shape, shape.strict, range(start, stop), records)
         return True
 
-    def _sort_mixed(self, values: Values, tidy: NDArray[np.bool_], start: int, stop: int, result: Sorted) -> None:
+    def _sort_mixed(
+        self, values: Values, tidy: NDArray[np.bool_], sound: NDArray[np.bool_], start: int, stop: int, result: Sorted
+    ) -> None:
         """Guess the shape of each value of a block, and decode together what has one shape."""
         guess = self._guess.open()
         guessed: dict[Shape, tuple[list[int], list[bytes]]] = {}
@@ -105,6 +119,9 @@ class Parser:
             zip(values.array.slice(start, stop - start).to_pylist(), tidy[start:stop].tolist(), strict=True), start
         ):
             if value is None:
+                continue
+            if not sound[number]:
+                result.solo.append(number)
                 continue
             shape = guess(value)
             if shape is None or len(value) > limit or (strict and has_duplicates(value)):
@@ -199,21 +216,41 @@ class Parser:
                 return None
             types = {name: type_ for one in told for name, type_ in (one or {}).items()} if told else None
             columns = self._make_columns(types, names)
-            self._serial += 1
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
-            shape = Shape(key, self._serial, columns)
-            self._remember(self._shapes, key, shape)
+            shape = Shape(key, columns)
+            self._shapes[key] = shape
+            _bound(self._shapes)
         if shape.built_for != self._lessons or shape.strict is None:
             self._build(shape)
         return shape
 
     def _build(self, shape: Shape) -> None:
-        shape.strict = self._plan.build(shape, self._extras, self._widened, loose=False)
-        shape.loose = self._plan.build(shape, self._extras, self._widened, loose=True)
+        family = self._family(shape)
+        shape.strict, shape.loose = (self._layout(shape, family, loose=loose) for loose in (False, True))
         if shape.refusals > _PATIENCE:
             shape.strict = shape.loose
         shape.built_for = self._lessons
+
+    def _family(self, shape: Shape) -> int:
+        """Return the number of the shapes with these types and columns."""
+        key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns))
+        family = self._families.get(key)
+        if family is None:
+            self._made += 1  # never given again: verdicts are known by it
+            family = self._families[key] = self._made
+            _bound(self._families)
+        return family
+
+    def _layout(self, shape: Shape, family: int, *, loose: bool) -> Layout:
+        """Return a layout of the shape's own. Tables with the same columns share what is compiled, which takes long."""
+        key = (family, len(self._extras), self._widened, loose)
+        layout = self._layouts.get(key)
+        if layout is None:
+            built = self._plan.build(shape, self._extras, self._widened, loose=loose, family=family)
+            layout = self._layouts[key] = built
+            _bound(self._layouts)
+        return replace(layout)
 
     def _strict_of(self, shape: Shape, value: bytes) -> Layout | None:
         return shape.strict
@@ -223,16 +260,17 @@ class Parser:
 
     def _taught(self, shape: Shape, value: bytes) -> Layout | None:
         """Widen the layouts to what this value holds, and return the loose one; None where nothing is to be learnt."""
-        if self._lessons >= _MOST_LESSONS:
+        if max(self._lessons, shape.lessons) >= _MOST_LESSONS:
             return None
         try:
             message = parse_message(value, max_bytes=self._terms.max_bytes, strict=self._terms.strict_json)
         except Unreadable:
             return None
-        learnt = self._learn_members(message, "", self._plan.properties) | self._learn_columns(message, shape)
-        if not learnt:
+        members, columns = self._learn_members(message, "", self._plan.properties), self._learn_columns(message, shape)
+        if not (members or columns):
             return None
-        self._lessons += 1
+        self._lessons += members  # all shapes have the members
+        shape.lessons += columns
         self._build(shape)
         return shape.loose
 
@@ -290,11 +328,6 @@ class Parser:
         shape.columns[index] = replace(column, lane=lanes.WIDE)
         return column.lane != lanes.WIDE
 
-    def _remember(self, memory: OrderedDict[Any, Shape], key: Any, shape: Shape) -> None:
-        memory[key] = shape
-        if len(memory) > MOST_SHAPES:
-            memory.popitem(last=False)
-
 
 def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
     """Decode tidy values with line feeds between them; None where some value is not one message of the layout.
@@ -308,6 +341,12 @@ def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
     except _REFUSED:
         return None
     return records if len(records) == total else None
+
+
+def _bound(memory: OrderedDict[Any, Any]) -> None:
+    """Forget the oldest of very many."""
+    if len(memory) > MOST_SHAPES:
+        memory.popitem(last=False)
 
 
 def _rows(found: Any) -> Iterable[dict[str, Any]]:

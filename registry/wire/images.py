@@ -7,8 +7,10 @@ that are not in the charset, a fraction beyond the unit) has `!` behind the name
 
 from __future__ import annotations
 
+import codecs
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from types import MappingProxyType
 from typing import Any, Final
@@ -22,6 +24,9 @@ _CODECS: Final[Mapping[str, str]] = MappingProxyType({
     "utf8mb4": "utf-8", "utf8mb3": "utf-8", "utf8": "utf-8", "latin1": "cp1252", "ucs2": "utf-16-be",
     "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be", "binary": "", "swe7": "",
 })  # fmt: skip
+_NO_CHARSETS: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+"""Codecs of Python that no database has: some make half characters of plain letters."""
+_LONGEST_NAME: Final = 64
 _INT: Final = 2
 """The byte before a part of a DateTime that is there."""
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
@@ -110,11 +115,24 @@ def _integer(data: bytes, at: int) -> tuple[str, int]:
 def _character(data: bytes, at: int) -> tuple[str, int]:
     charset, at = read_text(data, at)
     value, at = read_bytes(data, at)
+    codec = _codec_of(charset) if len(charset) <= _LONGEST_NAME else None
     try:
-        codec = _CODECS.get(charset) or _CODECS.get(charset.lower(), charset.lower())
-        return quote("Character " + value.decode(codec)), at
+        if codec is not None:
+            return quote("Character " + value.decode(codec)), at
     except (LookupError, UnicodeDecodeError):
-        return quote(f"Character! {charset} {b64encode(value).decode()}"), at
+        pass
+    return quote(f"Character! {charset} {b64encode(value).decode()}"), at
+
+
+@lru_cache(256)
+def _codec_of(charset: str) -> str | None:
+    """Return Python's name of a charset as databases write them; None where they have none of that name."""
+    name = charset.lower()
+    try:
+        codec = codecs.lookup(_CODECS.get(name, name)).name
+    except (LookupError, ValueError):  # ValueError: a NUL in the name
+        return None
+    return None if codec in _NO_CHARSETS else codec
 
 
 def _decimal(data: bytes, at: int) -> tuple[str, int]:

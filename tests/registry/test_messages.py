@@ -288,3 +288,9 @@ def test_numbers_of_messages_are_never_floats():
 
     assert [type(message["a"]), type(message["b"][0]), type(message["c"]["d"])] == [Number, Number, Number]
     assert [message["a"].token, message["b"][0].token] == ["0.1", "1e2"]
+
+
+def test_brackets_in_a_text_do_not_count_where_a_later_text_has_no_end():
+    with pytest.raises(Unreadable) as found:
+        parse_message(b'{"a":{"' + b"[" * 200 + b':null,"b":"x"}')
+    assert found.value.cause == "json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -69,6 +70,18 @@ def test_a_column_that_was_kept_as_text_is_null_and_its_text_is_kept_even_where_
     assert counts == {"photo": 2}
 
 
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_valid_value_beside_an_invalid_one_of_its_column_is_read(side):
+    other = {"before": "after", "after": "before"}[side]
+    images = {side: {"day": "0000-00-00", "note": "0000-00-00"}, other: {"day": "2020-01-02", "note": "n"}}
+    told = {"invalid": ["day", "note"], "invalid_values": [f"{side}.day", f"{side}.note"]}
+    (row,), counts = typed([row_of(1, images["before"], images["after"], **told)], layout_of("day", "note"))
+    assert row[side] == {"day": None, "note": None}
+    assert row[other] == {"day": date(2020, 1, 2), "note": "n"}
+    assert row["_raw"] == {f"{side}.day": "0000-00-00", f"{side}.note": "0000-00-00"}
+    assert counts == {"day": 1, "note": 1}
+
+
 def test_a_value_without_a_type_is_no_bytes_even_where_it_looks_like_base64():
     (row,), _ = typed([row_of(1, None, {"photo": "abcd"}, types_from="none", column_types=None)], layout_of("photo"))
     assert (row["after"], row["_raw"]) == ({"photo": None}, {"after.photo": "abcd"})
@@ -94,6 +107,8 @@ TEXTS = st.sampled_from(
     ["7", "-1", "12.10", "1.005", "2024-02-29", "2023-02-29", "AAE=", "abc", "", "ä", "99999999999999999999"]
 )
 IMAGES = st.none() | st.dictionaries(st.sampled_from(NAMES), st.none() | TEXTS, max_size=6)
+INVALID_IN = st.none() | st.lists(st.sampled_from(["before", "after"]), unique=True)
+"""The images that are told to have the invalid values; None where a file does not tell."""
 READS = {
     "id": {"7": 7, "-1": -1}, "total": {"7": "7.00", "-1": "-1.00", "12.10": "12.10"},
     "day": {"2024-02-29": "2024-02-29"}, "photo": {"AAE=": b"\0\1", "": b"", "abc": None},
@@ -103,13 +118,21 @@ READS = {
 @settings(max_examples=80)
 @given(
     st.lists(
-        st.tuples(IMAGES, IMAGES, st.lists(st.sampled_from(NAMES), unique=True, max_size=2)), min_size=1, max_size=8
+        st.tuples(IMAGES, IMAGES, st.lists(st.sampled_from(NAMES), unique=True, max_size=2), INVALID_IN),
+        min_size=1,
+        max_size=8,
     ),
     st.lists(st.sampled_from(list(TYPES)), unique=True),
     st.integers(0, 3),
 )
 def test_every_value_of_an_image_is_in_its_column_or_kept_as_text(images, names, skipped):
-    rows = [row_of(at, before, after, invalid=invalid) for at, (before, after, invalid) in enumerate(images)]
+    rows = [
+        row_of(
+            at, before, after, invalid=invalid,
+            invalid_values=None if sides is None else [f"{side}.{name}" for side in sides for name in invalid],
+        )
+        for at, (before, after, invalid, sides) in enumerate(images)
+    ]  # fmt: skip
     layout, batch = layout_of(*names), batch_of([*rows, *rows])
     batch = batch.slice(skipped % len(rows), len(rows))  # as tables come: a part of a longer array
     given_rows = batch.to_pylist()
@@ -127,7 +150,7 @@ def test_every_value_of_an_image_is_in_its_column_or_kept_as_text(images, names,
                 value, text = row[side][name], image.get(name)
                 if name not in image:
                     absent.append(f"{side}.{name}")
-                elif text is not None and (name in given_row["invalid"] or not reads(name, text)):
+                elif text is not None and (is_invalid(given_row, side, name) or not reads(name, text)):
                     wanted_raw[f"{side}.{name}"] = text
                 assert value == (expected(name, text) if f"{side}.{name}" not in wanted_raw else None)
             wanted_raw |= {f"{side}.{name}": text for name, text in (image or {}).items() if name not in names}
@@ -137,6 +160,11 @@ def test_every_value_of_an_image_is_in_its_column_or_kept_as_text(images, names,
             column = path.partition(".")[2]
             kept[column] = kept.get(column, 0) + 1
     assert counts == kept
+
+
+def is_invalid(row: dict[str, Any], side: str, name: str) -> bool:
+    told = row["invalid_values"]
+    return name in row["invalid"] and (told is None or f"{side}.{name}" in told)
 
 
 def reads(name: str, text: str) -> bool:

@@ -1,0 +1,124 @@
+"""Both judges of a record side by side: what the fast path and the reference say of it, and of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cdc_contracts.registry.catalogue import Version, shipped_catalogue
+from cdc_contracts.registry.kernel.judging import FastJudge
+from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.scope import Scope
+from cdc_contracts.registry.tables import TableContract, TableContracts, read_table_contracts
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.verdicts import Finding, Verdict, decide
+
+CATALOGUE = shipped_catalogue()
+VERSIONS = list(CATALOGUE.all_versions())
+SUBJECTS = CATALOGUE.subjects()
+BATCH = 700
+SHOWN = 5
+
+
+def by_fast_path(judge: FastJudge, values: Sequence[bytes | None]) -> list[Verdict]:
+    """Return one verdict per value, having checked that each got exactly one."""
+    bench = judge.judge(values, texts=True)
+    found: dict[int, list[Verdict]] = {number: [] for number in range(len(values))}
+    for ruling in bench.rulings:
+        for number in ruling.alike.numbers.tolist():
+            found[number].append(ruling.verdict)
+    for number, judged in bench.alone:
+        found[number].append(judged.verdict)
+    assert sorted(bench.tombstones) == [number for number, value in enumerate(values) if value is None]
+    assert [number for number, verdicts in found.items() if len(verdicts) != (values[number] is not None)] == []
+    return [verdicts[0] if verdicts else Verdict("tombstone", None, ()) for verdicts in found.values()]
+
+
+def by_reference(scopes: Sequence[Scope], value: bytes) -> list[Verdict]:
+    """Return one verdict per scope of a subject; what the versions say of the record is worked out once for all."""
+    try:
+        message = scopes[0].wire.open(value)
+    except Unreadable:
+        return [scope.judge(value).verdict for scope in scopes]
+    judgements = scopes[0].judgements(message)
+    told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+    claimed_by = scopes[0].claimant(message)
+    opinions = [judgement.opinion for judgement in judgements]
+
+    def same(versions: Sequence[Version]) -> bool:
+        return all(told[version] == told[versions[0]] for version in versions)
+
+    return [decide(scope.case(message, opinions, same=same, claimed_by=claimed_by)) for scope in scopes]
+
+
+def shown(verdict: Verdict) -> tuple[Any, ...]:
+    """Return everything that both paths have to agree on."""
+    return (
+        verdict.outcome,
+        str(verdict.version),
+        [str(version) for version in verdict.fits],
+        verdict.differs,
+        [shown_finding(finding) for finding in verdict.findings],
+    )
+
+
+def shown_finding(finding: Finding) -> tuple[str, ...]:
+    observed = "" if finding.name == "value-form" else finding.observed
+    return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
+
+
+def differences(judge: FastJudge, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
+    """Return where the fast path says something else."""
+    found = []
+    for start in range(0, len(values), BATCH):
+        batch = values[start : start + BATCH]
+        for value, mine, wanted in zip(batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True):
+            if shown(mine) != shown(wanted):
+                found.append(f"{judge.scope.declared}: {value[:3000]!r}\n"
+                             f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
+    return found
+
+
+def report(found: Sequence[str]) -> str:
+    return f"{len(found)} disagreements\n" + "\n".join(found[:SHOWN])
+
+
+@cache
+def samples() -> dict[str, list[tuple[str, bytes]]]:
+    """Return the samples and drift samples by version."""
+    found: dict[str, list[tuple[str, bytes]]] = {}
+    for version in VERSIONS:
+        folder = Path(str(version.folder)) / "samples"
+        files = [file for part in (folder, folder / "drift") for file in sorted(part.iterdir())]
+        found[version.reference] = [
+            (file.stem, file.read_bytes())
+            for file in files
+            if file.suffix in (".json", ".bin", ".avro") and not file.name.endswith((".change.json", ".findings.json"))
+        ]
+    return found
+
+
+@cache
+def all_tables() -> TableContracts:
+    """Return the table contracts beside the samples, and one with a zone of its own for a table of other samples."""
+    found = {}
+    for version in VERSIONS:
+        folder = Path(str(version.folder)) / "samples" / "tables"
+        if folder.is_dir():
+            for document in read_table_contracts(folder).documents():
+                found[document["table"]] = TableContract.model_validate(document)
+    zoned = {"id": {"type": "bigint"}, "c_timestamp": {"type": "timestamp"}}
+    found["shop.times"] = TableContract.model_validate(
+        {"table": "shop.times", "columns": zoned, "source_time_zone": "Asia/Shanghai"}
+    )
+    return TableContracts(found.values())
+
+
+def terms_of(kind: str) -> Terms:
+    return {
+        "alone": Terms(),
+        "with tables": Terms(tables=all_tables()),
+        "with a zone": Terms(parameters={"timestamp_zone": "Europe/Berlin"}),
+    }[kind]
