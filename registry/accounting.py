@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cdc_contracts.registry.facts import count_exercise, count_facts, facts_of_one, whole_number
+from cdc_contracts.registry.codes import show_known
+from cdc_contracts.registry.facts import (
+    count_exercise,
+    count_facts,
+    facts_of_one,
+    whole_number,
+    written_table,
+)
 from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.sequences import Line, Point, Segment, Step, Stretch
+from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement
 from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
 from cdc_contracts.registry.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE
 
@@ -37,14 +44,21 @@ def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
     table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         tally.readable[table] += 1
+    if table is not None and judged.control is not None and judged.control.ddl_text:
+        text = judged.control.ddl_text[:MOST_CHARACTERS]
+        tally.statements.append(Statement(*source, offset, None, table, text))
     for finding in judged.verdict.findings:
         tally.add_finding(finding, table, _once(finding, judged, Moment(*source, offset, None)))
     facts = facts_of_one(judged)
     if facts is not None and version is not None and judged.reading is not None:
         point, contract = Point(offset, None), version.reference
-        ops = {show_code(facts.code): 1} if facts.code is not None else {}
+        ops = {facts.code: 1} if facts.code is not None else {}
         count_facts(tally, facts, source, Stretch(1, point, point, {contract: 1}, ops))
         count_exercise(tally, facts, 1)
+        if facts.written is not None:
+            written = written_table(facts, facts.written, source)
+            for row in judged.reading.rows(facts.written.source) or ():
+                tally.course.writing.add_row(written, row, Stretch(1, point, point, {contract: 1}, ops))
         if facts.track is not None:
             told = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if told is None else Step(point, told, facts.half, contract)
@@ -57,7 +71,7 @@ def _once(finding: Finding, judged: Judged, moment: Moment) -> FindingTally:
     version = judged.verdict.version
     return FindingTally(
         finding.severity, Counter({finding.expected: 1}), Counter({finding.observed: 1}),
-        Counter({show_code(judged.code): 1} if judged.code is not None else {}),
+        Counter({show_known(judged.code, version): 1} if judged.code is not None and version is not None else {}),
         Counter({version.reference: 1} if version else {}),
         {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
     )  # fmt: skip

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdc_contracts.registry.codes import show_known
+from cdc_contracts.registry.disclosure import disclosure_of
 from cdc_contracts.registry.explanations import tell_members
 from cdc_contracts.registry.forms import BrokenValue, Flag, Number, describe_shape
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Place, Side
-from cdc_contracts.registry.pointers import ABSENT, join_pointer
+from cdc_contracts.registry.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.reading import Reading, Row
 from cdc_contracts.registry.redaction import redact_statement
 from cdc_contracts.registry.reference import ReferenceJudge, TypedColumns
@@ -87,7 +89,7 @@ def take_apart(judge: ReferenceJudge, message: dict[str, Any], table: str | None
     images = list(_rows(judge, reading, show))
     return Anatomy(
         op=reading.op,
-        code=None if reading.code is None else show_code(reading.code),
+        code=None if reading.code is None else show_known(reading.code, judge.version),
         table=table,
         parts=tuple(parts[:MOST_MEMBERS]),
         images=tuple(images[:MOST_ROWS]),
@@ -127,6 +129,11 @@ class _Envelope:
 
     def __init__(self, judge: ReferenceJudge, reading: Reading, show: _Show) -> None:
         self._judge, self._reading, self._show = judge, reading, show
+        self._disclosure = disclosure_of(judge.version)
+        self._columns = {
+            name for at in reading.meaning.images.pointers() for row in reading.rows(at) or () for name in row
+        }
+        self._columns |= set(reading.types or ())
         self._facts = dict(self._read_facts())
         self._told = {member.at: member.meaning for member in tell_members(judge.version.schema)}
         self._whole = {pointer for pointer in reading.meaning.images.pointers() if pointer}
@@ -163,9 +170,16 @@ class _Envelope:
 
     def _part(self, at: str, value: Any) -> Part:
         fact, reads, clear = self._facts.get(at, (None, None, False))
+        clear = clear and self._may_show(at, value)
         known = fact is not None or at in self._told or at in self._whole
         shown = self._show.wire(value, clear=clear)
         return Part(at, kind_of(value), shown, fact, reads, self._told.get(at, ""), known)
+
+    def _may_show(self, at: str, value: Any, *, listed: bool = False) -> bool:
+        """Say whether the place of a member takes its value; lists and objects are told by their size."""
+        if not isinstance(value, str | Number):
+            return True
+        return self._disclosure.takes(split_pointer(at), value, self._columns.__contains__, listed=listed)
 
     def _read_facts(self) -> Iterator[tuple[str, tuple[str, str | None, bool]]]:
         """Yield for each place what it tells, what is read from it, and whether that may be shown as it is."""
@@ -188,7 +202,7 @@ class _Envelope:
         ]
         for fact, place, reads in named:
             if place is not None and place.at is not None:
-                told = "nothing" if reads is None else show_code(reads) or "no moment that can be told"
+                told = "nothing" if reads is None else self._reads(place.at, reads) or "no moment that can be told"
                 yield place.at, (fact, told, bool(reads))
         for fact, place in (
             ("checkpoint", envelope.checkpoint),
@@ -201,6 +215,14 @@ class _Envelope:
             yield envelope.primary_key_values.at, ("values of the primary key", None, False)
         yield from self._statement()
         yield from self._blocks()
+
+    def _reads(self, at: str, reads: str) -> str:
+        """Return what is read of a member as it may be shown."""
+        value = self._reading.at(at)
+        listed = isinstance(value, list)
+        told = all(self._may_show(at, item, listed=listed) for item in (value if listed else [value]))
+        clear = self._show.values or told
+        return show_code(reads) if clear else describe_shape(reads)
 
     def _statement(self) -> Iterator[tuple[str, tuple[str, str | None, bool]]]:
         ddl = self._reading.meaning.ddl

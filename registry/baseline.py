@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from cdc_contracts.registry.causes import fingerprints_of
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import INCONCLUSIVE
 from cdc_contracts.registry.thresholds import split_words, verdict_of
@@ -51,6 +52,9 @@ def render_baseline(report: Mapping[str, Any]) -> str:
     """Return the findings of a report as a baseline."""
     keys = ("fingerprint", "class", "rule", "path", "table")
     known = {one["fingerprint"]: {key: one[key] for key in keys} for one in report["findings"]}
+    for finding in report["findings"]:
+        for one in finding.get("columns", ()):
+            known[one["fingerprint"]] = {key: {**finding, **one}[key] for key in keys}
     found = sorted(known.values(), key=_order)
     document = {"baseline_version": BASELINE_VERSION, "findings": found}
     return json.dumps(document, indent=2) + "\n"
@@ -61,7 +65,7 @@ def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, 
 
     The ledger stays as it is: what was quarantined was quarantined, known or not.
     """
-    findings = [one for one in report["findings"] if one["fingerprint"] not in baseline.fingerprints]
+    findings = [one for one in report["findings"] if not baseline.fingerprints.issuperset(fingerprints_of(one))]
     known = len(report["findings"]) - len(findings)
     told = judge_again(report, findings, ",".join(report.get("fail_on") or _DEFAULT_FAIL_ON))
     return {**told, "baseline": {"file": baseline.file, "known": known}}
@@ -74,6 +78,7 @@ def judge_again(report: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]
         ((one["class"], one["severity"]) for one in findings),
         valued=ledger["read"] - ledger["tombstone"] - ledger.get("excluded", 0),
         ambiguous=_is_ambiguous(findings) or _is_open(report),
+        unproven=bool(report.get("unproven")),
         fail_on=fail_on,
     )
     return {**report, "verdict": verdict, "fail_on": split_words(fail_on), "findings": list(findings)}
@@ -89,6 +94,12 @@ def _is_open(report: Mapping[str, Any]) -> bool:
     So it is where the contract was found out from a sample, and records of the range prove another version.
     """
     if report["verdict"] == INCONCLUSIVE and not _is_ambiguous(report["findings"]):
+        return True
+    if any(
+        not stretch["proven"] and stretch["links"] > line["torn"] and stretch["contract"] != report["contract"]
+        for line in report.get("chains") or () if not line["doubtful"] and report["contract"] in line["links"]
+        for stretch in line["stretches"]
+    ):  # fmt: skip
         return True
     detection = report.get("detection") or {}
     subject, version = detection.get("subject"), detection.get("version")

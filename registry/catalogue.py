@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.patterns import refuse_endless_patterns
 from cdc_contracts.registry.references import Reference, is_release_or_date, parse_reference, release_order
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SUBJECTS = "subjects"
 TABLES = "tables"
 _BESIDE = (SUBJECTS, TABLES)
 """Folders beside those of systems: schemas that are no contracts, and table contracts."""
+_SCHEMA = "message.schema.json"
 _MAX_BASES = 16
 
 
@@ -69,9 +71,18 @@ class Version:
         return meaning
 
     @cached_property
+    def written_schema(self) -> Any:
+        """The JSON Schema of a message as it is written: the version's own file, else that of its base."""
+        return self._inherited_json(_SCHEMA)
+
+    @cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of a message: the version's own file, else that of its base."""
-        schema: dict[str, Any] = self._inherited_json("message.schema.json")
+        """The JSON Schema of a message.
+
+        Raises ContractError where it holds a pattern that messages cannot be matched with in linear time.
+        """
+        refuse_endless_patterns(self.written_schema, where=str(self.file(_SCHEMA)))
+        schema: dict[str, Any] = self.written_schema
         return schema
 
     @cached_property

@@ -37,9 +37,19 @@ def combine_reports(reports: Sequence[Report]) -> dict[str, Any]:
         "findings_other": _others(reports),
         "versions_seen": _sum(report["versions_seen"] for report in reports),
         "versions_undecided": sum(report["versions_undecided"] for report in reports),
+        "unproven": [one for report in reports for one in report.get("unproven", ())],
+        "chains": _joined(reports, lambda report: report.get("chains", ())),
+        "chains_left_out": sum(report.get("chains_left_out", 0) for report in reports),
         "timeline": _joined(reports, lambda report: report["timeline"]),
         "switches": _joined(reports, lambda report: report["switches"]),
+        **_ranges(reports),
     }
+
+
+def _ranges(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return the ranges that declare versions, where some part of the run was judged by them."""
+    ranges = [one for report in reports for one in report.get("versions", ())]
+    return {"versions": ranges} if any("versions" in report for report in reports) else {}
 
 
 def _verdict(reports: Sequence[Report]) -> str:

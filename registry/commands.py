@@ -1,9 +1,9 @@
-"""The command that shows one record of a report again."""
+"""Commands that a report names: what shows one record again, what finds out the contract."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -12,14 +12,31 @@ _LINES: Final = (".jsonl", ".ndjson")
 _ROWS: Final = ".parquet"
 
 
-def why_command(source: Mapping[str, Any], topic: str, partition: int, offset: int, contract: str) -> str | None:
-    """Return the command that explains one record of a source; None where it cannot be read again by itself."""
+def why_command(source: Mapping[str, Any], topic: str, partition: int, offset: int, contract: str | None) -> str | None:
+    """Return the command that explains one record of a source; None where it cannot be read again by itself.
+
+    A record that no contract was found for (its bytes are no message) is explained without one.
+    """
     words = None
     if source.get("kind") == "kafka":
         words = ["topic", topic, "-b", str(source.get("bootstrap", "")), *_at(partition, offset)]
     elif source.get("kind") == "file":
         words = _in_file([str(path) for path in source.get("paths", ())], topic, partition, offset)
-    return None if words is None else shlex.join([_PROGRAM, "why", *words, "--contract", contract])
+    return (
+        None
+        if words is None
+        else shlex.join([_PROGRAM, "why", *words, *(["--contract", contract] if contract else [])])
+    )
+
+
+def detect_command(source: Mapping[str, Any], topics: Iterable[str]) -> str | None:
+    """Return the command that finds out which contract a source speaks; None where it cannot be read again."""
+    words = None
+    if source.get("kind") == "kafka":
+        words = ["topic", *dict.fromkeys(topics), "-b", str(source.get("bootstrap", ""))]
+    elif source.get("kind") == "file":
+        words = [str(path) for path in source.get("paths", ())]
+    return None if not words or words == ["-"] else shlex.join([_PROGRAM, "detect", *words])
 
 
 def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[str] | None:

@@ -42,9 +42,9 @@ _JsonLoader.add_implicit_resolver(
 )
 
 
-def parse_values(text: str, where: str) -> dict[str, Any]:
+def parse_values(text: str, where: str, *, may_be_empty: bool = False) -> dict[str, Any]:
     """Return the mapping of JSON values that a YAML text holds. Raises ContractError as `parse_document` does."""
-    return parse_document(text, where, _JsonLoader)
+    return parse_document(text, where, _JsonLoader, may_be_empty=may_be_empty)
 
 
 def write_values(document: Mapping[str, Any]) -> str:
@@ -86,11 +86,15 @@ def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
 
     Raises ContractError where the file cannot be read or is no YAML mapping.
     """
+    return parse_document(read_text(path), str(path), may_be_empty=may_be_empty)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raises ContractError where it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(tell_unread(error), where=str(path)) from error
-    return parse_document(text, str(path), may_be_empty=may_be_empty)
 
 
 def tell_unread(error: OSError | UnicodeDecodeError) -> str:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
-from cdc_contracts.registry.commands import why_command
+from cdc_contracts.registry.commands import detect_command, why_command
+from cdc_contracts.registry.disclosure import known_members
 from cdc_contracts.registry.findings import CLASSES
 from cdc_contracts.registry.likeness import similar_names
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.pointers import follow, split_pointer
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reasons import explain_drift
-from cdc_contracts.registry.redaction import CUT, cut_text, known_members, redact_message, redact_statement
+from cdc_contracts.registry.redaction import CUT, cut_text, redact_message, redact_statement
+from cdc_contracts.registry.runs import Run
 from cdc_contracts.registry.statements import explaining_statement
-from cdc_contracts.registry.tally import Example, FindingKey, FindingTally, Moment, Tally
+from cdc_contracts.registry.tally import Example, FindingKey, FindingTally, Moment, Source, Tally
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.times import instant
+from cdc_contracts.registry.verdicts import AMBIGUOUS, LEFT_OPEN
 from cdc_contracts.registry.wire.transport import open_wire
 
 _MOST_OBSERVED: Final = 10
@@ -47,6 +50,8 @@ class Telling:
     declared: str
     source: Mapping[str, Any]
     show_values: bool = False
+    runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
+    ranged: bool = False
 
     def version(self, reference: str | None) -> Version | None:
         return None if reference is None else self.catalogue.version(reference)
@@ -84,7 +89,7 @@ def tell_drift(telling: Telling, key: FindingKey, finding: FindingTally, denomin
         "expected": " / ".join(sorted(finding.expected)),
         "observed": [text for text, _ in sorted(finding.observed.items(), key=_by_count)][:_MOST_OBSERVED],
         "document": _document(version),
-        "action": CLASSES[key.name].action,
+        "action": _action(telling, key, finding, version),
         "fingerprint": fingerprint(key),
         "contract": contract,
         "explanation": explain_drift(key.name, key.rule, finding.expected),
@@ -95,6 +100,12 @@ def tell_drift(telling: Telling, key: FindingKey, finding: FindingTally, denomin
         "example": _example(telling, finding.example),
         "reproduce": _reproduce(telling, finding, contract),
     }
+
+
+def column_of(telling: Telling, key: FindingKey, finding: FindingTally) -> str | None:
+    """Return the column that a finding is about, None where it is about no single one."""
+    contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
+    return _column(key, telling.version(contract))
 
 
 def fingerprint(key: FindingKey) -> str:
@@ -145,8 +156,9 @@ def _similar(
     if key.name == "unknown-table":
         return sorted({expected.partition(_NEAREST)[2] for expected in finding.expected} - {""})
     if key.name == "unknown-enum":
-        codes = sorted(finding.observed.items(), key=_by_count)
-        return similar_names(codes[0][0], _known_codes(finding, version))
+        sent = follow(message, split_pointer(key.path)) if message is not None else None
+        code = sent if isinstance(sent, str) else min(finding.observed.items(), key=_by_count)[0]
+        return similar_names(code, _known_codes(finding, version))
     if key.rule == "D09.columns-typed" and message is not None:
         types = set(Reading(version.meaning, dict(message), Terms()).types or ())
         row = beside[0] if isinstance(beside, list) and beside else beside
@@ -227,8 +239,31 @@ def _wire_text(version: Version | None, example: Example) -> bytes:
 
 def _reproduce(telling: Telling, finding: FindingTally, contract: str | None) -> str | None:
     first = min((extent.first for extent in finding.extents.values()), key=_place)
-    reference = contract if telling.declared == "auto" else telling.declared
-    return why_command(telling.source, *_place(first), reference) if reference is not None else None
+    reference = contract if telling.declared == "auto" or telling.ranged else telling.declared
+    return why_command(telling.source, *_place(first), reference)
+
+
+def _action(telling: Telling, key: FindingKey, finding: FindingTally, version: Version | None) -> str:
+    """Return what to do; where a topic changes versions, how each part of it is decoded by its own."""
+    if key.name != AMBIGUOUS:
+        return CLASSES[key.name].action
+    if key.rule == LEFT_OPEN:
+        return (
+            "Cover these offsets by a range of the versions file; `replay quarantine DIR --versions` decodes them then."
+        )
+    seen = {
+        run.version
+        for source in finding.extents
+        for run in telling.runs.get(source, ())
+        if version is not None and run.version.startswith(f"{version.subject}@")
+    }
+    write = detect_command(telling.source, [source.topic for source in finding.extents])
+    if len(seen) < 2 or write is None:  # noqa: PLR2004
+        return CLASSES[key.name].action
+    return (
+        f"The version changes in mid-stream: `{write} --write-versions versions.yaml` writes which holds where, and "
+        "`decode --versions versions.yaml` decodes each part by its own."
+    )
 
 
 def _document(version: Version | None) -> str | None:

@@ -15,6 +15,10 @@ A message that drifted is a finding, never an exception.
 
 from __future__ import annotations
 
+import errno
+from types import MappingProxyType
+from typing import Final
+
 
 class CdcContractsError(Exception):
     """A failure that a person has to see: what, where, how to mend it."""
@@ -73,3 +77,21 @@ class LedgerError(CdcContractsError):
     """The counts do not add up. This is a bug in cdc-contracts."""
 
     exit_code = 5
+
+
+_HINTS: Final = MappingProxyType({
+    errno.ENOSPC: "Make room there, or name another place.",
+    errno.EDQUOT: "Your share of that disk is used up: make room there, or name another place.",
+    errno.EFBIG: "A file may not be so large there: see to the limits (ulimit -f) and the file system.",
+    errno.EROFS: "That file system is read-only: name another place.",
+    errno.EACCES: "See to your rights there, or name another place.",
+    errno.EPERM: "See to your rights there, or name another place.",
+    errno.EMFILE: "Too many files are open at once: raise the limit (ulimit -n).",
+})  # fmt: skip
+
+
+def refused(error: OSError, where: str = "", *, what: str = "it cannot be written or read") -> UnavailableError:
+    """Return what a person is told where the system refuses a file: `where` is its name, else the error has it."""
+    name = where or (error.filename if isinstance(error.filename, str) else "")
+    mend = _HINTS.get(error.errno or 0, "See to the disk, its space and your rights there.")
+    return UnavailableError(f"{what}: {error.strerror or error}", where=name, mend=mend)

@@ -14,6 +14,8 @@ _AROUND: Final = 8
 _PLAIN: Final = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _FIRST_HIGH: Final = 0x80
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_CLOSED_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+"""As depth is measured: what stands in a text without an end counts."""
 _CONSTANTS = re.compile(rb"-?(?:NaN|Infinity)")
 _SURROGATES = re.compile(
     r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -114,7 +116,7 @@ def _not_json(value: bytes) -> tuple[int | None, str]:
 
 def _too_deep(value: bytes) -> tuple[int | None, str]:
     depth = 0
-    for at, byte in enumerate(_STRINGS.sub(lambda found: b" " * len(found[0]), value)):
+    for at, byte in enumerate(_CLOSED_STRINGS.sub(lambda found: b" " * len(found[0]), value)):
         depth += (byte in b"[{") - (byte in b"]}")
         if depth > MAX_DEPTH:
             return at, f"the {MAX_DEPTH + 1}st bracket that is open at once"

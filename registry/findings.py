@@ -33,7 +33,7 @@ _CLASSES = (
         "D01", "malformed", ERROR,
         "The value is not one JSON text (or one record of the Avro schema): broken encoding, trailing data, "
         "NaN, a lone surrogate, nesting deeper than 128, no object at the top.",
-        "Find the producer or converter that writes these bytes; the quarantine holds them whole.",
+        "Find the producer or converter that writes these bytes; `decode` keeps them whole in its quarantine.",
         '{"type":"INSERT"}', '{"type":"INSERT"} trailing',
     ),
     DriftClass(
@@ -94,7 +94,8 @@ _CLASSES = (
     ),
     DriftClass(
         "D11", "table-schema", WARNING,
-        "The columns of a table change in mid-stream, or are not those that its table contract lists.",
+        "The columns of a table change in mid-stream, or are not what its table contract says: which there are, which "
+        "of them are the key, and which are never NULL.",
         "Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
         "every message of a table has the same columns", "a column appears in mid-stream",
     ),
@@ -127,7 +128,7 @@ _CLASSES = (
     DriftClass(
         "D16", "ambiguous", ERROR,
         "The message fits several versions that read it differently; decoding it would be a guess.",
-        "Declare the version with --contract SUBJECT@N.",
+        "Declare the version with --contract SUBJECT@N, or that of each part of a topic with --versions FILE.",
         "an UPDATE judged as dts/canal@2", "the same UPDATE judged as dts/canal",
     ),
 )  # fmt: skip
@@ -182,6 +183,11 @@ class Severities:
         level = own or CLASSES[name].severity
         raised = self.raised.get(name)
         return raised if raised is not None and SEVERITIES.index(raised) < SEVERITIES.index(level) else level
+
+
+def heaviest(*severities: str) -> str:
+    """Return the severity that weighs most."""
+    return min(severities, key=SEVERITIES.index)
 
 
 def rule_id(name: str, cause: str | None = None) -> str:

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import split_pointer
 
 ROW_OPS = ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after")
@@ -34,6 +36,14 @@ SOURCE_MODES = ("mysql", "oracle")
 def _kind(text: str) -> str:
     """Return the kind of a source database as it compares: DB2 LUW is DB2_LUW (E18), ob_mysql is OB_MYSQL (E39)."""
     return text.upper().replace(" ", "_")
+
+
+def _matched_in_linear_time(pattern: str) -> str:
+    try:
+        compile_pattern(pattern)
+    except ContractError as error:
+        raise ValueError(error.what) from None
+    return pattern
 
 
 def _pointer(text: str) -> str:
@@ -129,6 +139,16 @@ class Envelope(Document):
     primary_key: Place | None = None
     primary_key_values: Place | None = None
     source_kind: Place | None = None
+
+    @property
+    def times(self) -> tuple[Place, ...]:
+        """Where moments are told. A checkpoint without a form is a position, whatever it counts."""
+        told = (
+            self.event_time,
+            self.process_time,
+            self.checkpoint if self.checkpoint and self.checkpoint.form else None,
+        )
+        return tuple(place for place in told if place is not None and place.at is not None)
 
 
 class Side(Document):
@@ -378,7 +398,7 @@ class Meaning(Document):
     rules: tuple[Rule, ...]
     notes: tuple[Literal["event-time-whole-seconds", "schema-block-matches-image"], ...] = ()
     enums: dict[str, tuple[str, ...]] = {}
-    patterns: dict[str, str] = {}
+    patterns: dict[str, Annotated[str, AfterValidator(_matched_in_linear_time)]] = {}
     discriminators: tuple[Test, ...]
     claim: Literal["on-declaration-or-key"] | None = None
     version_evidence: tuple[Evidence, ...] = ()

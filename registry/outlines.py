@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.model import Test
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.schemas import compile_pattern
 from cdc_contracts.registry.violations import SchemaJudge
 
 _OMITTED: Final = object()
@@ -179,8 +178,8 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 def _matching_text(pattern: str | None) -> str:
     if pattern is None:
         return ""
-    matches: re.Pattern[str] = compile_pattern(pattern)
-    return next((text for text in _TEXTS if matches.search(text)), "")
+    finds = compile_pattern(pattern)
+    return next((text for text in _TEXTS if finds(text)), "")
 
 
 def _joined(parts: list[Any]) -> list[Any]:

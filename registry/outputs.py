@@ -32,6 +32,7 @@ CHANGES_SCHEMA: Final = pa.schema([
     pa.field("column_types", _IMAGE),
     pa.field("types_from", pa.string(), nullable=False),
     pa.field("invalid", pa.list_(pa.string()), nullable=False),
+    pa.field("invalid_values", pa.list_(pa.string())),
     pa.field("event_time", _INSTANT),
     pa.field("event_time_text", pa.string()),
     pa.field("process_time", _INSTANT),
@@ -44,6 +45,10 @@ CHANGES_SCHEMA: Final = pa.schema([
     pa.field("kafka_timestamp", _INSTANT),
     pa.field("kafka_key", pa.binary()),
 ])  # fmt: skip
+"""`invalid` names the columns kept as text in either image, `invalid_values` each value: `before.NAME`, `after.NAME`.
+
+`invalid_values` is null in files of releases that did not tell the images apart.
+"""
 
 CONTROL_SCHEMA: Final = pa.schema([
     pa.field("contract", pa.string(), nullable=False),

@@ -8,6 +8,7 @@ from typing import Final
 from cdc_contracts.registry.findings import CLASSES
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.rulebook import CROSS_FIELD, find_rule
+from cdc_contracts.registry.verdicts import LEFT_OPEN
 
 _CAUSES: Final = {
     "D01.utf8": "The bytes are not UTF-8: another character set, or something that is no text at all.",
@@ -24,11 +25,17 @@ _CAUSES: Final = {
     "D01.avro": "The bytes are no record of the schema, or bytes are left after it.",
     "D01.not-judged": "This program failed on the message: please report it.",
     "D03.images": "The row stands where the other version has it; read by this one, before and after change places.",
+    "D07.time-unit": "Read in the unit that the contract names, the moment lies in another age (as 1970), or in none.",
+    "D07.no-such-time": "The table contract declares a date or time, and the calendar has none such. It stays as sent.",
     "D08.op": "What such a message does to a row is not known, so it is not read.",
     "D08.source-type": "How values of that type are written is not known, so they are not read.",
     "D11.new-column": "Rows have a column that they did not have, or that the table contract does not list.",
     "D11.lost-column": "Rows lack a column that they had, or that the table contract lists.",
     "D11.column-type": "A column has another source type than it had, or than the table contract lists.",
+    "D11.dropped-column": "A statement in the topic dropped the column, and rows behind it still have it.",
+    "D11.column-form": "The values of a column are written otherwise than they were, and the messages tell no type.",
+    "D11.not-null": "The table contract says that the column is never NULL, and it is.",
+    "D11.primary-key": "The key of the rows is not the one that the table contract names.",
     "D12.goes-back": "A record stands behind one with a higher position: something was sent again, or by two senders.",
     "D12.repeats": "A record has the position of the one before it: it was sent twice, or two changes share a number.",
     "D14.digits": "Written out it would have more than 4,096 characters.",
@@ -36,10 +43,15 @@ _CAUSES: Final = {
     "D14.scale": "The number has more digits after the point than the table contract declares for its column.",
     "D14.second-digits": "The time has more digits of a second than the table contract declares, and than tables keep.",
 }
+_LEFT_OPEN: Final = (
+    "No range of the versions file covers the place where the message stands, so it belongs to no version."
+)
 
 
 def explain_drift(name: str, rule: str, expected: Iterable[str]) -> str:
     """Say what a finding means: what its class says, then its rule or the value form that was wanted."""
+    if rule == LEFT_OPEN:
+        return _LEFT_OPEN
     says = [CLASSES[name].says]
     if name == CROSS_FIELD:
         says.append(find_rule(rule).says)

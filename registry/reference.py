@@ -6,7 +6,7 @@ and the value forms judge the rest. The fast path (`frames`, `columns`) has to a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -14,8 +14,9 @@ from typing import Any, Final
 from cdc_contracts.registry.canonical.bounds import CAUSES, bound_of
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change, Control, Image
+from cdc_contracts.registry.codes import show_known
 from cdc_contracts.registry.discriminators import all_hold
-from cdc_contracts.registry.findings import INFO, WARNING, Finding, rule_id
+from cdc_contracts.registry.findings import INFO, WARNING, Finding, heaviest, rule_id
 from cdc_contracts.registry.forms import (
     FIRST_RECORD,
     FORMS,
@@ -31,11 +32,13 @@ from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Side
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.promises import NO_SUCH_TIME, NOT_NULL, ZERO_DATE, broken_promises, expects_time, is_null
 from cdc_contracts.registry.reading import Reading, Row, column_path
 from cdc_contracts.registry.rules import NOTES, RULES, Breach, RuleView, complete_rows
 from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.times import TIME_UNIT, unit_observed, unit_of_form
 from cdc_contracts.registry.verdicts import Opinion
 from cdc_contracts.registry.violations import SchemaJudge, Violation
 from cdc_contracts.registry.wire.transport import Wire, open_wire
@@ -43,6 +46,7 @@ from cdc_contracts.registry.zones import parse_zone
 
 _JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean"}
 _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
+_NO_TEXTS: Final = frozenset({"true", "false", "None"})
 _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type-change", "enum": "unknown-enum"}
 
 
@@ -114,26 +118,30 @@ class ReferenceJudge:
         view = RuleView(reading, columns.mapping)
         breaches: list[Finding] = []
         breaches += self._unknown_codes(reading)
+        breaches += self._judge_times(reading)
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
             rules = self.meaning.rules if reading.holds_rows else self._rules_without_rows()
             for name in rules:
-                breaches += (self._cross_field(name, breach) for breach in RULES[name](view))
+                breaches += (self._cross_field(name, breach) for breach in RULES[name].check(view))
             for name in self.meaning.notes:
-                breaches += (self._cross_field(name, breach) for breach in NOTES[name](view))
+                breaches += (self._cross_field(name, breach) for breach in NOTES[name].check(view))
             if reading.holds_rows:
                 breaches += self._judge_values(reading, columns)
+                breaches += self._judge_promises(reading, columns)
         misplaced = {finding.path for finding in breaches if finding.rule == "D09.image-present-for-op"}
+        recounted = {finding.path for finding in breaches if finding.rule == rule_id("value-form", TIME_UNIT)}
         shape = [
-            self._shape_finding(violation)
+            found
             for violation in self._schema.violations(message)
             if violation.path not in misplaced
+            and not ((found := self._shape_finding(violation)).name == "value-form" and found.path in recounted)
         ]
-        findings = {(finding.rule, finding.path): finding for finding in [*shape, *breaches]}
+        findings = _one_each([*breaches[::-1], *shape])
         opinion = Opinion(
             version=self.version,
-            findings=tuple(sorted(findings.values(), key=lambda finding: finding.order)),
+            findings=tuple(sorted(findings, key=lambda finding: finding.order)),
             holds_rows=reading.holds_rows,
             placed_at=self._placed_at(reading),
             forms=self._forms(reading, columns),
@@ -194,13 +202,12 @@ class ReferenceJudge:
             for pointer in (reading.source(side), side.over)
             if pointer is not None
         }
-        seen: set[tuple[str, str]] = set()
-        for pointer in sources:
-            for row in reading.rows(pointer) or ():
-                for finding in self._judge_row(reading, pointer, row, columns):
-                    if (finding.rule, finding.path) not in seen:
-                        seen.add((finding.rule, finding.path))
-                        yield finding
+        yield from _one_each(
+            finding
+            for pointer in sources
+            for row in reading.rows(pointer) or ()
+            for finding in self._judge_row(reading, pointer, row, columns)
+        )
         yield from self._unknown_types(reading, columns)
 
     def _judge_row(self, reading: Reading, pointer: str, row: Row, columns: TypedColumns) -> Iterator[Finding]:
@@ -208,6 +215,9 @@ class ReferenceJudge:
             name: value for name, value in row.items() if columns.origin != "message" or name in (columns.types or {})
         }
         for name, value in typed.items():
+            if is_null(columns.table, name, value):
+                path = column_path(reading, pointer, name)
+                yield self._finding("table-schema", NOT_NULL, path, "a value", "NULL")
             form = self.form_of(columns, name, value)
             if form is None or value is None:
                 continue
@@ -239,6 +249,9 @@ class ReferenceJudge:
         elif flag == Flag.BROKEN or (refused and flag not in (Flag.INVALID, Flag.NOTED)):
             own = WARNING if self.lenient(form) else None
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), own)
+        elif flag == Flag.INVALID and declared is not None and (expected_time := expects_time(form)) is not None:
+            own = INFO if text is not None and text.startswith(ZERO_DATE) else WARNING
+            yield self._finding("value-form", NO_SUCH_TIME, path, expected_time, describe_shape(value), own)
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
         if text is not None and declared is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):
@@ -251,18 +264,32 @@ class ReferenceJudge:
             rule, observed = CAUSES[misfit]
             yield self._finding("precision", rule, path, show_code(declared), observed)
 
+    def _judge_promises(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+        if columns.table is not None:
+            for one in broken_promises(reading, columns.table):
+                yield self._finding("table-schema", one.rule, one.path, one.expected, one.observed)
+
+    def _judge_times(self, reading: Reading) -> Iterator[Finding]:
+        """Moments that are counted in another unit: read as documented they would lie in another age."""
+        for place in self.meaning.envelope.times:
+            observed = unit_observed(reading.place(place), place)
+            if observed is not None and place.at is not None:
+                own = WARNING if place == self.meaning.envelope.checkpoint else None  # no row is read by it
+                expected = f"{unit_of_form(place)} since 1970"
+                yield self._finding("value-form", TIME_UNIT, place.at, expected, observed, own)
+
     def _unknown_types(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         parts = split_pointer(reading.types_at[0]) if reading.types_at else ()
         for name, source_type in (columns.types or {}).items():
             if self._form_of_type(columns.mapping, source_type) is None:
                 expected = f"a type of {columns.mapping.name}"
                 path = join_pointer(*parts, name)
-                yield self._finding("unknown-enum", "source-type", path, expected, show_code(source_type))
+                yield self._finding("unknown-enum", "source-type", path, expected, self._show(source_type))
 
     def _unknown_op(self, reading: Reading) -> Iterator[Finding]:
         if reading.code is not None:
             at = self.meaning.envelope.op.at
-            yield self._finding("unknown-enum", "op", at, self._ops(), show_code(reading.code))
+            yield self._finding("unknown-enum", "op", at, self._ops(), self._show(reading.code))
 
     def _unknown_codes(self, reading: Reading) -> Iterator[Finding]:
         """Codes that are read all the same (E73), and members with a list of codes of their own."""
@@ -274,14 +301,15 @@ class ReferenceJudge:
             value = reading.at(pointer)
             if isinstance(value, str) and value not in codes:
                 name = split_pointer(pointer)[-1]
-                yield self._finding("unknown-enum", name, pointer, "one of " + ", ".join(codes), show_code(value))
+                yield self._finding("unknown-enum", name, pointer, "one of " + ", ".join(codes), self._show(value))
 
     def _shape_finding(self, violation: Violation) -> Finding:
         name = _CAUSES.get(violation.cause, "value-form")
+        observed = self._show(violation.observed) if name == "unknown-enum" else violation.observed
         if name == "unknown-enum" and violation.path == self.meaning.envelope.op.at:
-            return self._finding(name, "op", violation.path, self._ops(), violation.observed)
+            return self._finding(name, "op", violation.path, self._ops(), observed)
         cause = {"unknown-enum": "enum", "value-form": violation.cause}.get(name)
-        return self._finding(name, cause, violation.path, violation.expected, violation.observed)
+        return self._finding(name, cause, violation.path, violation.expected, observed)
 
     def _cross_field(self, rule: str, breach: Breach) -> Finding:
         return self._finding("cross-field", rule, breach.path, breach.expected, breach.observed, breach.severity)
@@ -291,6 +319,10 @@ class ReferenceJudge:
     ) -> Finding:
         severity = self.terms.severities.of(name, own)
         return Finding(rule_id(name, cause), name, severity, path, expected, observed)
+
+    def _show(self, code: str) -> str:
+        """Return a code that is refused as far as it may be shown; the names of what is no text are no secret."""
+        return code if code in _NO_TEXTS else show_known(code, self.version)
 
     def _ops(self) -> str:
         return "one of " + ", ".join(self.meaning.ops)
@@ -349,6 +381,10 @@ class ReferenceJudge:
                 column_types=columns.types,
                 types_from=columns.origin,
                 invalid=sorted(old_invalid | new_invalid),
+                invalid_values=[
+                    *(f"before.{name}" for name in sorted(old_invalid)),
+                    *(f"after.{name}" for name in sorted(new_invalid)),
+                ],
                 event_time=event.micros,
                 process_time=process.micros,
                 event_time_text=event.text,
@@ -411,6 +447,16 @@ def control_of(reading: Reading) -> Control:
         position=reading.position,
         transaction=reading.transaction,
     )
+
+
+def _one_each(findings: Iterable[Finding]) -> list[Finding]:
+    """Return one finding for each rule and path: the heaviest, of equal ones the first."""
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        known = found.setdefault((finding.rule, finding.path), finding)
+        if known.severity != heaviest(known.severity, finding.severity):
+            found[finding.rule, finding.path] = finding
+    return list(found.values())
 
 
 @lru_cache(256)

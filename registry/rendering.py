@@ -21,10 +21,10 @@ from cdc_contracts.registry.families import family_of, fit_family
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Form, Number
 from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.outlines import Filled, Literal, complete_message, write_json
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.relations import relation_of_index, relation_of_row
-from cdc_contracts.registry.schemas import compile_pattern
 from cdc_contracts.registry.terms import Terms
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -194,7 +194,7 @@ class Renderer:
         """Return the position as the version asks for it: where that is not a number alone, with the time behind it."""
         place, text = self.meaning.envelope.position, event.position or ""
         pattern = self.meaning.patterns.get((place.at if place else "") or "")
-        if pattern is None or compile_pattern(pattern).search(text):
+        if pattern is None or compile_pattern(pattern)(text):
             return text
         return f"{text}@{(event.event_time or 0) // 1_000_000}"
 

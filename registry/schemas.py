@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 
 from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.patterns import compile_pattern
 
 KEYWORDS: Final = frozenset({
     "type", "properties", "required", "additionalProperties", "$schema", "$id", "title", "description", "items",
@@ -29,13 +29,6 @@ _DEFINITION: Final = re.compile(r"#/\$defs/([^/~%]+)\Z")
 Check = Callable[[Any], bool]
 _Checks = Mapping[type, Check]
 """What a schema takes: by the type of a parsed value, what else has to hold. A type that is not there is refused."""
-
-
-@cache
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a JSON Schema pattern as ECMAScript means it: digits are ASCII and `$` is the very end."""
-    ends = re.sub(r"(?<!\\)((?:\\\\)*)\$", r"\1\\Z", pattern)
-    return re.compile(ends, re.ASCII)
 
 
 def is_integer(value: Any) -> bool:
@@ -191,15 +184,10 @@ def _take_codes(codes: Sequence[Any]) -> Check:
     return check
 
 
-def _match(pattern: str) -> Check:
-    search = compile_pattern(pattern).search
-    return lambda text: search(text) is not None
-
-
 _ASKED: Final[Mapping[str, Callable[[Any], tuple[type, Check]]]] = {
     "enum": lambda codes: (object, _take_codes(codes)),
     "const": lambda code: (object, _take_codes([code])),
-    "pattern": lambda pattern: (str, _match(pattern)),
+    "pattern": lambda pattern: (str, compile_pattern(pattern)),
     "minimum": lambda least: (Number, lambda number: number >= least),
     "minItems": lambda least: (list, lambda rows: len(rows) >= least),
     "maxItems": lambda most: (list, lambda rows: len(rows) <= most),

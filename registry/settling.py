@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.exercise import unexercised
-from cdc_contracts.registry.findings import CLASSES, rule_id
+from cdc_contracts.registry.findings import CLASSES, INFO, rule_id
+from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.promises import PRIMARY_KEY
+from cdc_contracts.registry.refutations import Refutation
+from cdc_contracts.registry.scope import AUTO
 from cdc_contracts.registry.sequences import GOES_BACK, REPEATS, Stretch
+from cdc_contracts.registry.statements import Statement, altered_table, dropped_columns, named_in
+from cdc_contracts.registry.table_drift import DROPPED_COLUMN, LOST_COLUMN
 from cdc_contracts.registry.tally import Extent, FindingKey, FindingTally, Moment, Source, Tally
 from cdc_contracts.registry.trails import Start, Trail
+from cdc_contracts.registry.writing_turns import told_turns
 
+COLUMN_FORM: Final = "column-form"
+_OF_CHAINS: Final = "key-chain"
+"""The trail of records that key chains prove: no op that a message could say."""
 _WORDS_OF_ORDER: Final = {
     GOES_BACK: ("not below the one before", "below the one before"),
     REPEATS: ("above the one before", "the same as the one before"),
@@ -29,23 +42,61 @@ class _Found(NamedTuple):
     observed: str
     stretch: Stretch
     trails: dict[str, Trail]
+    severity: str | None = None
 
 
-def settle(tally: Tally, catalogue: Catalogue) -> None:
-    """Add the findings of a course to those of single messages. Doing it again changes nothing."""
+def settle(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged: bool = False) -> None:
+    """Add the findings of a course to those of single messages. Doing it again changes nothing.
+
+    `declared` is the contract of the run: what the evidence of many messages proves may stand against it. `ranged`
+    where each range is judged by its own version, so that a switch is what was declared.
+    """
     course = tally.course
     valued = sum(counts.valued for counts in tally.partitions.values())
     found: dict[FindingKey, FindingTally] = {}
-    for one in (*_order(course), *_tables(course), *_controls(course, valued)):
-        found.setdefault(one.key, _empty(course, one.key)).merge(_as_tally(course, one))
+    writing = _writing(course, catalogue, declared, ranged=ranged)
+    for one in (*_order(course), *_tables(tally), *_dropped(tally), *writing, *_controls(course, valued)):
+        found.setdefault(one.key, _empty(course, one)).merge(_as_tally(course, one))
     for key, reference, expected, observed in _unexercised(course, catalogue):
-        told = found[key] = _empty(course, key)
+        told = found[key] = FindingTally(_severity(course, key))
         told.expected[expected], told.observed[observed], told.contracts[reference] = 0, 0, 0
         told.extents = _whole_range(tally)
     for key, drift in found.items():
         tally.told += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
-    tally.dropped |= course.shapes.cut
+    tally.dropped |= course.shapes.cut | course.writing.cut
+
+
+def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refutation]) -> Tally:
+    """Return a tally in which the records that key chains prove to be of another version than the declared are found.
+
+    They join those that prove it by themselves: the images of both stand where the other version has them.
+    """
+    found = dict(tally.findings)
+    told = 0
+    for refutation in refutations:
+        for one in _swapped(refutation, catalogue) if refutation.stretch.proven else ():
+            known = found.get(one.key)
+            found[one.key] = _empty(tally.course, one) if known is None else deepcopy(known)
+            found[one.key].merge(_as_tally(tally.course, one))
+            told += one.stretch.count
+    return replace(tally, findings=found, told=tally.told + told)
+
+
+def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
+    """Yield by table the records of a stretch whose images another version has in the place of each other."""
+    line, stretch, judged = refutation.line, refutation.stretch, refutation.contract
+    version = catalogue.version(stretch.contract)
+    sides = version.meaning.images.of("update")
+    path = sides.after.at if sides is not None and sides.after is not None else ""
+    code = next((code for code, op in version.meaning.ops.items() if op == "update"), "update")
+    for share in stretch.tables:
+        count = min(share.records, share.last.offset - share.first.offset + 1)
+        told = Stretch(count, share.first, share.last, {judged: count}, {code: count})
+        trail = Trail(count, share.last.offset, -1, [Start(*share.first, count)] if refutation.goes_on else [])
+        key = FindingKey("other-version", rule_id("other-version", "images"), path, share.table)
+        source = Source(line.topic, line.partition)
+        yield _Found(key, source, judged, version.reference, told, {_OF_CHAINS: trail})
 
 
 def _order(course: Course) -> Iterator[_Found]:
@@ -54,14 +105,92 @@ def _order(course: Course) -> Iterator[_Found]:
         yield _Found(key, Source(line.topic, line.partition), *_WORDS_OF_ORDER[cause], stretch, {})
 
 
-def _tables(course: Course) -> Iterator[_Found]:
-    for breach in course.shapes.breaches():
+def _tables(tally: Tally) -> Iterator[_Found]:
+    """Yield the columns that are not as expected; that a key lacks one is told of each record."""
+    for breach in tally.course.shapes.breaches():
         group, stretch, clean = breach.group, breach.stretch, breach.clean
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, group.table)
+        if breach.cause == LOST_COLUMN and key._replace(rule=rule_id("table-schema", PRIMARY_KEY)) in tally.findings:
+            continue
         starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
         trail = Trail(stretch.count, stretch.last.offset, clean, starts)
         source, rows = Source(group.topic, group.partition), f"{group.subject} {group.kind}"
         yield _Found(key, source, breach.expected, breach.observed, stretch, {rows: trail})
+
+
+def _dropped(tally: Tally) -> Iterator[_Found]:
+    """Yield the columns that rows still have behind the statement of their partition that dropped them."""
+    shapes = tally.course.shapes
+    for statement in tally.statements:
+        gone, table = dropped_columns(statement), altered_table(statement)
+        for group in shapes.seen if gone else ():
+            own = (group.table or "").rpartition(".")[2].casefold()
+            if group[:2] != statement[:2] or own != table:
+                continue
+            for shape in shapes.seen[group]:
+                for name in [name for name, _ in shape if name.casefold() in gone]:
+                    again = _added_again(tally.statements, statement, table, name)
+                    for part in _behind(shapes.parts(group, shape), statement.offset):
+                        if part.first.offset < again:
+                            key = FindingKey(
+                                "table-schema", rule_id("table-schema", DROPPED_COLUMN), group.at + join_pointer(name),
+                                group.table,
+                            )  # fmt: skip
+                            trail = Trail(part.count, part.last.offset, -1, [Start(*part.first, part.count)])
+                            rows = f"{group.subject} {group.kind}"
+                            yield _Found(
+                                key, Source(*group[:2]), "no such column: a statement dropped it", "the column", part,
+                                {rows: trail},
+                            )  # fmt: skip
+
+
+def _behind(parts: Iterable[Stretch], offset: int) -> Iterator[Stretch]:
+    """Yield what of rows lies behind a statement; of rows on both sides of one met late only the last surely does."""
+    for part in parts:
+        if part.first.offset > offset:
+            yield part
+        elif part.last.offset > offset:
+            yield Stretch(1, part.last, part.last, dict.fromkeys(part.contracts, 1))
+
+
+def _added_again(statements: Iterable[Statement], dropped: Statement, table: str, name: str) -> float:
+    """Return the offset of the next statement on a table that adds a column which another dropped."""
+    later = [
+        one.offset
+        for one in statements
+        if one[:2] == dropped[:2] and one.offset > dropped.offset and altered_table(one) == table
+        and name.casefold() in named_in(one.text) - dropped_columns(one)
+    ]  # fmt: skip
+    return min(later, default=math.inf)
+
+
+def _writing(course: Course, catalogue: Catalogue, declared: str, *, ranged: bool) -> Iterator[_Found]:
+    """Yield the columns that are written otherwise in mid-stream.
+
+    Where that is a switch of versions, what one declared version does not write is of another version. Else it is how
+    the table is told that changes: nothing, where a table contract tells the types, but that both ways were seen.
+    """
+    for turn, switch in told_turns(course.writing, catalogue):
+        rows, stretch, clean = turn.rows, turn.stretch, turn.clean
+        path, source = rows.at + join_pointer(turn.name), Source(rows.topic, rows.partition)
+        expected, observed, severity = (
+            str(turn.before),
+            str(turn.after),
+            INFO if rows.typed or (ranged and switch) else None,
+        )
+        key = FindingKey("table-schema", rule_id("table-schema", COLUMN_FORM), path, rows.table)
+        if switch is not None:
+            expected = f"{switch.was}, as {switch.before.reference} writes {switch.source_type}"
+            observed = f"{switch.now}, as {switch.after.reference} writes {switch.source_type}"
+            if declared in (switch.before.reference, switch.after.reference):
+                key = FindingKey("other-version", rule_id("other-version", "value-form"), path, rows.table)
+                severity = None
+            if declared == switch.after.reference:
+                expected, observed, stretch, clean = observed, expected, turn.was, stretch.last.offset
+        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
+        trail = Trail(stretch.count, stretch.last.offset, clean, starts)
+        written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
+        yield _Found(key, source, expected, observed, stretch, {written: trail}, severity)
 
 
 def _controls(course: Course, valued: int) -> Iterator[_Found]:
@@ -94,12 +223,16 @@ def _whole_range(tally: Tally) -> dict[Source, Extent]:
 def _as_tally(course: Course, one: _Found) -> FindingTally:
     stretch, total = one.stretch, one.stretch.count
     first, last = Moment(*one.source, *stretch.first), Moment(*one.source, *stretch.last)
-    found = _empty(course, one.key)
+    found = _empty(course, one)
     found.expected[one.expected] = found.observed[one.observed] = total
     found.ops, found.contracts = Counter(stretch.ops), Counter(stretch.contracts)
     found.extents = {one.source: Extent(total, first, last, one.trails)}
     return found
 
 
-def _empty(course: Course, key: FindingKey) -> FindingTally:
-    return FindingTally(course.severities.get(key.name, CLASSES[key.name].severity))
+def _empty(course: Course, one: _Found) -> FindingTally:
+    return FindingTally(one.severity or _severity(course, one.key))
+
+
+def _severity(course: Course, key: FindingKey) -> str:
+    return course.severities.get(key.name, CLASSES[key.name].severity)

@@ -14,6 +14,14 @@ _AFTER: Final = 100
 _LATER: Final = 60_000_000
 """The same between partitions, in microseconds."""
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*+'?", re.DOTALL)
+_NAME: Final = r'(?:`[^`]+`|"[^"]+"|[\w$#]+)'
+_ALTERS: Final = re.compile(rf"\s*ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?({_NAME}(?:\s*\.\s*{_NAME})*)", re.IGNORECASE)
+_DROPS: Final = re.compile(rf"\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?({_NAME})", re.IGNORECASE)
+_DROPS_SEVERAL: Final = re.compile(r"\bDROP\s*\(([^()]*)\)", re.IGNORECASE)
+_NO_COLUMNS: Final = frozenset({
+    "index", "key", "constraint", "foreign", "check", "partition", "subpartition", "primary", "unique", "default",
+    "column", "if", "supplemental",
+})  # fmt: skip
 _IDENTIFIER: Final = re.compile(r'`([^`]+)`|"([^"]+)"|([\w$#]+)')
 
 
@@ -50,15 +58,32 @@ def explaining_statement(
     return min(ranked)[1] if ranked else None
 
 
+def dropped_columns(statement: Statement) -> frozenset[str]:
+    """Return the columns that a statement drops from its table, in lower case."""
+    text = _QUOTED.sub(" ", statement.text)
+    if not _ALTERS.match(text):
+        return frozenset()
+    found = [name for group in _DROPS_SEVERAL.findall(text) for name in _IDENTIFIER.findall(group)]
+    found += [name for drop in _DROPS.findall(text) for name in _IDENTIFIER.findall(drop)[:1]]
+    return frozenset(next(filter(None, one)).casefold() for one in found) - _NO_COLUMNS
+
+
+def altered_table(statement: Statement) -> str:
+    """Return the table that a statement alters, without its database, in lower case; nothing where it names none."""
+    found = _ALTERS.match(_QUOTED.sub(" ", statement.text))
+    parts = _IDENTIFIER.findall(found[1]) if found else []
+    return next(filter(None, parts[-1])).casefold() if parts else ""
+
+
 def _speaks_of(statement: Statement, table: str, column: str | None) -> bool:
-    named = _named_in(statement.text)
+    named = named_in(statement.text)
     whole, own = table.casefold(), table.rpartition(".")[2].casefold()
     about = own in named or (statement.table or "").casefold() in (own, whole)
     return about and (column is None or column.casefold() in named)
 
 
 @lru_cache(MOST_STATEMENTS)
-def _named_in(text: str) -> frozenset[str]:
+def named_in(text: str) -> frozenset[str]:
     """Return the words and quoted names of a statement, but for the texts in it."""
     found = _IDENTIFIER.findall(_QUOTED.sub(" ", text))
     return frozenset(next(filter(None, one)).casefold() for one in found)

@@ -9,8 +9,9 @@ had. Two producers that take turns are one finding.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -19,13 +20,16 @@ from cdc_contracts.registry.sequences import Stretch
 
 MOST_GROUPS: Final = 20_000
 MOST_SHAPES: Final = 64
+MOST_BREAKS: Final = 1_000
 
 NEW_COLUMN: Final = "new-column"
 LOST_COLUMN: Final = "lost-column"
+DROPPED_COLUMN: Final = "dropped-column"
 COLUMN_TYPE: Final = "column-type"
 _ABSENT: Final = "no such column"
 _PRESENT: Final = "the column"
 
+Place = tuple[str, int]
 Shape = tuple[tuple[str, str], ...]
 """The columns of a row by name, each with its source type; an empty text where the dialect tells none."""
 
@@ -70,15 +74,31 @@ class TableShapes:
 
     seen: dict[Group, dict[Shape, Stretch]] = field(default_factory=dict)
     cut: bool = False
+    breaks: dict[Place, list[int]] = field(default_factory=dict)
+    """The offsets of statements by topic and partition: rows are counted by what lies between."""
+    eras: dict[Group, dict[Shape, list[Stretch]]] = field(default_factory=dict)
+    """The rows of partitions that have such statements, in parts that no statement lies in."""
 
     def add(self, group: Group, shape: Shape, stretch: Stretch) -> None:
         """Count rows of a group."""
+        if group[:2] in self.breaks:
+            held = self.parts(group, shape) if shape in self.seen.get(group, {}) else []
+            self._part(group, shape, [*held, stretch.copy()])
         self._count(group, shape, stretch)
         self._bound(group)
+
+    def add_break(self, topic: str, partition: int, offset: int) -> None:
+        """Note a statement; rows of its batch are counted behind it, each by its side of it."""
+        self.breaks[topic, partition] = _first_of([*self.breaks.get((topic, partition), ()), offset])
+
+    def parts(self, group: Group, shape: Shape) -> list[Stretch]:
+        """Return the rows of a shape in parts, cut at the statements of their partition."""
+        return self.eras.get(group, {}).get(shape) or [self.seen[group][shape]]
 
     def merge(self, other: TableShapes) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
         self.cut |= other.cut
+        self._merge_eras(other)
         for group, shapes in other.seen.items():
             for shape, stretch in shapes.items():
                 self._count(group, shape, stretch)
@@ -100,6 +120,28 @@ class TableShapes:
             due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
 
+    def _merge_eras(self, other: TableShapes) -> None:
+        if not (self.breaks or other.breaks):
+            return
+        for place, offsets in other.breaks.items():
+            self.breaks[place] = _first_of([*self.breaks.get(place, ()), *offsets])
+        for group, shapes in other.seen.items():
+            for shape in shapes if group[:2] in self.breaks else ():
+                held = [side for side in (self, other) if shape in side.seen.get(group, {})]
+                self._part(group, shape, [one.copy() for side in held for one in side.parts(group, shape)])
+
+    def _part(self, group: Group, shape: Shape, found: Sequence[Stretch]) -> None:
+        """Join parts of a shape that no statement lies between."""
+        parts: list[Stretch] = []
+        breaks = self.breaks[group[:2]]
+        for one in sorted(found, key=lambda part: part.first.offset):
+            last = parts[-1].last.offset if parts else -1
+            if parts and bisect(breaks, last) == bisect(breaks, max(last, one.first.offset)):
+                parts[-1].add(one)
+            else:
+                parts.append(one)
+        self.eras.setdefault(group, {})[shape] = parts
+
     def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
         shapes = self.seen.setdefault(group, {})
         if shape in shapes:
@@ -120,7 +162,12 @@ class TableShapes:
         """Keep the first groups by name."""
         if len(self.seen) > MOST_GROUPS:
             self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
+            self.eras = {group: shapes for group, shapes in self.eras.items() if group in self.seen}
             self.cut = True
+
+
+def _first_of(offsets: Iterable[int]) -> list[int]:
+    return sorted(set(offsets))[:MOST_BREAKS]
 
 
 def _breaches_of(

@@ -11,9 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.chains import ChainEvidence, Chains, Line, Proof, Stretch
 from cdc_contracts.registry.course import Course
-from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.findings import Finding, heaviest
 from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
+from cdc_contracts.registry.sequences import Point
+from cdc_contracts.registry.stakes import RangeKey, Stake, merge_stakes
 from cdc_contracts.registry.statements import Statement, keep_first
 from cdc_contracts.registry.trails import Start, Trail, unbroken_series
 
@@ -93,7 +96,10 @@ class Extent:
 
 @dataclass
 class FindingTally:
-    """One finding over many records. `shapes` are those of the values where what is observed is their kind."""
+    """One finding over many records, as heavy as the heaviest of them.
+
+    `shapes` are those of the values where what is observed is their kind.
+    """
 
     severity: str
     expected: Counter[str] = field(default_factory=Counter)
@@ -109,6 +115,7 @@ class FindingTally:
         return sum(extent.count for extent in self.extents.values())
 
     def merge(self, other: FindingTally) -> None:
+        self.severity = heaviest(self.severity, other.severity)
         self.expected.update(other.expected)
         self.observed.update(other.observed)
         self.ops.update(other.ops)
@@ -169,7 +176,7 @@ class Tally:
 
     `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
     messages with a value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the
-    offsets from which on runs are not kept.
+    offsets from which on runs are not kept. `stakes` are there where ranges declare versions.
     """
 
     partitions: dict[Source, PartitionTally] = field(default_factory=dict)
@@ -186,6 +193,8 @@ class Tally:
     told: int = 0
     dropped: bool = False
     course: Course = field(default_factory=Course)
+    chains: Chains = field(default_factory=Chains)
+    stakes: dict[RangeKey, Stake] = field(default_factory=dict)
 
     def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
         """Count one finding over the records in `tally`."""
@@ -214,6 +223,9 @@ class Tally:
         self.told += other.told
         self.dropped |= other.dropped
         self.course.merge(other.course)
+        if other.chains:
+            self.chains.merge(other.chains)
+        merge_stakes(self.stakes, other.stakes)
         self._merge_runs(other)
         if other.statements:
             self.statements = keep_first([*self.statements, *other.statements])
@@ -232,7 +244,30 @@ class Tally:
             for run in runs
             if run.version != reference and run.version.partition("@")[0] == subject
         ]
+        others += [as_run(stretch) for _, stretch in self.speaks_against(reference) if stretch.proven]
         return others[0] if others and self.differing else None
+
+    def chain_evidence(self) -> list[ChainEvidence]:
+        """Return what the key chains of each partition come to, with the records that prove their version alone."""
+        proofs = {
+            line: [
+                Proof(reading, run.records, Point(run.first, run.first_timestamp), Point(run.last, run.last_timestamp))
+                for run in told_runs(self, Source(line.topic, line.partition))
+                for reading, versions in enumerate(self.chains.readings[line.subject])
+                if run.version in versions
+            ]
+            for line in self.chains.lines
+        }
+        return self.chains.evidence(proofs)
+
+    def speaks_against(self, reference: str) -> list[tuple[Line, Stretch]]:
+        """Return the stretches of each partition in which key chains speak against a version, proven or not."""
+        return [
+            (found.line, stretch)
+            for found in self.chain_evidence()
+            for stretch in found.against(reference)
+            if stretch.links
+        ]
 
     def bound(self) -> None:
         """Keep the first findings by class, rule, path and table; a run that met more says so.
@@ -311,6 +346,28 @@ class Tally:
 def told_runs(tally: Tally, source: Source) -> list[Run]:
     """Return the runs of a partition, no more than are kept however its records were cut."""
     return leave_out_open(tally.runs.get(source, ()))[:MOST_RUNS]
+
+
+def proven_runs(tally: Tally) -> dict[Source, list[Run]]:
+    """Return the runs of each partition, by records that prove their version and by key chains.
+
+    Where several subjects take turns, the stretches of one say nothing of where the others lie between its records.
+    """
+    runs = {source: told_runs(tally, source) for source in tally.runs}
+    for found in tally.chain_evidence():
+        stretches = [as_run(stretch) for stretch in found.proven()]
+        if stretches and any(found.links):
+            source = Source(found.line.topic, found.line.partition)
+            subjects = {run.version.partition("@")[0] for run in runs.get(source, ())}
+            if subjects <= {found.line.subject}:
+                runs[source] = stretches[:MOST_RUNS]
+    return runs
+
+
+def as_run(stretch: Stretch) -> Run:
+    """Return a stretch of key chains as a run of its version."""
+    first, last = stretch.first, stretch.last
+    return Run(stretch.contract, first.offset, last.offset, stretch.records, first.timestamp, last.timestamp)
 
 
 def _offset(moment: Moment) -> int:

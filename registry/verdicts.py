@@ -21,7 +21,9 @@ DRIFTED: Final = "drifted"
 
 QUARANTINED: Final = (UNREADABLE, AMBIGUOUS, OTHER_VERSION, OTHER_DIALECT, DRIFTED)
 _SHOWN_MEMBERS: Final = 12
-_MISPLACED: Final = rule_id("cross-field", "image-present-for-op")
+LEFT_OPEN: Final = rule_id("ambiguous", "left-open")
+"""The rule of what stands where no range of a versions file declares a version."""
+_MISPLACED: Final = frozenset(rule_id("cross-field", rule) for rule in ("image-present-for-op", "old-keys-in-data"))
 
 
 Same = Callable[[Sequence[Version]], bool]
@@ -70,7 +72,8 @@ class Case:
     """Everything the outcome of a readable message depends on.
 
     `opinions` has one entry per version of the subject, lowest first; `same` tells whether some of the
-    versions that fit all give the same change; `preferred` is the version that other messages speak for.
+    versions that fit all give the same change; `preferred` is the version that other messages speak for. `left_open`
+    says that the message stands where no range of a versions file declares one.
     """
 
     subject: str
@@ -82,6 +85,7 @@ class Case:
     members: Sequence[str]
     required: Sequence[str]
     preferred: Version | None = None
+    left_open: bool = False
 
 
 def decide(case: Case) -> Verdict:
@@ -89,6 +93,12 @@ def decide(case: Case) -> Verdict:
     fits = [] if case.claimed_by else [opinion for opinion in case.opinions if not opinion.errors]
     versions = tuple(opinion.version for opinion in fits)
     declared = [opinion for opinion in fits if opinion.version in case.judged]
+    if fits and case.left_open:
+        fitting = ", ".join(version.reference for version in versions)
+        one = _finding(
+            "ambiguous", "left-open", "", "a range of the versions file", f"no range covers it; fits {fitting}"
+        )
+        return Verdict(AMBIGUOUS, versions[-1], (one,), versions)
     if declared:
         chosen = next((opinion for opinion in declared if opinion.version is case.preferred), None)
         best = chosen or declared[-1]
@@ -140,7 +150,7 @@ def _nearest(case: Case) -> Opinion:
 def _other_version(judged: Opinion, fitting: Opinion) -> tuple[Finding, ...]:
     """What tells the two versions apart: the placement of the images, else each column whose form differs."""
     errors = [finding for finding in judged.findings if finding.severity == ERROR]
-    if any(finding.rule == _MISPLACED for finding in errors):
+    if any(finding.rule in _MISPLACED for finding in errors):
         told = [_differs("images", fitting.placed_at, judged.version.reference, fitting.version.reference)]
     else:
         paths: dict[str, str] = {}

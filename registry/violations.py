@@ -17,8 +17,9 @@ from jsonschema.validators import extend
 
 from cdc_contracts.registry.forms import Number, describe_shape
 from cdc_contracts.registry.messages import kind_of
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import join_pointer
-from cdc_contracts.registry.schemas import Check, SchemaParts, compile_pattern, compile_schema, is_integer, show_code
+from cdc_contracts.registry.schemas import Check, SchemaParts, compile_schema, is_integer, show_code
 
 _CHECKED: Final = frozenset({"type", "enum", "const", "pattern", "minimum"})
 _PLAIN: Final = _CHECKED | {"title", "description"}
@@ -176,7 +177,7 @@ def _plainly_fits(validator: Any, value: Any, schema: Any) -> bool:
 
 
 def _pattern(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if isinstance(instance, str) and not compile_pattern(wanted).search(instance):
+    if isinstance(instance, str) and not compile_pattern(wanted)(instance):
         yield ValidationError("pattern")
 
 

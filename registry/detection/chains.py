@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.chains import Proof, prove
 from cdc_contracts.registry.changes import Change, Image
 from cdc_contracts.registry.detection.testimony import Place, Testimony
+from cdc_contracts.registry.sequences import Point
 
 _Table = tuple[str, str | None, str | None, str | None]
 _Row = tuple[_Table, tuple[str | None, ...]]
@@ -20,12 +22,14 @@ _PARTS: Final = 3
 class Link(NamedTuple):
     """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not.
 
-    `ends` count among the messages that the versions read differently.
+    `since` is the offset of the first of the two that is proven to be of the version that joins them. `ends` count
+    among the messages that the versions read differently.
     """
 
     whole: Version
     broken: Version
     place: Place
+    since: int
     ends: tuple[int, int]
 
 
@@ -35,6 +39,7 @@ class _Left(NamedTuple):
     image: Image
     moment: tuple[int, int]
     number: int
+    offset: int
 
 
 class KeyChains:
@@ -44,7 +49,8 @@ class KeyChains:
     Versions that place the images differently cannot both be right about that. Told backwards, or with changes left
     out, a row that goes round in circles would speak for the wrong one: so only neighbours are compared that nothing
     can lie between, the later one behind the earlier, and no row that is told in several partitions. And a version is
-    proven for all messages only where its links are found all over them.
+    proven for all messages only where its links are found all over them. What is found of a reading holds for every
+    contract that reads the row so, whatever its subject.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -55,6 +61,7 @@ class KeyChains:
         self._scattered: set[_Table] = set()
         self._links: dict[_Table, list[Link]] = defaultdict(list)
         self._torn: set[_Table] = set()
+        self._readers: set[Version] = set()
         self._open = 0
 
     def follow(self, testimony: Testimony) -> None:
@@ -65,6 +72,10 @@ class KeyChains:
         if any(testimony.fits[version].control for version in readings):
             self._left[place[:2]].clear()  # a DDL may change what the images of a table hold
         self._open += len(readings) > 1 and len({str(changes) for changes in readings.values()}) > 1
+        rows = {len(changes) for changes in readings.values()}
+        for version, judgement in testimony.fits.items():
+            if version not in readings and {len(judgement.changes)} == rows:
+                readings[version] = judgement.changes
         for changes in zip(*readings.values(), strict=False):
             self._link(place, dict(zip(readings, changes, strict=True)))
 
@@ -89,11 +100,30 @@ class KeyChains:
         proven = {_PARTS * end // self._open for link in self.links for end in link.ends}
         return "but only in some part of what was read" if len(proven) < _PARTS else None
 
+    def turns(self) -> list[tuple[Version, Place, Place]]:
+        """Return which versions are proven one after the other, from where to where; nothing where it is but one."""
+        pairs: dict[tuple[str, int], list[Link]] = defaultdict(list)
+        for link in self.links:
+            if {link.whole, link.broken} <= {*self._versions}:
+                pairs[link.place[:2]].append(link)
+        told = []
+        for source, links in pairs.items():
+            proofs = [
+                Proof(self._versions.index(one.whole), 1, Point(one.since, None), Point(one.place.offset, None))
+                for one in links
+            ]
+            told += [
+                (self._versions[proof.reading], Place(*source, proof.first.offset), Place(*source, proof.last.offset))
+                for proof in prove(proofs)
+            ]
+        return told if len({version for version, _, _ in told}) > 1 else []
+
     def _link(self, place: Place, readings: Mapping[Version, Change]) -> None:
         left = self._left[place[:2]]
+        own = {version: change for version, change in readings.items() if version in self._versions}
         rows = {
             row
-            for change in readings.values()
+            for change in own.values()
             for image in (change.before, change.after)
             if (row := _row(place, change, image)) is not None
         }
@@ -105,20 +135,25 @@ class KeyChains:
         for row in rows:
             if self._partition_of.setdefault(row, place.partition) != place.partition:
                 self._scattered.add(row[0])
-            for version in self._versions:
+            for version in self._readers:
                 left.pop((version, row), None)
         if len(rows) != 1:  # a key that changes is a row of its own in each reading
             return
         (row,) = rows
-        if len(found) == len(self._versions) and all(one.moment < _moment(change) for one, change in found.values()):
-            ends = (next(one.number for one, _ in found.values()), self._open - 1)
+        self._readers |= readings.keys()
+        known = [found[version][0] for version in self._versions if version in found]
+        if len(known) == len(self._versions) and all(
+            one.moment < _moment(own[version]) for version, one in zip(self._versions, known, strict=True)
+        ):
+            ends = (known[0].number, self._open - 1)
+            since = place.offset if all(one.image == known[0].image for one in known) else known[0].offset
             whole = {version for version, (one, change) in found.items() if _joins(one.image, change.before or {})}
-            self._links[row[0]] += [Link(*pair, place, ends) for pair in _pairs(self._versions, whole)]
-            if not whole:
+            self._links[row[0]] += [Link(*pair, place, since, ends) for pair in _pairs([*found], whole)]
+            if not whole & own.keys():
                 self._torn.add(row[0])
         for version, change in readings.items():
             if change.after is not None:
-                left[version, row] = _Left(change.after, _moment(change), max(self._open - 1, 0))
+                left[version, row] = _Left(change.after, _moment(change), max(self._open - 1, 0), place.offset)
 
 
 def _pairs(versions: Sequence[Version], whole: set[Version]) -> Iterator[tuple[Version, Version]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.kernel.values import Values
 from cdc_contracts.registry.outputs import HEADERS_TYPE
+from cdc_contracts.registry.tally import Source
 
 MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -64,6 +65,17 @@ class Batch:
             return pa.nulls(len(self), kind)
         column = self.records.column(name)
         return column if column.type == kind else column.cast(kind)
+
+    def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.bool_]]]:
+        """Yield the partitions that some records lie in, and which of the records lie in each."""
+        if not len(numbers):
+            return
+        sources = self.source_of[numbers]
+        if len(self.sources) == 1 or len(numbers) == 1:
+            yield Source(*self.sources[int(sources[0])]), slice(None)
+            return
+        for place in np.unique(sources).tolist():
+            yield Source(*self.sources[place]), sources == place
 
     @cached_property
     def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.codes import show_known
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.kernel.chaining import Placing, follow_chains
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
-from cdc_contracts.registry.kernel.observations import observed_kinds, observed_shapes
+from cdc_contracts.registry.kernel.observations import observed_code, observed_kinds, observed_shapes
 from cdc_contracts.registry.kernel.watching import watch
 from cdc_contracts.registry.runs import Run, join_runs
-from cdc_contracts.registry.schemas import show_code
 from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement, keep_first
 from cdc_contracts.registry.tables import table_name
@@ -46,6 +48,8 @@ from cdc_contracts.registry.verdicts import (
 )
 
 Numbers = NDArray[np.int64]
+
+NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 
 MOST_BYTES: Final = 32 * 1024
 """So much of a value is kept as an example: more than is ever shown of it."""
@@ -76,6 +80,12 @@ class _Told:
             return ANY_OP
         return version.meaning.ops.get(self.op, ANY_OP)
 
+    @cached_property
+    def code(self) -> str | None:
+        """The code of the op as far as it may be shown."""
+        version = self.verdict.version
+        return None if version is None or self.op is None else show_known(self.op, version)
+
     @property
     def readable(self) -> bool:
         return self.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT)
@@ -100,32 +110,45 @@ class _Part:
         return int(self.offsets.max())
 
 
-def count(bench: Bench, batch: Batch, *, show_values: bool = False) -> Tally:
+def count(
+    bench: Bench, batch: Batch, *, show_values: bool = False, placings: Mapping[str, Placing] = NO_PLACINGS
+) -> Tally:
     """Return what a judged batch came to; what was observed of values is their shapes unless `show_values`."""
-    return count_parts([(batch, bench)], show_values=show_values)
+    return count_parts([(batch, bench)], show_values=show_values, placings=placings)
 
 
-def count_parts(judged: Iterable[tuple[Batch, Bench]], *, show_values: bool = False) -> Tally:
-    """Return what the parts of a batch came to, whose records may lie between each other."""
-    total, parts = Tally(), []
+def count_parts(
+    judged: Sequence[tuple[Batch, Bench]], *, show_values: bool = False, placings: Mapping[str, Placing] = NO_PLACINGS
+) -> Tally:
+    """Return what the parts of a batch came to, whose records may lie between each other.
+
+    `placings` has the subjects whose key chains are followed.
+    """
+    total, parts, versions = Tally(), list[_Part](), list[str]()
+    proven: list[tuple[Batch, Numbers]] = []
+    if placings:
+        total.chains = follow_chains(judged, placings)
     for batch, bench in judged:
-        tally, mine = _count_part(bench, batch, show_values=show_values)
+        tally, mine, proofs = _count_part(bench, batch, versions, show_values=show_values)
         total.merge(tally)
         parts += mine
+        proven.append((batch, proofs))
     _find_trails(total, parts)
+    _find_runs(total, proven, versions)
     return total
 
 
-def _count_part(bench: Bench, batch: Batch, *, show_values: bool) -> tuple[Tally, list[_Part]]:
-    """Return what one part came to but for its trails, and its records."""
+def _count_part(
+    bench: Bench, batch: Batch, versions: list[str], *, show_values: bool
+) -> tuple[Tally, list[_Part], Numbers]:
+    """Return what one part came to but for trails and runs, its records, and which of `versions` each proves, or -1."""
     told = [_told(ruling, batch, values=show_values) for ruling in bench.rulings]
-    told += [_told_alone(number, judged, batch) for number, judged in bench.alone]
+    told += [_told_alone(number, judged, batch, values=show_values) for number, judged in bench.alone]
     if bench.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
         told.append(_Told(nothing, np.array(bench.tombstones), None, None, 0, [], []))
     tally = Tally()
     proven = np.full(len(batch), -1, np.int64)
-    versions: list[str] = []
     parts: list[_Part] = []
     examples: dict[int, Example] = {}
     for one in told:
@@ -147,10 +170,10 @@ def _count_part(bench: Bench, batch: Batch, *, show_values: bool) -> tuple[Tally
         if verdict.findings:
             _add_findings(tally, one, mine, batch, examples)
         tally.statements += one.statements
+    _note_extents(tally, parts)
     tally.statements = keep_first(tally.statements)
-    _find_runs(tally, proven, versions, batch)
     watch(bench, batch, tally)
-    return tally, parts
+    return tally, parts, proven
 
 
 def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
@@ -175,13 +198,17 @@ def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
     return _Told(verdict, alike.numbers, table, reading.code, changes, shapes, kinds, statements)
 
 
-def _told_alone(number: int, judged: Judged, batch: Batch) -> _Told:
+def _told_alone(number: int, judged: Judged, batch: Batch, *, values: bool) -> _Told:
     verdict, control = judged.verdict, judged.control
     table = judged.table if _is_ours(verdict) else None
     nothing = [None] * len(verdict.findings)
+    shapes: list[list[str] | None] = list(nothing)
+    if values and judged.reading is not None:
+        codes = (observed_code(judged.reading, one) if one.name == "unknown-enum" else None for one in verdict.findings)
+        shapes = [None if code is None else [code] for code in codes]
     statements = _statement(batch, number, table, control.ddl_text) if control is not None else []
     return _Told(
-        verdict, np.array([number]), table, judged.code, len(judged.changes), nothing, nothing, statements
+        verdict, np.array([number]), table, judged.code, len(judged.changes), shapes, nothing, statements
     )  # fmt: skip
 
 
@@ -199,27 +226,31 @@ def _statement(batch: Batch, number: int, table: str | None, text: str | None) -
 def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> list[_Part]:
     """Count records by partition, and return them so."""
     parts = []
-    sources = batch.source_of[one.numbers]
-    for place in np.unique(sources).tolist():
-        source = Source(*batch.sources[place])
-        mine = one.numbers[sources == place]
+    for source, chosen in batch.by_source(one.numbers):
+        mine = one.numbers[chosen]
         total = len(mine)
         partition = tally.partitions.setdefault(source, PartitionTally())
         partition.read += total
         column = _LEDGER.get(one.verdict.outcome, "quarantined")
         setattr(partition, column, getattr(partition, column) + total)
-        if isinstance(one.changes, int):
-            partition.changes += one.changes * total
-        else:
-            partition.changes += int(one.changes[sources == place].sum())
-        part = _Part(one, source, mine, batch.offsets[mine], batch.timestamps[mine])
-        partition.merge(PartitionTally(first_offset=part.first, last_offset=part.last))
-        times = batch.timestamps[mine]
-        times = times[times != NO_TIMESTAMP]
-        if len(times):
-            partition.merge(PartitionTally(first_timestamp=int(times.min()), last_timestamp=int(times.max())))
-        parts.append(part)
+        partition.changes += one.changes * total if isinstance(one.changes, int) else int(one.changes[chosen].sum())
+        parts.append(_Part(one, source, mine, batch.offsets[mine], batch.timestamps[mine]))
     return parts
+
+
+def _note_extents(tally: Tally, parts: Sequence[_Part]) -> None:
+    """Note where each partition begins and ends, by offsets and by times."""
+    held: dict[Source, list[_Part]] = {}
+    for part in parts:
+        held.setdefault(part.source, []).append(part)
+    for source, mine in held.items():
+        offsets = np.concatenate([part.offsets for part in mine])
+        times = np.concatenate([part.times for part in mine])
+        times = times[times != NO_TIMESTAMP]
+        extent = PartitionTally(first_offset=int(offsets.min()), last_offset=int(offsets.max()))
+        if len(times):
+            extent.first_timestamp, extent.last_timestamp = int(times.min()), int(times.max())
+        tally.partitions[source].merge(extent)
 
 
 def _add_findings(tally: Tally, one: _Told, parts: Sequence[_Part], batch: Batch, examples: dict[int, Example]) -> None:
@@ -242,7 +273,7 @@ def _add_findings(tally: Tally, one: _Told, parts: Sequence[_Part], batch: Batch
             severity=finding.severity,
             expected=Counter({finding.expected: total}),
             observed=Counter({finding.observed: total} if shapes is None else shapes),
-            ops=Counter({show_code(one.op): total} if one.op is not None else {}),
+            ops=Counter({one.code: total} if one.code is not None else {}),
             contracts=Counter({one.verdict.version.reference: total} if one.verdict.version else {}),
             extents={source: Extent(held, first, last) for source, held, first, last in moments},
             shapes=kinds or Counter(),
@@ -306,22 +337,23 @@ def _time(timestamp: Any) -> int | None:
     return None if timestamp == NO_TIMESTAMP else int(timestamp)
 
 
-def _find_runs(tally: Tally, proven: Numbers, versions: list[str], batch: Batch) -> None:
+def _find_runs(tally: Tally, judged: Iterable[tuple[Batch, Numbers]], versions: Sequence[str]) -> None:
     """Note which versions follow each other in each partition, by records that prove theirs."""
-    if not versions:
-        return
-    for place, pair in enumerate(batch.sources):
-        numbers = np.flatnonzero((batch.source_of == place) & (proven >= 0))
-        if not len(numbers):
-            continue
-        offsets = batch.offsets[numbers]
+    held: dict[Source, list[tuple[Numbers, Numbers, Numbers]]] = {}
+    for batch, proven in judged if versions else ():
+        for place, pair in enumerate(batch.sources):
+            numbers = np.flatnonzero((batch.source_of == place) & (proven >= 0))
+            if len(numbers):
+                found = batch.offsets[numbers], proven[numbers], batch.timestamps[numbers]
+                held.setdefault(Source(*pair), []).append(found)
+    for source, parts in held.items():
+        offsets, codes, times = map(np.concatenate, zip(*parts, strict=True))
         if (np.diff(offsets) < 0).any():
             order = np.argsort(offsets, kind="stable")
-            numbers, offsets = numbers[order], offsets[order]
-        codes, times = proven[numbers], batch.timestamps[numbers]
+            offsets, codes, times = offsets[order], codes[order], times[order]
         starts = np.flatnonzero(np.append(True, np.diff(codes) != 0))
         ends = np.append(starts[1:], len(codes)) - 1
-        tally.runs[Source(*pair)] = join_runs(
+        tally.runs[source] = join_runs(
             Run(versions[codes[start]], int(offsets[start]), int(offsets[end]), end - start + 1,
                 _time(times[start]), _time(times[end]))
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)

@@ -6,7 +6,7 @@ no more than one of a single table. Rows come out in the order of the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.kernel.batches import Batch, read_headers
 from cdc_contracts.registry.kernel.images import SideTexts, sent_columns
 from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
+from cdc_contracts.registry.kernel.lanes import open_tokens
 from cdc_contracts.registry.kernel.observations import observed_shapes
 from cdc_contracts.registry.model import Place
 from cdc_contracts.registry.outputs import (
@@ -42,8 +43,8 @@ _PER_RULING: Final = (
     "types_from", "update_part",
 )  # fmt: skip
 _PER_ROW: Final = (
-    "before_complete", "after_complete", "changed", "invalid", "event_time", "event_time_text", "process_time",
-    "position", "transaction", "pair_id",
+    "before_complete", "after_complete", "changed", "invalid", "invalid_values", "event_time", "event_time_text",
+    "process_time", "position", "transaction", "pair_id",
 )  # fmt: skip
 
 
@@ -250,7 +251,9 @@ def _add_ruling(rows: _ChangeRows, ruling: Ruling) -> None:
     rows.after.add(after, total)
     rows.rows["before_complete"] += _complete(before, types, total)
     rows.rows["after_complete"] += _complete(after, types, total)
-    rows.rows["invalid"] += _invalid(before, after, total)
+    columns, values = _invalid(before, after, total)
+    rows.rows["invalid"] += columns
+    rows.rows["invalid_values"] += values
     sent = sent_columns(sides)
     rows.rows["changed"] += [None] * total if sent is None else _changed(shown.names, sent[1], sent[2])
     record = shown.records
@@ -277,14 +280,19 @@ def _complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -
     return complete
 
 
-def _invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> list[list[str]]:
-    found: list[list[str]] = [[] for _ in range(rows)]
-    for side in (before, after):
+def _invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Return per row the columns kept as text, and the values of each image that are."""
+    columns: list[list[str]] = [[] for _ in range(rows)]
+    values: list[list[str]] = [[] for _ in range(rows)]
+    for name, side in (("before", before), ("after", after)):
         if side is not None and side.invalid.any():
-            for row, column in zip(*np.nonzero(side.invalid), strict=True):
-                if side.names[column] not in found[row]:
-                    found[row].append(side.names[column])
-    return [sorted(names) if names else names for names in found]
+            order = sorted(range(len(side.names)), key=side.names.__getitem__)
+            for row, column in zip(*np.nonzero(side.invalid[:, order]), strict=True):
+                told = side.names[order[column]]
+                values[row].append(f"{name}.{told}")
+                if told not in columns[row]:
+                    columns[row].append(told)
+    return [sorted(names) if names else names for names in columns], values
 
 
 def _changed(names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]) -> list[list[str] | None]:
@@ -314,9 +322,9 @@ def _times(alike: Alike, place: Place | None, zone: Zone | None) -> tuple[Sequen
     if whole is not None:
         return whole, nothing
     known: dict[Any, EventTime] = {}
-    for value in values:
+    for value, parsed in zip(values, _as_parsed(values), strict=True):
         if value not in known:
-            known[value] = read_time(_as_parsed(value), place, zone)
+            known[value] = read_time(parsed, place, zone)
     times = [known[value] for value in values]
     return [time.micros for time in times], [time.text for time in times]
 
@@ -324,7 +332,7 @@ def _times(alike: Alike, place: Place | None, zone: Zone | None) -> tuple[Sequen
 def _sent(alike: Alike, place: Place | None) -> list[str | None]:
     if place is None:
         return [None] * len(alike.positions)
-    return [value if value is None else as_sent(_as_parsed(value), place) for value in alike.member(place.at) or ()]
+    return [as_sent(value, place) for value in _as_parsed(alike.member(place.at) or ())]
 
 
 def _pair_ids(alike: Alike, reading: Reading) -> list[str | None]:
@@ -343,8 +351,11 @@ def _pair_ids(alike: Alike, reading: Reading) -> list[str | None]:
     return [text or None for text in joined]
 
 
-def _as_parsed(value: Any) -> Any:
-    return Number(str(value)) if type(value) is int else value
+def _as_parsed(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield members as the strict parser makes them, whatever lane they came by."""
+    raw = iter(open_tokens([value for value in values if type(value) is bytes]))
+    for value in values:
+        yield next(raw) if type(value) is bytes else Number(str(value)) if type(value) is int else value
 
 
 def _spread(values: Sequence[Any], records: Places) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tables import table_name
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.tally import PartitionTally, Tally
 from cdc_contracts.registry.verdicts import OTHER_DIALECT, UNREADABLE, Verdict
 
 
@@ -47,7 +46,8 @@ def _table_of(ruling: Ruling) -> str | None:
 
 
 def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:
-    for source, mine in _by_source(numbers, batch):
+    for source, chosen in batch.by_source(numbers):
+        mine = numbers[chosen]
         offsets, times = batch.offsets[mine], batch.timestamps[mine]
         times = times[times != NO_TIMESTAMP]
         tally.partitions.setdefault(source, PartitionTally()).merge(
@@ -60,9 +60,3 @@ def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:
                 last_timestamp=int(times.max()) if len(times) else None,
             )
         )
-
-
-def _by_source(numbers: NDArray[np.int64], batch: Batch) -> Iterator[tuple[Source, NDArray[np.int64]]]:
-    sources = batch.source_of[numbers]
-    for place in np.unique(sources).tolist():
-        yield Source(*batch.sources[place]), numbers[sources == place]

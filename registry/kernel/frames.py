@@ -23,9 +23,10 @@ from cdc_contracts.registry.kernel.pools import KIND_NAMES, ColumnValues
 from cdc_contracts.registry.kernel.sheets import Rows, Sheet
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.model import Meaning
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.promises import ZERO_DATE
 from cdc_contracts.registry.reading import read_names
-from cdc_contracts.registry.schemas import compile_pattern
 
 Mark = tuple[Any, ...]
 Mask = NDArray[np.bool_]
@@ -88,11 +89,11 @@ def member_marks(sheet: Sheet, plan: Plan) -> list[tuple[Mark, Mask]]:
             broken = [_breaks(keyword, wanted, value) for value in values] if _suspect(keyword, wanted, values) else []
             if any(broken):
                 marks.append((("member", pointer, keyword, wanted), np.asarray(broken, np.bool_)))
-    if plan.whole_seconds_at is not None:
-        values = sheet.members.get(plan.whole_seconds_at, ())
+    for pointer in plan.whole_seconds_at:
+        values = sheet.members.get(pointer, ())
         uneven = [type(value) is int and value % 1000 != 0 for value in values]
         if any(uneven):
-            marks.append((("uneven", plan.whole_seconds_at), np.asarray(uneven, np.bool_)))
+            marks.append((("uneven", pointer), np.asarray(uneven, np.bool_)))
     return marks
 
 
@@ -132,6 +133,7 @@ def column_marks(
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         marks.append((("untyped", pointer, column.name), _records(sheet, rows, there)))
+    marks += _promise_marks(sheet, rows, index, values, uses)
     for use in uses:
         flags = values.chunks[use].flags
         if flags is None:
@@ -142,6 +144,28 @@ def column_marks(
             if flagged.any():
                 mark = ("value", pointer, column.name, use.form.name, int(flag))
                 marks.append((mark, _records(sheet, rows, flagged)))
+    return marks
+
+
+def _promise_marks(
+    sheet: Sheet, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
+) -> list[tuple[Mark, Mask]]:
+    """Mark the records in which a column is not what its table contract says of it besides its type."""
+    column, pointer = rows.image.columns[index], rows.image.pointer
+    marks: list[tuple[Mark, Mask]] = []
+    if column.never_null and values.valued is not None:
+        nulls = np.zeros(rows.total, np.bool_)
+        nulls[np.arange(rows.total) if values.held is None else values.held] = ~values.valued
+        marks.append((("null", pointer, column.name), _records(sheet, rows, nulls)))
+    for use in uses:
+        flags = values.chunks[use].flags if use.declared else None
+        if flags is None or not (invalid := flags == Flag.INVALID).any():
+            continue
+        zero = np.zeros(rows.total, np.bool_)
+        for row in np.flatnonzero(invalid).tolist():
+            zero[row] = str(values.tokens[row]).startswith(ZERO_DATE)
+        for says, mask in (("zero", invalid & zero), ("no-such-time", invalid & ~zero)):
+            marks.append(((says, pointer, column.name, use.form.name), _records(sheet, rows, mask)))
     return marks
 
 
@@ -277,7 +301,7 @@ def hint_marks(
     """Mark the records whose schema block does not describe the columns of their images."""
     hints = meaning.columns.hints
     blocks = sheet.members.get(f"{hints.at}/fields") if hints else None
-    if hints is None or blocks is None or not meaning.notes:
+    if hints is None or blocks is None:
         return []
     differs = np.zeros(len(sheet), np.bool_)
     for block in {block for block in blocks if isinstance(block, bytes)}:
@@ -333,6 +357,23 @@ def _records(sheet: Sheet, rows: Rows, flagged: Mask) -> Mask:
     return marked
 
 
+def plain_names(sheet: Sheet, plan: Plan, group: Group) -> dict[str, str]:
+    """Return the names of a group's table by pointer, as far as no rule can ask for more than how they are built."""
+    first = group.positions[0]
+    told = {pointer: sheet.members[pointer][first] for pointer in plan.plain_names if pointer in sheet.members}
+    return {pointer: name for pointer, name in told.items() if type(name) is str}
+
+
+def nameless(frame: tuple[Any, ...], plain: Mapping[str, str]) -> tuple[Any, ...]:
+    """Return a frame with how its plain names are built in the place of the names: the parts between their dots."""
+    *pointers, columns, told = frame
+    parts = [
+        ("name", *map(bool, plain[pointer].split("."))) if pointer in plain else part
+        for pointer, part in zip(pointers, told, strict=False)
+    ]
+    return (*pointers, columns, *parts, *told[len(pointers) :])
+
+
 def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
     parts = [_discrete(sheet, pointer, values, plan) for pointer, values in sheet.members.items()]
     parts += [_part_of(states) for states in sheet.states.values()]
@@ -367,7 +408,7 @@ def _discrete(sheet: Sheet, pointer: str, values: Sequence[Any], plan: Plan) -> 
         if set(map(type, values)) & _NUMBERS:  # 1 is True to a dictionary, but not to a contract
             values = [(type(value), str(value)) if type(value) in _NUMBERS else value for value in values]
         return _part_of(values)
-    if pointer == plan.ddl_text_at:
+    if pointer in plan.filled:
         return _part_of([
             bool(value) if type(value) is str else value if type(value) is Odd else type(value) for value in values
         ])  # fmt: skip
@@ -397,14 +438,13 @@ def _part_of(values: Sequence[Any]) -> _FramePart:
 def _suspect(keyword: str, wanted: Any, values: Sequence[Any]) -> bool:
     """Say quickly whether some value of a member may break a constraint."""
     if keyword == "minimum":
-        numbers = [value for value in values if type(value) is int]
-        return (bool(numbers) and min(numbers) < wanted) or len(numbers) < len(values)
+        return set(map(type, values)) != {int} or min(values) < wanted
     return True
 
 
 def _breaks(keyword: str, wanted: Any, value: Any) -> bool:
     if keyword == "pattern":
-        return type(value) is str and not compile_pattern(wanted).search(value)
+        return type(value) is str and not compile_pattern(wanted)(value)
     return not isinstance(value, str | bool | bytes | Odd | type(None)) and value is not ... and _below(value, wanted)
 
 

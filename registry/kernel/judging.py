@@ -37,6 +37,8 @@ from cdc_contracts.registry.kernel.frames import (
     hint_marks,
     key_marks,
     member_marks,
+    nameless,
+    plain_names,
     readers_of_marks,
     relation_marks,
     whole_records,
@@ -46,12 +48,15 @@ from cdc_contracts.registry.kernel.layouts import Column, FormUse, Plan, Shape, 
 from cdc_contracts.registry.kernel.parsing import Parser
 from cdc_contracts.registry.kernel.pools import Pools
 from cdc_contracts.registry.kernel.sheets import Sheet, column_of, lay_out
+from cdc_contracts.registry.kernel.time_units import unit_marks
 from cdc_contracts.registry.kernel.values import Values
+from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import Unreadable, kind_of
 from cdc_contracts.registry.model import Meaning
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
+from cdc_contracts.registry.rules import reads_of
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.verdicts import Case, Opinion, Verdict, decide, foreign
@@ -80,6 +85,10 @@ class Precedent:
     """What its records add to the course of a stream, by verdict: found when first asked for."""
     shapes: dict[int, SightedRow] = field(default_factory=dict, compare=False, repr=False)
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
+    like: Precedent | None = field(default=None, compare=False, repr=False)
+    """What was judged, where this one differs from it in the names of the table alone."""
+    plain: set[tuple[str, int, str]] = field(default_factory=set, compare=False, repr=False)
+    """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing."""
 
     @property
     def ours(self) -> bool:
@@ -92,6 +101,15 @@ class Precedent:
             claims and not opinion.errors and reading.meaning.claim is None
             for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
         )
+
+    def of_table(self, names: Mapping[str, Any]) -> Precedent:
+        """Return the same of messages that differ in the names of their table, which no rule looks at."""
+        message = self.readings[0].message
+        for pointer, name in names.items():
+            message = _with_member(message, split_pointer(pointer), name)
+        readings = tuple([Reading(reading.meaning, message, reading.terms) for reading in self.readings])
+        like = self.like or self
+        return Precedent(like.opinions, like.claims, readings, like.columns, like.facts, shapes=like.shapes, like=like)
 
     def fitting(self) -> tuple[Version, ...]:
         return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
@@ -191,7 +209,9 @@ class FastJudge:
         self._claims = Claims(scope, FastJudge)
         meanings = [judge.meaning for judge in self._judges]
         self._plan: Plan | None = make_plan(meanings, [judge.version.schema for judge in self._judges])
-        self._precedents: OrderedDict[Any, Precedent | None] = OrderedDict()
+        self._precedents: OrderedDict[Any, Precedent] = OrderedDict()
+        self._by_form: OrderedDict[Any, Precedent] = OrderedDict()
+        self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
         self._parser = (
             Parser(self._plan, scope.terms, self._make_columns, self._make_column) if self._plan is not None else None
         )
@@ -211,6 +231,8 @@ class FastJudge:
                 for claimed, claimed_by in _split_by_claim(part, claimants):
                     bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
         bench.alone = list(self._judge_alone(sorted(alone), values))
+        if not texts:
+            bench.alone = [(number, _without_differences(judged)) for number, judged in bench.alone]
         return bench
 
     def _judge_alone(self, numbers: Sequence[int], values: Values) -> Iterator[tuple[int, Judged]]:
@@ -269,7 +291,7 @@ class FastJudge:
             groups = group_records(sheet, self._plan, marks)
             alone += sheet.numbers[sorted(sheet.unfit)].tolist()
             for group in groups:
-                precedent = self._precedent(sheet, group, values)
+                precedent = self._precedent(sheet, group, values, self._plan)
                 if precedent is None:
                     alone += sheet.numbers[group.positions].tolist()
                 else:
@@ -292,15 +314,19 @@ class FastJudge:
         lane = lanes.join_lanes(wanted) if len(wanted) == len(uses) else lanes.WIDE
         if lane == lanes.FLOAT and self._compares_wire_text:
             lane = lanes.RAW
-        return Column(name, lane, uses)
+        return Column(name, lane, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
 
     def _make_column(self, shape: Shape, name: str, value: Any) -> Column:
         """Return a column that the shape's types do not name, as its first value shows it."""
         if not self._untyped:
             return Column(name, lanes.WIDE, (), typed=False)
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
-        reading = self._read_names(shape.key[-len(self._plan.names_at) :] if self._plan.names_at else ())  # type: ignore[union-attr]
-        uses = tuple(self._kind_use(kind, reading) for kind in _KIND_LANES)
+        names = shape.key[-len(self._plan.names_at) :] if self._plan and self._plan.names_at else ()
+        source = names[-1] if self._plan and self._plan.by_kind else None
+        mapping = self._judges[-1].mapping_for(source if isinstance(source, str) else None)
+        if mapping not in self._kind_uses:
+            self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_LANES)
+        uses = self._kind_uses[mapping]
         lane = _KIND_LANES[kind] if kind_of(value) not in ("array", "object") else lanes.WIDE
         return Column(name, lane, uses, typed=False, by_kind=True, sure=value is not None)
 
@@ -313,11 +339,11 @@ class FastJudge:
             return None
         form = FORMS[name]
         bound = None if declared is None else bound_of(declared, form.kind)
-        return FormUse(form, judge.context_of(form, self._table_of(names), mapping), judge.lenient(form), bound)
+        context = judge.context_of(form, self._table_of(names), mapping)
+        return FormUse(form, context, judge.lenient(form), bound, declared=declared is not None)
 
-    def _kind_use(self, kind: str, reading: Reading) -> FormUse:
+    def _kind_use(self, kind: str, mapping: ValueMapping) -> FormUse:
         judge = self._judges[-1]
-        mapping = judge.version.catalogue.mapping(reading.mapping_name)
         form = FORMS[mapping.form_of_kind(kind)]
         return FormUse(form, judge.context_of(form, None, mapping), lenient=False)
 
@@ -345,7 +371,11 @@ class FastJudge:
 
     @cached_property
     def _compares_wire_text(self) -> bool:
-        return any("primary-key-values-agree" in judge.meaning.rules for judge in self._judges)
+        return any(reads_of(judge.meaning).joined for judge in self._judges)
+
+    @cached_property
+    def _compares_blocks(self) -> bool:
+        return any(reads_of(judge.meaning).blocks for judge in self._judges)
 
     def _pool_columns(self, sheet: Sheet, pools: Pools) -> ColumnTable:
         columns: ColumnTable = {}
@@ -371,7 +401,7 @@ class FastJudge:
         return frozenset(index for index, judge in enumerate(self._judges) if judge.version in self.scope.judged)
 
     def _marks(self, sheet: Sheet, columns: ColumnTable, plan: Plan) -> list[tuple[Mark, Mask]]:
-        marks = [*member_marks(sheet, plan), *relation_marks(sheet, plan)]
+        marks = [*member_marks(sheet, plan), *relation_marks(sheet, plan), *unit_marks(sheet, plan.times)]
         readers: dict[Mark, Readers] = {}
         whole = {pointer: whole_records(sheet, rows) for pointer, rows in sheet.rows.items()}
         for (pointer, index), values in columns.items():
@@ -382,35 +412,49 @@ class FastJudge:
                 readers |= readers_of_marks(rows, index, own)
             marks += own
         marks += completion_marks(sheet, columns, plan, marks)
-        marks += hint_marks(sheet, columns, self._judges[-1].meaning)
+        if self._compares_blocks:
+            marks += hint_marks(sheet, columns, self._judges[-1].meaning)
         if self._compares_wire_text:
             marks += key_marks(sheet, columns, self._judges[-1].meaning)
         return marks if self._judged is None or not marks else fold_marks(marks, readers, self._judged)
 
     # --- verdicts
 
-    def _precedent(self, sheet: Sheet, group: Group, values: Values) -> Precedent | None:
-        key = (sheet.shape.serial, group.frame, group.marks)
+    def _precedent(self, sheet: Sheet, group: Group, values: Values, plan: Plan) -> Precedent | None:
+        family = sheet.layout.family
+        key = (family, group.frame, group.marks)
         if key in self._precedents:
             return self._precedents[key]
-        terms = self.scope.terms
+        plain = {} if self.scope.terms.tables else plain_names(sheet, plan, group)
+        form = (family, nameless(group.frame, plain), group.marks)
+        if plain and form in self._by_form:
+            found = self._by_form[form].of_table(plain)
+        else:
+            judged = self._judge_first(values[sheet.numbers[group.positions[0]]] or b"")
+            if judged is None:
+                return None
+            found = judged
+        for memory, name in ((self._precedents, key), (self._by_form, form)):
+            memory[name] = found
+            if len(memory) > _MOST_PRECEDENTS:
+                memory.popitem(last=False)
+        return found
+
+    def _judge_first(self, value: bytes) -> Precedent | None:
+        """Have the reference judge the first message of its kind; None where it is for the reference alone."""
         try:
-            value = values[sheet.numbers[group.positions[0]]] or b""
             message = self.scope.wire.parse(value)
         except Unreadable:
             return None
         judgements = self.scope.judgements(message)
-        readings = tuple(Reading(judge.meaning, message, terms) for judge in self._judges)
-        found = self._precedents[key] = Precedent(
+        readings = tuple(Reading(judge.meaning, message, self.scope.terms) for judge in self._judges)
+        return Precedent(
             opinions=tuple(judgement.opinion for judgement in judgements),
             claims=tuple(judge.claims(message) for judge in self._judges),
             readings=readings,
             columns=tuple(judge.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)),
             facts=tuple(_facts(judgement) for judgement in judgements),
         )
-        if len(self._precedents) > _MOST_PRECEDENTS:
-            self._precedents.popitem(last=False)
-        return found
 
     def _case(self, alike: Alike, differs: Differences, claimed_by: str | None) -> Case:
         message = alike.precedent.readings[0].message
@@ -445,6 +489,11 @@ class FastJudge:
         return split
 
 
+def _without_differences(judged: Judged) -> Judged:
+    """Return what is known of a record where nobody looked into what versions read differently."""
+    return replace(judged, verdict=replace(judged.verdict, differs=False)) if judged.verdict.differs else judged
+
+
 def _split_by_claim(alike: Alike, claimants: Mapping[int, str]) -> list[tuple[Alike, str | None]]:
     """Part the records by the other subjects that claim them; none can where our own marks are there."""
     if alike.precedent.ours or not claimants:
@@ -456,6 +505,12 @@ def _split_by_claim(alike: Alike, claimants: Mapping[int, str]) -> list[tuple[Al
     ]
 
 
+def _with_member(message: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return a message with another value in one place, sharing the rest."""
+    name, *below = path
+    return {**message, name: _with_member(message[name], below, value) if below else value}
+
+
 def _facts(judgement: Judgement) -> Any:
     """What a version reads from a message besides the images of its rows."""
     if not judgement.changes:
@@ -465,6 +520,7 @@ def _facts(judgement: Judgement) -> Any:
         "after": None,
         "changed": None,
         "invalid": [],
+        "invalid_values": [],
         "before_complete": None,
         "after_complete": None,
     }

@@ -13,12 +13,15 @@ import pyarrow as pa
 from cdc_contracts.registry.canonical.sightings import Sightings
 from cdc_contracts.registry.collection import put_off_collection
 from cdc_contracts.registry.kernel.batches import Batch, cut
+from cdc_contracts.registry.kernel.chaining import placings_of
 from cdc_contracts.registry.kernel.counting import count, count_parts
 from cdc_contracts.registry.kernel.emission import write_changes, write_control, write_quarantine
 from cdc_contracts.registry.kernel.exclusion import exclude
 from cdc_contracts.registry.kernel.judging import Bench, FastJudge
 from cdc_contracts.registry.kernel.opening import open_wrapped
+from cdc_contracts.registry.kernel.ranging import RangeFinder
 from cdc_contracts.registry.kernel.sighting import sight
+from cdc_contracts.registry.kernel.staking import count_stakes
 from cdc_contracts.registry.kernel.tongues import runs_of
 from cdc_contracts.registry.messages import EXPECTED
 from cdc_contracts.registry.scope import NOT_OF_SUBJECT, Judged, Scope
@@ -51,7 +54,10 @@ class Kernel:
         self.scope = scope
         self._judge = FastJudge(scope)
         self._beside = [Kernel(companion) for companion in scope.companions]
-        self._several = len(scope.judged) > 1
+        self._finder = RangeFinder(scope.ranges) if scope.ranges is not None else None
+        self._declared = {reference: Kernel(declared) for reference, declared in scope.declared_scopes.items()}
+        self._several = len(scope.judged) > 1 and not scope.left_open
+        self.placings = placings_of(scope)
 
     def audit(self, records: pa.RecordBatch) -> Tally:
         """Return what the records came to, in numbers."""
@@ -62,7 +68,7 @@ class Kernel:
                     batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
                     total.merge(count(failures, closed))
                 parts = []
-                for part, bench in self._benches(batch, texts=self._several):
+                for part, bench in self._parts(batch, texts=self._several):
                     if selection:
                         bench, excluded = exclude(bench, part, selection)  # noqa: PLW2901  the rest of it
                         total.merge(excluded)
@@ -74,7 +80,7 @@ class Kernel:
         """Yield what the records came to, in numbers and rows, in parts of bounded size."""
         for batch in cut(records):
             with put_off_collection():
-                parts = list(self._benches(batch, texts=True))
+                parts = list(self._parts(batch, texts=True))
                 changes, control, quarantine = _in_order(
                     [
                         (write_changes(bench, part), write_control(bench, part), write_quarantine(bench, part))
@@ -90,14 +96,25 @@ class Kernel:
     def benches(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, Bench]]:
         """Yield the parts of a record batch with everything that was judged of them."""
         for batch in cut(records):
-            yield from self._benches(batch, texts=True)
+            yield from self._parts(batch, texts=True)
 
     def _count(self, parts: Sequence[tuple[Batch, Bench]]) -> Tally:
         """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
-        total = count_parts(parts, show_values=self.scope.terms.show_values)
+        total = count_parts(parts, show_values=self.scope.terms.show_values, placings=self.placings)
         if self._beside:
             total.runs = runs_of(parts, self.scope)
+        if self._finder is not None:
+            total.stakes = count_stakes(parts, self._finder)
         return total
+
+    def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
+        """Judge a batch, each range of a versions file by the version that it declares."""
+        if self._finder is None:
+            yield from self._benches(batch, texts=texts)
+            return
+        for reference, part in self._finder.split(batch):
+            kernel = self if reference is None else self._declared[reference]
+            yield from kernel._benches(part, texts=texts)  # noqa: SLF001
 
     def _benches(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, Bench]]:
         """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.

@@ -17,10 +17,12 @@ from cdc_contracts.registry.canonical.bounds import Bound
 from cdc_contracts.registry.discriminators import pointers_of
 from cdc_contracts.registry.forms import Context, Form
 from cdc_contracts.registry.kernel import lanes
-from cdc_contracts.registry.model import ROW_OPS, Meaning
+from cdc_contracts.registry.model import ROW_OPS, Meaning, Place
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.reading import members_beside
+from cdc_contracts.registry.reads import join_reads
 from cdc_contracts.registry.relations import Relation, is_number, relations_of
+from cdc_contracts.registry.rules import reads_of
 
 TYPES_FIELD: Final = "types"
 _LANES_OF_TYPES: Final = {
@@ -38,13 +40,14 @@ _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "
 class FormUse:
     """A form as one version uses it; a lenient use keeps broken text as it was sent.
 
-    `bound` is what a table contract declares of a column, where it declares anything that a value may break.
+    `declared` where a table contract tells the type of the column, `bound` what of it a value may break.
     """
 
     form: Form
     context: Context
     lenient: bool
     bound: Bound | None = None
+    declared: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class Column:
 
     `typed` is False for a column that the message has no type for, `by_kind` True where that is how the dialect is:
     each value is then read by its JSON kind, and `by_kind` columns have the uses for text, number and boolean.
-    `sure` is False while only nulls were seen in a column that is read by kind.
+    `sure` is False while only nulls were seen in a column that is read by kind. `never_null` where a table contract
+    says so.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Column:
     typed: bool = True
     by_kind: bool = False
     sure: bool = True
+    never_null: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,12 +111,13 @@ Part = Leaf | Image | Nested
 class Layout:
     """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`.
 
-    `decode_lines` does so for many messages at once.
+    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns.
     """
 
     parts: tuple[Part, ...]
     decode: Any
     decode_lines: Any
+    family: int
 
     def leaves(self) -> Iterator[Leaf]:
         yield from _walk(self.parts, Leaf)
@@ -129,12 +135,12 @@ class Shape:
     """
 
     key: tuple[Any, ...]
-    serial: int
     columns: list[Column]
     strict: Layout | None = None
     loose: Layout | None = None
     built_for: int = -1
     refusals: int = 0
+    lessons: int = 0
     by_name: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -143,7 +149,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the versions of a subject have in common of the envelope, as far as parsing needs it."""
+    """What the versions of a subject have in common of the envelope, as far as parsing needs it.
+
+    `plain_names` are names of which a verdict can depend on no more than how they are built, but for table contracts.
+    """
 
     properties: Mapping[str, Any]
     images: tuple[str, ...]
@@ -158,18 +167,22 @@ class Plan:
     types_close: bytes
     type_members: tuple[str | None, str | None]
     names_at: tuple[str, ...]
+    plain_names: frozenset[str]
     by_kind: bool
     discrete: frozenset[str]
     constraints: Mapping[str, tuple[tuple[str, Any], ...]]
-    ddl_text_at: str | None
-    whole_seconds_at: str | None
+    filled: tuple[str, ...]
+    whole_seconds_at: tuple[str, ...]
+    times: tuple[Place, ...]
     relations: tuple[Relation, ...]
 
-    def build(self, shape: Shape, extras: Sequence[str], widened: frozenset[str], *, loose: bool) -> Layout:
+    def build(
+        self, shape: Shape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int
+    ) -> Layout:
         """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
         parts, struct = self._struct("", self.properties, shape, extras, widened, loose=loose)
         decoder = msgspec.json.Decoder(struct)
-        return Layout(parts, decoder.decode, decoder.decode_lines)
+        return Layout(parts, decoder.decode, decoder.decode_lines, family)
 
     def _struct(
         self, at: str, properties: Mapping[str, Any], shape: Shape, extras: Sequence[str], widened: frozenset[str],
@@ -224,7 +237,8 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties = _unite(properties, schema.get("properties", {}))
-    discrete = {at for meaning in meanings for at in _discrete(meaning)}
+    reads = join_reads(map(reads_of, meanings))
+    discrete = {*reads.values, *(at for meaning in meanings for at in _discrete(meaning))}
     constraints: dict[str, dict[tuple[str, Any], None]] = {}
     for schema in schemas:
         for pointer, keyword, value in _constraints(schema, ""):
@@ -232,11 +246,10 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
                 discrete.add(pointer)
             else:
                 constraints.setdefault(pointer, {})[keyword, value] = None
-    for meaning in meanings:
-        for pointer, pattern in meaning.patterns.items():
-            constraints.setdefault(pointer, {})["pattern", pattern] = None
+    for pointer, pattern in reads.patterns:
+        constraints.setdefault(pointer, {})["pattern", pattern] = None
     discrete |= {at for schema in schemas for at in _bounded_within(schema, "") if at not in images}
-    ddl = first.ddl
+    names = frozenset(at for meaning in meanings for at in _names_at(meaning))
     return Plan(
         properties=properties,
         images=images,
@@ -256,13 +269,16 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         types_close=b"}" if types == "none" else _CLOSE[types.reading],
         type_members=(None, None) if types == "none" else (types.name, types.type),
         names_at=_names_at(first),
+        plain_names=names - discrete if len({_names_read(meaning) for meaning in meanings}) == 1 else frozenset(),
         by_kind=first.values.kind_at is not None,
-        discrete=frozenset(discrete),
+        discrete=names | discrete,
         constraints={pointer: tuple(found) for pointer, found in constraints.items()},
-        ddl_text_at=ddl.text.at if ddl and ddl.text else None,
-        whole_seconds_at=_whole_seconds_at(meanings),
+        filled=tuple(dict.fromkeys((*reads.filled, *_statements(meanings)))),
+        whole_seconds_at=reads.seconds,
+        times=tuple(dict.fromkeys(place for meaning in meanings for place in meaning.envelope.times)),
         relations=tuple({
-            (relation.name, relation.places): relation for meaning in meanings for relation in relations_of(meaning)
+            (relation.name, relation.places): relation
+            for relation in (*reads.relations, *(one for meaning in meanings for one in relations_of(meaning)))
         }.values()),
     )  # fmt: skip
 
@@ -366,29 +382,33 @@ def _told_columns(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
         yield from _told_columns(branch.get("then", {}), pointer)
 
 
-def _whole_seconds_at(meanings: Sequence[Meaning]) -> str | None:
+def _statements(meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Where statements stand: a message is DDL or not whatever they say, and is counted by whether there is one."""
     for meaning in meanings:
-        time = meaning.envelope.event_time
-        if time is not None and "event-time-whole-seconds" in meaning.notes:
-            return time.at
-    return None
+        if meaning.ddl and meaning.ddl.text and meaning.ddl.text.at:
+            yield meaning.ddl.text.at
 
 
 def _names_at(meaning: Meaning) -> tuple[str, ...]:
     """Where a message says its table, and the kind of its source where that decides how values are read."""
-    envelope = meaning.envelope
-    places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
-    names = tuple(place.at for place in places if place is not None and place.at is not None)
+    names = tuple(place.at for place in _names_read(meaning) if place is not None and place.at is not None)
     return names if meaning.values.kind_at is None else (*names, meaning.values.kind_at)
 
 
+def _names_read(meaning: Meaning) -> tuple[Place | None, ...]:
+    """How a message's database, schema and table are read."""
+    envelope = meaning.envelope
+    return envelope.database, envelope.schema_name, envelope.table, envelope.database_table
+
+
 def _discrete(meaning: Meaning) -> Iterator[str]:
-    """Members whose very value a verdict may depend on."""
+    """Members whose very value a verdict may depend on, besides the names of its table."""
     envelope, columns = meaning.envelope, meaning.columns
     yield envelope.op.at
     yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))
     yield from meaning.enums
-    yield from _names_at(meaning)
+    if meaning.values.kind_at is not None:
+        yield meaning.values.kind_at
     if envelope.primary_key and envelope.primary_key.at:
         yield envelope.primary_key.at
     if columns.codes:
@@ -400,8 +420,6 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
             valued = one.equals or one.within or one.outside  # a prefix is a relation: marked, not told apart by value
             if valued:
                 yield from pointers_of([one])
-    if "ddl-flag-agrees" in meaning.rules:
-        yield "/isDdl"
 
 
 def _constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.findings import Finding, rule_id
 from cdc_contracts.registry.forms import (
     FIRST_MISFIT,
     NOTED_MISFIT,
@@ -22,7 +22,10 @@ from cdc_contracts.registry.forms import (
 from cdc_contracts.registry.kernel.judging import Alike, Bench
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.promises import NO_SUCH_TIME
+from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.schemas import show_code
+from cdc_contracts.registry.times import TIME_UNIT
 
 _OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
 
@@ -32,7 +35,10 @@ def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> 
 
     With `values` the values themselves, in as many characters as a shape has.
     """
-    if finding.name != "value-form":
+    if values and finding.name == "unknown-enum":
+        told = observed_code(alike.precedent.readings[0], finding)  # such codes tell records apart: all have the same
+        return None if told is None else [told] * len(alike.positions)
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT):
         return None
     place = _column_at(alike, finding.path)
     if place is None:
@@ -43,10 +49,12 @@ def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> 
     form = finding.rule.partition(".")[2]
     pointer = place[0]
     rows, column = alike.sheet.rows[pointer], alike.columns[place]
-    chunk = next((chunk for use, chunk in column.chunks.items() if use.form.name == form), None)
-    if chunk is None or chunk.flags is None:
+    wanted = (Flag.INVALID,) if form == NO_SUCH_TIME else _OFF
+    chunks = [chunk for use, chunk in column.chunks.items() if form in (use.form.name, NO_SUCH_TIME)]
+    flags = next((chunk.flags for chunk in chunks if chunk.flags is not None), None)
+    if flags is None:
         return None
-    off = np.isin(chunk.flags, _OFF)
+    off = np.isin(flags, wanted)
     off_rows = np.flatnonzero(off)
     records, first = np.unique(rows.record_of_row[off_rows], return_index=True)
     row_of = dict(zip(records.tolist(), off_rows[first].tolist(), strict=True))
@@ -56,6 +64,12 @@ def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> 
     ]
     shapes = [one and show_code(one) for one in tokens] if values else _shapes(tokens)
     return [finding.observed if shape is None else shape for shape in shapes]
+
+
+def observed_code(reading: Reading, finding: Finding) -> str | None:
+    """Return the code that a finding on an unknown one saw, as it was sent; None where there is no text or number."""
+    value = reading.at(finding.path)
+    return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
 
 
 def observed_kinds(alike: Alike, finding: Finding, *, values: bool = False) -> Counter[str] | None:
@@ -78,7 +92,8 @@ def observed_kinds(alike: Alike, finding: Finding, *, values: bool = False) -> C
     for shown, (_, count) in zip(
         [one and show_code(one) for one in texts] if values else _shapes(texts), told, strict=True
     ):
-        counts[f"{finding.observed} {shown}"] += count
+        if shown is not None:  # a null has no shape
+            counts[f"{finding.observed} {shown}"] += count
     return counts
 
 

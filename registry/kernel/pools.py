@@ -6,10 +6,10 @@ single table. Each column gets back its slice: flags per value and, where texts 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from operator import is_not
+from operator import is_not, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +36,7 @@ _KINDS_OF_LANE: Final = {
 }  # fmt: skip
 _IS_VALUE: Final = partial(is_not, None)
 _IS_SENT: Final = partial(is_not, UNSET)
+_FIRST: Final = itemgetter(0)
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 
@@ -93,12 +94,24 @@ class Chunk:
 
 @dataclass(eq=False)
 class ColumnValues:
-    """One column of a sheet: which rows have it, and its chunk in each form that some version wants."""
+    """One column of a sheet: which rows have it, and its chunk in each form that some version wants.
+
+    `kinds` are those that its values may be of besides null, `held` the rows that have it, where not all have.
+    """
 
     present: NDArray[np.bool_] | None
     chunks: dict[FormUse, Chunk]
     values: Sequence[Any]
     unfit_rows: list[int]
+    kinds: Collection[str]
+    held: NDArray[np.int64] | None
+
+    @cached_property
+    def valued(self) -> NDArray[np.bool_] | None:
+        """Which of `values` are not null; None where all are."""
+        if all(self.values):  # zeros and empty texts are looked at twice
+            return None
+        return np.fromiter(map(_IS_VALUE, self.values), np.bool_, len(self.values))
 
     @cached_property
     def tokens(self) -> Sequence[Any]:
@@ -126,7 +139,7 @@ class Pools:
             held = np.flatnonzero(present)
             values = [value for value in values if value is not UNSET]
         if lane in (lanes.RAW, lanes.WIDE):
-            values = [bytes(value) if type(value) is Raw else value for value in values]
+            values = _as_bytes(values)
         unfit: list[int] = []
         if lane == lanes.RAW:
             values, plain = _open_numbers(values)
@@ -142,7 +155,7 @@ class Pools:
         for use in uses:
             pool, offset, flags = self._pool(values, use, kinds, wide=lane == lanes.WIDE)
             chunks[use] = Chunk(pool, offset, len(values), held, total, flags)
-        return ColumnValues(present, chunks, values, unfit)
+        return ColumnValues(present, chunks, values, unfit, kinds, held)
 
     def settle(self, *, texts: bool) -> None:
         """Judge every pool; with `texts`, write canonical texts as well."""
@@ -209,9 +222,15 @@ def _mark_misfits(column: Column, bound: Bound) -> NDArray[np.uint8] | None:
     return np.where((misfits > 0) & (noted | (flags == Flag.OK)), marked, flags).astype(np.uint8)
 
 
+def _as_bytes(values: Sequence[Any]) -> Sequence[Any]:
+    if set(map(type, values)) == {Raw}:
+        return list(map(bytes, values))
+    return [bytes(value) if type(value) is Raw else value for value in values]
+
+
 def _open_numbers(values: Sequence[Any]) -> tuple[Sequence[Any], bool]:
     """Raw tokens with the null tokens as None; False where some token is neither number nor null."""
-    firsts = {value[0] for value in values if value is not None}
+    firsts = set(map(_FIRST, filter(None, values)))
     if not all(first in (_MINUS, _NULL) or _ZERO <= first <= _NINE for first in firsts):
         return values, False
     if _NULL in firsts:

@@ -45,7 +45,7 @@ def sight(bench: Bench) -> Sightings:
 
 def _name_of(reading: Reading) -> TableName:
     names = reading.names
-    return TableName(names.database, names.schema, names.table or "")
+    return TableName.of(names.database, names.schema, names.table)
 
 
 def _typed_shape(columns: TypedColumns, reading: Reading) -> SightedRow:

@@ -7,17 +7,29 @@ which kind, where they lie, and their positions in order of their offsets.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.course import Course
-from cdc_contracts.registry.facts import Facts, Track, count_exercise, count_facts, facts_of, facts_of_one, whole_number
+from cdc_contracts.registry.facts import (
+    DDL,
+    Facts,
+    Track,
+    count_exercise,
+    count_facts,
+    facts_of,
+    facts_of_one,
+    whole_number,
+    written_table,
+)
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
-from cdc_contracts.registry.kernel.judging import Bench, Ruling
-from cdc_contracts.registry.schemas import show_code
+from cdc_contracts.registry.kernel.judging import Bench, Precedent
+from cdc_contracts.registry.kernel.writing import note_writing, stretch_of
+from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.sequences import (
     GOES_BACK,
     NOT_FALLING,
@@ -31,7 +43,9 @@ from cdc_contracts.registry.sequences import (
     Step,
     Stretch,
 )
+from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.verdicts import Verdict
 
 Numbers = NDArray[np.int64]
 
@@ -40,30 +54,37 @@ def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
     """Add what the records of a judged batch say of the stream they are part of."""
     watched = _Watched(batch)
     for ruling in bench.rulings:
-        facts = _facts_of(ruling)
+        facts = _facts_of(ruling.alike.precedent, ruling.verdict)
         if facts is not None:
             members = ruling.alike.sheet.members
             values = members.get(facts.track.path) if facts.track is not None else None
             watched.take(facts, ruling.alike.numbers, values, ruling.alike.positions)
+            note_writing(tally.course.writing, ruling.alike, facts, batch)
     for number, judged in bench.alone:
         alone = facts_of_one(judged)
         if alone is not None and judged.reading is not None:
             values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
             watched.take(alone, np.array([number]), values, np.array([0]))
+            watched.take_rows(tally.course, alone, number, judged.reading)
     if watched.facts:
         watched.count(tally)
         watched.follow(tally.course)
 
 
-def _facts_of(ruling: Ruling) -> Facts | None:
-    verdict, precedent = ruling.verdict, ruling.alike.precedent
+def _facts_of(precedent: Precedent, verdict: Verdict) -> Facts | None:
+    """Return what records of one kind add to a course; of another table they differ in its name alone."""
     key = (verdict.version, verdict.outcome, bool(verdict.fits))
     if key not in precedent.facts_by_verdict:
         index = next((at for at, one in enumerate(precedent.opinions) if one.version is verdict.version), -1)
-        readings, columns = precedent.readings, precedent.columns
-        precedent.facts_by_verdict[key] = facts_of(verdict, readings[index], columns[index])
-    found: Facts | None = precedent.facts_by_verdict[key]
-    return found
+        reading = precedent.readings[index]
+        if precedent.like is None:
+            found = facts_of(verdict, reading, precedent.columns[index])
+        else:
+            like, names = _facts_of(precedent.like, verdict), reading.names
+            found = like and replace(like, table=table_name(names.database, names.schema, names.table))
+        precedent.facts_by_verdict[key] = found
+    told: Facts | None = precedent.facts_by_verdict[key]
+    return told
 
 
 class _Watched:
@@ -84,15 +105,27 @@ class _Watched:
         if values is None or facts.track is None:
             return
         if id(values) not in self._opened:
-            self._opened[id(values)] = (values, *_whole_numbers(values, facts.track))
+            self._opened[id(values)] = (values, *whole_numbers(values, facts.track))
         _, positions, there = self._opened[id(values)]
         if positions.dtype == object:
             self._positions = self._positions.astype(object)
         self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
 
+    def take_rows(self, course: Course, facts: Facts, number: int, reading: Reading) -> None:
+        """Take how the columns of one record are written."""
+        if facts.written is not None:
+            source = Source(*self.batch.sources[int(self.batch.source_of[number])])
+            stretch = stretch_of(facts, self.batch, np.array([number]))
+            for row in reading.rows(facts.written.source) or ():
+                course.writing.add_row(written_table(facts, facts.written, source), row, stretch)
+
     def count(self, tally: Tally) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""
-        for facts, source, stretch in self._stretches():
+        breaks = self._breaks()
+        for source, offsets in breaks.items():
+            for offset in offsets:
+                tally.course.shapes.add_break(*source, offset)
+        for facts, source, stretch in self._stretches(breaks):
             count_facts(tally, facts, source, stretch)
         totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
         alike: dict[int, int] = {}
@@ -141,21 +174,37 @@ class _Watched:
             return np.arange(len(offsets))
         return np.argsort(offsets, kind="stable")
 
-    def _stretches(self) -> Iterator[tuple[Facts, Source, Stretch]]:
-        """Yield each kind of records in each partition."""
+    def _breaks(self) -> dict[Source, list[int]]:
+        """Return the offsets of the statements of each partition."""
+        codes = [code for code, facts in enumerate(self.facts) if facts.op == DDL and facts.control is not None]
+        found: dict[Source, list[int]] = {}
+        for number in np.flatnonzero(np.isin(self._codes, codes)).tolist() if codes else ():
+            source = Source(*self.batch.sources[int(self.batch.source_of[number])])
+            found.setdefault(source, []).append(int(self.batch.offsets[number]))
+        return {source: sorted(offsets) for source, offsets in found.items()}
+
+    def _stretches(self, breaks: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
+        """Yield each kind of records in each partition, cut at the statements of the partition."""
         order = self._order()
         order = order[self._codes[order] >= 0]
         keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
-        if len(self.facts) * len(self.batch.sources) < 2**15:
+        most = max(map(len, breaks.values()), default=0) + 1
+        if most > 1:
+            eras = np.zeros(len(order), np.int64)
+            for source, offsets in breaks.items():
+                mine = self.batch.source_of[order] == self.batch.sources.index((source.topic, source.partition))
+                eras[mine] = np.searchsorted(offsets, self.batch.offsets[order[mine]])
+            keys = keys * most + eras
+        if len(self.facts) * len(self.batch.sources) * most < 2**15:
             keys = keys.astype(np.int16)  # sorted by radix
         order = order[np.argsort(keys, kind="stable")]
         keys = np.sort(keys, kind="stable")
         starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
         ends = np.append(starts[1:], len(keys))
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            code, place = divmod(int(keys[start]), len(self.batch.sources))
+            code, place = divmod(int(keys[start]) // most, len(self.batch.sources))
             facts, total = self.facts[code], end - start
-            ops = {show_code(facts.code): total} if facts.code is not None else {}
+            ops = {facts.code: total} if facts.code is not None else {}
             points = self._point(order[start]), self._point(order[end - 1])
             yield (
                 facts, Source(*self.batch.sources[place]),
@@ -171,7 +220,7 @@ class _Watched:
         return Step(self._point(number), int(self._positions[number]), facts.half, facts.contract)
 
 
-def _whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the positions that some members tell, and which of them tell one."""
     kinds = set(map(type, values))
     try:

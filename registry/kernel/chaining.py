@@ -1,0 +1,428 @@
+"""Chaining: the row changes of judged records as key chains want them, digests of keys and images by the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.chains import FRAGMENT, Chains, Line, Readings
+from cdc_contracts.registry.digests import NULL, Digests, digest_name, digest_names, digest_values, mix
+from cdc_contracts.registry.facts import Track
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.kernel.batches import Batch
+from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
+from cdc_contracts.registry.kernel.sheets import Sheet
+from cdc_contracts.registry.kernel.watching import whole_numbers
+from cdc_contracts.registry.model import Place, Side
+from cdc_contracts.registry.pointers import ABSENT
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.rules import complete_rows
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.tables import table_name
+from cdc_contracts.registry.times import read_integer_times, read_time
+from cdc_contracts.registry.verdicts import CONTROL, Verdict
+
+Numbers = NDArray[np.int64]
+
+_NOTHING: Final = np.uint64(0)
+_LARGEST: Final = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How the versions of a subject read an UPDATE, where that is in two ways: the versions of each way."""
+
+    versions: tuple[tuple[Version, ...], tuple[Version, ...]]
+
+    @property
+    def readings(self) -> Readings:
+        one, other = self.versions
+        return tuple(version.reference for version in one), tuple(version.reference for version in other)
+
+
+@lru_cache(maxsize=256)
+def placing_of(versions: tuple[Version, ...]) -> Placing | None:
+    """Return how the versions of a subject place the images of an UPDATE; None where they agree on it."""
+    ways: dict[tuple[str, str], list[Version]] = {}
+    for version in versions:
+        sides = version.meaning.images.of("update")
+        if sides is None or sides.before is None or sides.after is None:
+            return None
+        ways.setdefault((sides.before.at, sides.after.at), []).append(version)
+    if len(ways) != 2:  # noqa: PLR2004
+        return None
+    one, other = ways.values()
+    return Placing((tuple(one), tuple(other)))
+
+
+def placings_of(scope: Scope) -> dict[str, Placing]:
+    """Return by subject how the versions that records of a scope may be of disagree about before and after."""
+    found = {one.subject: placing_of(tuple(judge.version for judge in one.judges)) for one in _subjects(scope)}
+    return {subject: placing for subject, placing in found.items() if placing is not None}
+
+
+def follow_chains(parts: Sequence[tuple[Batch, Bench]], placings: Mapping[str, Placing]) -> Chains:
+    """Return the key chains of the parts of a batch."""
+    chains = Chains()
+    found: dict[Line, list[NDArray[Any]]] = {}
+    for batch, bench in parts:
+        for subject, rows in _Collector(batch, bench, placings, chains.tables).rows():
+            for place, pair in enumerate(batch.sources):
+                mine = rows.changes if len(batch.sources) == 1 else rows.changes[rows.sources == place]
+                found.setdefault(Line(*pair, subject), []).append(mine)
+    for pair, intervals in _covered(parts).items():
+        for subject, placing in placings.items():
+            line = Line(*pair, subject)
+            changes = np.concatenate(found[line]) if line in found else np.zeros(0, FRAGMENT)
+            chains.add(line, placing.readings, intervals, changes)
+    return chains
+
+
+def _subjects(scope: Scope) -> tuple[Scope, ...]:
+    return (scope, *scope.companions)
+
+
+def _covered(parts: Sequence[tuple[Batch, Bench]]) -> dict[tuple[str, int], Numbers]:
+    """Return the intervals of offsets that were read of each partition."""
+    offsets: dict[tuple[str, int], list[Numbers]] = {}
+    for batch, _ in parts:
+        for place, pair in enumerate(batch.sources):
+            mine = batch.offsets if len(batch.sources) == 1 else batch.offsets[batch.source_of == place]
+            offsets.setdefault(pair, []).append(mine)
+    covered = {}
+    for pair, some in offsets.items():
+        told = np.concatenate(some)
+        if (np.diff(told) <= 0).any():
+            told = np.unique(told)
+        breaks = np.flatnonzero(np.diff(told) > 1)
+        covered[pair] = np.stack([told[np.append(0, breaks + 1)], told[np.append(breaks, len(told) - 1)]], axis=1)
+    return covered
+
+
+class _Side(NamedTuple):
+    """One image of some records: the record of each row, and digests of the row, its columns and its key (0: none)."""
+
+    records: Numbers
+    image: Digests
+    shape: Digests
+    key: Digests
+
+
+_Images = tuple[_Side | None, _Side | None]
+"""The before and the after image of some records."""
+
+
+class _Changes(NamedTuple):
+    """Row changes of some records, each a fragment of its own, and the record of each."""
+
+    fragments: NDArray[Any]
+    records: Numbers
+
+
+class _Rows(NamedTuple):
+    """Row changes as fragments of one change each, and the place of their partition in the batch."""
+
+    changes: NDArray[Any]
+    sources: Numbers
+
+
+class _Collector:
+    """The row changes of one judged batch, by subject."""
+
+    def __init__(
+        self, batch: Batch, bench: Bench, placings: Mapping[str, Placing], tables: dict[int, str | None]
+    ) -> None:
+        self._batch, self._bench, self._placings, self._tables = batch, bench, placings, tables
+
+    def rows(self) -> Iterator[tuple[str, _Rows]]:
+        """Yield the row changes with the subject they are of."""
+        chosen = [ruling for ruling in self._bench.rulings if self._is_followed(ruling.verdict)]
+        opened = _open_sheets([ruling.alike for ruling in chosen])
+        for ruling in chosen:
+            subject = ruling.verdict.fits[0].subject
+            readings = [ruling.alike.precedent.readings[place] for place in self._places(ruling)]
+            sheet, numbers = opened[id(ruling.alike.sheet)], ruling.alike.numbers
+            changes = _changes([sheet.images(reading, ruling.alike.positions) for reading in readings], readings[0])
+            if changes is not None:
+                moments = [moments[ruling.alike.positions] for moments in sheet.moments(readings[0])]
+                yield subject, self._placed(changes, numbers, moments, readings[0])
+        alone = [(number, judged) for number, judged in self._bench.alone if self._is_followed(judged.verdict)]
+        for number, judged in alone:
+            told = self._readings_of(judged)
+            changes = _changes([_images_of_one(reading) for reading in told], told[0])
+            if changes is not None:
+                moments = [np.array([moment]) for moment in _moments_of_one(told[0])]
+                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, told[0])
+
+    def _is_followed(self, verdict: Verdict) -> bool:
+        return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
+
+    def _places(self, ruling: Ruling) -> list[int]:
+        """Return for each way of reading the place of a version that fits; what only one fits, it reads for both."""
+        fits = ruling.verdict.fits
+        opinions = ruling.alike.precedent.opinions
+        found = [
+            next((at for at, one in enumerate(opinions) if one.version in way and one.version in fits), None)
+            for way in self._placings[fits[0].subject].versions
+        ]
+        return [place if place is not None else next(one for one in found if one is not None) for place in found]
+
+    def _readings_of(self, judged: Judged) -> list[Reading]:
+        fits, reading = judged.verdict.fits, judged.reading
+        if reading is None:
+            return []
+        found = [
+            next((version for version in way if version in fits), None)
+            for way in self._placings[fits[0].subject].versions
+        ]
+        told = [version or next(one for one in found if one is not None) for version in found]
+        return [Reading(version.meaning, reading.message, reading.terms) for version in told]
+
+    def _placed(self, changes: _Changes, numbers: Numbers, moments: Sequence[Numbers], reading: Reading) -> _Rows:
+        """Return row changes where they stand: by table, offset and moment."""
+        fragments, records = changes
+        names, mine = reading.names, numbers[records]
+        for partition in np.unique(self._batch.source_of[mine]).tolist() if len(mine) else ():
+            topic = self._batch.sources[partition][0]
+            table = digest_name(topic, names.tenant, names.database, names.schema, names.table)
+            self._tables[table] = table_name(names.database, names.schema, names.table)
+            of_topic = self._batch.source_of[mine] == partition
+            fragments["table"][of_topic] = table
+        fragments["key"] = mix(fragments["key"] ^ fragments["table"])
+        for end in ("first", "last"):
+            fragments[end]["offset"], fragments[end]["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
+            fragments[end]["event"], fragments[end]["position"] = (moment[records] for moment in moments)
+        return _Rows(fragments, self._batch.source_of[mine])
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrix:
+    """The values of an image as digests, a line for each column; `present` is None where every row has every column."""
+
+    names: tuple[str, ...]
+    values: Digests
+    mixed: Digests
+    present: NDArray[np.bool_] | None
+
+    @cached_property
+    def image(self) -> Digests:
+        """The digest of each row."""
+        return _something(self.mixed.sum(axis=0, dtype=np.uint64))
+
+    @cached_property
+    def shape(self) -> Digests:
+        """The digest of each row's columns."""
+        shapes = mix(digest_names(self.names))
+        if self.present is None:
+            return np.full(self.mixed.shape[1], shapes.sum(dtype=np.uint64), np.uint64)
+        return _something(np.where(self.present, shapes[:, None], _NOTHING).sum(axis=0, dtype=np.uint64))
+
+    def key(self, names: Sequence[str]) -> Digests:
+        """The digest of each row's key: 0 where a column of it is missing or null."""
+        places = [self.names.index(name) if name in self.names else -1 for name in names]
+        if not places or -1 in places:
+            return np.zeros(self.mixed.shape[1], np.uint64)
+        missing = (self.values[places] == NULL).any(axis=0)
+        if self.present is not None:
+            missing |= ~self.present[places].all(axis=0)
+        return np.where(missing, _NOTHING, _something(self.mixed[places].sum(axis=0, dtype=np.uint64)))
+
+
+@dataclass(eq=False)
+class _OpenSheet:
+    """What is found once for a sheet: the digests of its images, the times and positions of its records."""
+
+    sheet: Sheet
+    matrices: dict[str, _Matrix]
+    _sides: dict[Any, _Side | None] = field(default_factory=dict)
+    _moments: dict[Any, Numbers] = field(default_factory=dict)
+
+    def images(self, reading: Reading, positions: Numbers) -> _Images:
+        """Return the images of records that are alike."""
+        sides = reading.meaning.images.of(reading.op or "")
+        if sides is None:
+            return None, None
+        before, after = (
+            self._side(reading, side, positions) if side is not None else None for side in (sides.before, sides.after)
+        )
+        return before, after
+
+    def moments(self, reading: Reading) -> tuple[Numbers, Numbers]:
+        """Return when each record happened and its position; 0 where it tells none."""
+        envelope = reading.meaning.envelope
+        return self._moment(envelope.event_time, _times, reading), self._moment(envelope.position, _positions, reading)
+
+    def _moment(self, place: Place | None, read: Any, reading: Reading) -> Numbers:
+        values = self.sheet.members.get(place.at or "") if place is not None else None
+        if place is None or values is None:
+            return np.zeros(len(self.sheet), np.int64)
+        if (place, read) not in self._moments:
+            self._moments[place, read] = read(values, place, reading)
+        return self._moments[place, read]
+
+    def _side(self, reading: Reading, side: Side, positions: Numbers) -> _Side | None:
+        source = reading.source(side)
+        if source is None or source not in self.matrices:
+            return None
+        below = side.over if source == side.at and side.over in self.matrices else None
+        if self.matrices[source].present is None:
+            below = None
+        key = (source, below, tuple(reading.primary_key or ()), id(positions))
+        if key not in self._sides:
+            self._sides[key] = self._read_side(source, below, reading.primary_key or (), positions)
+        return self._sides[key]
+
+    def _read_side(self, source: str, below: str | None, key: Sequence[str], positions: Numbers) -> _Side:
+        top, rows = self.matrices[source], self.sheet.rows[source]
+        count = rows.count[positions]
+        records = np.repeat(np.arange(len(positions)), count)
+        within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
+        chosen = rows.start[positions][records] + within
+        if below is None or top.present is None:
+            return _Side(records, top.image[chosen], top.shape[chosen], top.key(key)[chosen])
+        under, lower = self.matrices[below], self.sheet.rows[below]
+        there = within < lower.count[positions][records]
+        places = np.where(there, lower.start[positions][records] + within, 0)
+        present = top.present[:, chosen]
+        held = np.ones(under.mixed.shape, np.bool_) if under.present is None else under.present
+        whole = _Matrix(
+            top.names,
+            np.where(present, top.values[:, chosen], under.values[:, places]),
+            np.where(present, top.mixed[:, chosen], np.where(there, under.mixed[:, places], _NOTHING)),
+            present | (held[:, places] & there),
+        )
+        return _Side(records, whole.image, whole.shape, whole.key(key))
+
+
+def _changes(images: Sequence[_Images], reading: Reading) -> _Changes | None:
+    """Return the row changes of records that two readings see so; None where their rows do not go together.
+
+    A row of a full load tells what stood there at some time, not what changed; where a key changes, the row that ends
+    and the row that begins are none that neighbours could be compared with.
+    """
+    shown = [side for sides in images for side in sides if side is not None]
+    if not shown or any(not np.array_equal(side.records, shown[0].records) for side in shown):
+        return None
+    records = shown[0].records
+    starts = np.flatnonzero(np.append(True, np.diff(records) != 0)) if len(records) else records
+    fragments = np.zeros(len(records), FRAGMENT)
+    fragments["changes"], fragments["key"] = 1, shown[0].key
+    within = np.arange(len(records)) - np.repeat(starts, np.diff(np.append(starts, len(records))))
+    alike = np.logical_and.reduce([side.shape == shown[0].shape for side in shown])
+    stays = np.logical_and.reduce([side.key == shown[0].key for side in shown])
+    shape = np.where(alike & stays, shown[0].shape, _NOTHING)
+    for at, end in enumerate(("first", "last")):
+        fragments[end]["within"] = within
+        fragments[end]["shape"] = _NOTHING if reading.op == "snapshot" else shape
+        for way, sides in enumerate(images):
+            side = sides[at]
+            if side is not None:
+                fragments[end]["image"][:, way] = side.image
+    for side in images[0] if not stays.all() else ():
+        if side is not None and side is not shown[0]:
+            others = np.flatnonzero(side.key != shown[0].key)
+            moved = fragments[others]
+            moved["key"] = side.key[others]
+            fragments, records = np.concatenate([fragments, moved]), np.concatenate([records, records[others]])
+    held = fragments["key"] != 0
+    return _Changes(fragments[held], records[held])
+
+
+def _open_sheets(alike: Sequence[Alike]) -> dict[int, _OpenSheet]:
+    """Return the sheets of some records with the digests of all their values, found at once."""
+    sheets = {id(one.sheet): one for one in alike}
+    values: list[Any] = []
+    places: dict[tuple[int, str, int], slice] = {}
+    for name, one in sheets.items():
+        for (pointer, index), column in one.columns.items():
+            places[name, pointer, index] = slice(len(values), len(values) + len(column.values))
+            values += column.values
+    digests = digest_values(values)
+    opened = {}
+    for name, one in sheets.items():
+        matrices = {}
+        for pointer, rows in one.sheet.rows.items():
+            columns = [(index, column.name) for index, column in enumerate(rows.image.columns)]
+            held = [(index, told) for index, told in columns if (name, pointer, index) in places]
+            if rows.total and held:
+                parts = [
+                    (digests[places[name, pointer, index]], one.columns[pointer, index].present) for index, _ in held
+                ]
+                matrices[pointer] = _matrix(tuple(told for _, told in held), rows.total, parts)
+        opened[name] = _OpenSheet(one.sheet, matrices)
+    return opened
+
+
+def _matrix(names: tuple[str, ...], total: int, parts: Sequence[tuple[Digests, NDArray[np.bool_] | None]]) -> _Matrix:
+    values = np.full((len(names), total), NULL, np.uint64)
+    present = None if all(there is None for _, there in parts) else np.ones((len(names), total), np.bool_)
+    for at, (digests, there) in enumerate(parts):
+        if there is None or present is None:
+            values[at] = digests
+        else:
+            values[at, there], present[at] = digests, there
+    mixed = mix(values + digest_names(names)[:, None])
+    return _Matrix(names, values, mixed if present is None else np.where(present, mixed, _NOTHING), present)
+
+
+def _images_of_one(reading: Reading) -> _Images:
+    """Return the images of one message as the fast path would see them."""
+    sides = reading.meaning.images.of(reading.op or "")
+    if sides is None:
+        return None, None
+    before, after = (_side_of_one(reading, side) if side is not None else None for side in (sides.before, sides.after))
+    return before, after
+
+
+def _side_of_one(reading: Reading, side: Side) -> _Side | None:
+    rows = complete_rows(reading, side)
+    if rows is None:
+        return None
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    parts = [
+        (digest_values([row[name] for row in rows if name in row]), np.array([name in row for row in rows]))
+        for name in names
+    ]
+    whole = _matrix(names, len(rows), parts)
+    return _Side(np.zeros(len(rows), np.int64), whole.image, whole.shape, whole.key(reading.primary_key or ()))
+
+
+def _moments_of_one(reading: Reading) -> tuple[int, int]:
+    envelope = reading.meaning.envelope
+    times = _times([reading.place(envelope.event_time)], envelope.event_time, reading) if envelope.event_time else [0]
+    places = _positions([reading.place(envelope.position)], envelope.position, reading) if envelope.position else [0]
+    return int(times[0]), int(places[0])
+
+
+def _times(values: Sequence[Any], place: Place, reading: Reading) -> Numbers:
+    whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
+    if whole is not None:
+        return np.array(whole, np.int64)
+    zone = reading.terms.zone("time_zone")
+    known: dict[Any, int] = {}
+    for value in values:
+        if value not in known:
+            told = ABSENT if value is UNSET else Number(str(value)) if type(value) is int else value
+            known[value] = read_time(told, place, zone).micros or 0
+    return np.fromiter((known[value] for value in values), np.int64, len(values))
+
+
+def _positions(values: Sequence[Any], place: Place, _reading: Reading) -> Numbers:
+    if place.order != "integer":
+        return np.zeros(len(values), np.int64)
+    numbers, _ = whole_numbers(values, Track("", place.at or "", "", place.null_text, place.absent_value))
+    if numbers.dtype == object:
+        return np.array([number if abs(number) <= _LARGEST else 0 for number in numbers], np.int64)
+    return numbers
+
+
+def _something(digests: Digests) -> Digests:
+    """Return digests none of which says that there is nothing."""
+    return np.where(digests == _NOTHING, np.uint64(1), digests)

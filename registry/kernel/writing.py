@@ -1,0 +1,205 @@
+"""Writing: how the columns of judged rows are written, whole columns at a time.
+
+What a lane takes is all of one kind, so for most columns nothing is left but to find the first and the last row with a
+value; and once a value of a column had no layout that tells anything, its layouts are not looked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.column_writing import (
+    BOOLEAN,
+    DIGITS,
+    FIRST_SECOND,
+    ISO,
+    LAST_SECOND,
+    LEAST_DATE_TIME,
+    MOST_DIGITS,
+    PLAIN,
+    SECOND_DIGITS,
+    SECONDS,
+    SQL,
+    TEXT,
+    ColumnWriting,
+    Writing,
+    layout_of_token,
+    writing_of,
+)
+from cdc_contracts.registry.facts import Facts, written_table
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.forms.columns import Texts, are_digits
+from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.kernel.judging import Alike
+from cdc_contracts.registry.kernel.pools import ColumnValues
+from cdc_contracts.registry.sequences import Point, Stretch
+from cdc_contracts.registry.tally import Source
+
+Numbers = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+_LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
+_PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
+_DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
+
+
+def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) -> None:
+    """Count how the columns of records with one verdict are written."""
+    written = facts.written
+    rows = alike.sheet.rows.get(written.source) if written is not None else None
+    if written is None or rows is None or not rows.total:
+        return
+    if rows.total == len(alike.sheet) and (rows.count == 1).all():
+        mine = alike.positions
+    else:
+        mine = np.flatnonzero(np.isin(rows.record_of_row, alike.positions))
+    if not len(mine):
+        return
+    parts = list(_by_source(mine, alike.sheet.numbers[rows.record_of_row[mine]], batch))
+    for (pointer, index), values in alike.columns.items():
+        if pointer == written.source and values.kinds:
+            plain = {kind for at, place, kind in alike.precedent.plain if (at, place) == (pointer, index)}
+            column = _Column(values, plain)
+            for source, numbers, places in parts:
+                for writing, which in column.ways(places):
+                    stretch = stretch_of(facts, batch, numbers if which is None else numbers[which])
+                    seen.add(written_table(facts, written, source), rows.image.columns[index].name, writing, stretch)
+            alike.precedent.plain.update((pointer, index, kind) for kind in column.plain)
+
+
+def _by_source(rows: Numbers, numbers: Numbers, batch: Batch) -> Iterator[tuple[Source, Numbers, Numbers]]:
+    """Yield the rows of each partition in order of their offsets: the numbers of their records, and their places."""
+    offsets = batch.offsets[numbers]
+    if (np.diff(offsets) < 0).any():
+        order = np.argsort(offsets, kind="stable")
+        rows, numbers = rows[order], numbers[order]
+    for source, mine in batch.by_source(numbers):
+        yield source, numbers[mine], rows[mine]
+
+
+def stretch_of(facts: Facts, batch: Batch, numbers: Numbers) -> Stretch:
+    """Return some records of one kind as a stretch; they are of one partition, in order of their offsets."""
+    total, first, last = len(numbers), numbers[0], numbers[-1]
+    ops = {facts.code: total} if facts.code is not None else {}
+    return Stretch(total, _point(batch, first), _point(batch, last), {facts.contract: total}, ops)
+
+
+def _point(batch: Batch, number: Any) -> Point:
+    timestamp = int(batch.timestamps[number])
+    return Point(int(batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
+
+
+class _Column:
+    """The values of one column of a sheet, by the ways in which they are written."""
+
+    def __init__(self, values: ColumnValues, plain: set[str]) -> None:
+        self.plain = plain
+        self._values = values
+
+    def ways(self, rows: Numbers) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
+        """Yield how the values of some rows are written, and which of the rows: None where all are."""
+        held, which = self._held(rows)
+        if not len(held):
+            return
+        kinds = self._values.kinds
+        if len(kinds) > 1:
+            yield from self._mixed(held, which)
+            return
+        (kind,) = kinds
+        if kind == BOOLEAN or kind in self.plain:
+            yield Writing(kind), which
+            return
+        codes = _codes_of(kind, self._take(held))
+        found = np.unique(codes).tolist()
+        if _PLAIN in found:
+            self.plain.add(kind)
+            yield Writing(kind), which
+            return
+        for code in found:
+            of_code = None if len(found) == 1 else np.flatnonzero(codes == code)
+            chosen = which if of_code is None else of_code if which is None else which[of_code]
+            yield Writing(kind, _LAYOUTS[code]), chosen
+
+    def _held(self, rows: Numbers) -> tuple[Numbers, NDArray[Any] | None]:
+        """Return where among the values those of some rows stand that are not null, and which of the rows they are."""
+        which: NDArray[Any] | None = None
+        present = self._values.present
+        if present is not None and self._values.held is not None:
+            which = np.flatnonzero(present[rows])
+            rows = np.searchsorted(self._values.held, rows[which])
+        if self._values.valued is None or (valued := self._values.valued[rows]).all():
+            return rows, which
+        return rows[valued], np.flatnonzero(valued) if which is None else which[valued]
+
+    def _mixed(self, places: Numbers, which: NDArray[Any] | None) -> Iterator[tuple[Writing, NDArray[Any]]]:
+        """Look at values of several kinds one by one."""
+        found: dict[Writing, list[int]] = {}
+        for at, value in enumerate(self._take(places)):
+            writing = writing_of(_as_parsed(value))
+            if writing is not None:
+                found.setdefault(writing, []).append(at)
+        for writing, chosen in found.items():
+            yield writing, np.asarray(chosen) if which is None else which[chosen]
+
+    def _take(self, places: Numbers) -> Sequence[Any]:
+        values = self._values.values
+        if len(places) == len(values) and (np.diff(places) == 1).all():
+            return values
+        return itemgetter(*places.tolist())(values) if len(places) > 1 else [values[int(places[0])]]
+
+
+def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
+    """Return the layout of each value, or of all of them where one has none."""
+    nothing = np.zeros(1, np.uint8)
+    if kind == TEXT:
+        return _layouts_of_texts(values) if _has_layout(values[0]) else nothing
+    same = np.full(1, _SECONDS, np.uint8)
+    if type(values[0]) is int:
+        first, last = int(FIRST_SECOND), int(LAST_SECOND)
+        return same if first <= min(values) and max(values) <= last else nothing
+    if type(values[0]) is bytes and set(map(len, values)) == {SECOND_DIGITS}:
+        digits = b"".join(values).isdigit()
+        within = FIRST_SECOND.encode() <= min(values) and max(values) <= LAST_SECOND.encode()
+        return same if digits and within else nothing
+    if all(isinstance(value, Number) and layout_of_token(value.token) for value in values):  # of a column of all kinds
+        return same
+    return nothing
+
+
+def _has_layout(text: str) -> bool:
+    writing = writing_of(text)
+    return writing is not None and bool(writing.layout)
+
+
+def _layouts_of_texts(values: Sequence[str]) -> Codes:
+    array = pa.array(values, pa.string())
+    texts = Texts(array)
+    window = texts.window(LEAST_DATE_TIME)
+    codes = np.zeros(len(values), np.uint8)
+    dated = (texts.lengths >= LEAST_DATE_TIME) & (window[4] == _DASH) & (window[7] == _DASH) & (window[13] == _COLON)
+    codes[dated & (window[10] == _T)] = _ISO
+    codes[dated & (window[10] == _SPACE)] = _SQL
+    if dated.all():
+        return codes
+    counted = ~dated & (texts.lengths > SECOND_DIGITS + 1) & (window[SECOND_DIGITS] == _POINT) & (window[0] <= _MOST)
+    for place in range(SECOND_DIGITS):
+        counted &= are_digits(window[place])
+    codes[counted] = _SECONDS
+    rest = ~dated & ~counted
+    if rest.any():
+        digits = pc.ascii_is_decimal(array).to_numpy(zero_copy_only=False) & (texts.lengths <= MOST_DIGITS)
+        codes[rest & digits & (texts.lengths > 0)] = _DIGITS
+    return codes
+
+
+def _as_parsed(value: Any) -> Any:
+    if type(value) is bytes:
+        return Number(value.decode())
+    return Number(repr(value)) if type(value) in (int, float) else value
