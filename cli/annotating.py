@@ -52,11 +52,9 @@ def check_reports(reports: Sequence[Path] | None) -> list[Path]:
 
 def tell(review: Review, form: Format, reports: Sequence[Path], fail_on: FailOn = FailOn.ERROR) -> None:
     """Write the findings to stdout and to each report, and the summary to stderr."""
-    import sys
-
     from cdc_contracts.registry.annotations.kinds import render_review, write_reports
     from cdc_contracts.registry.annotations.lines import summarise
 
-    sys.stdout.write(render_review(review, form, fail_on=fail_on))
+    console.write(render_review(review, form, fail_on=fail_on))
     write_reports(review, reports, fail_on=fail_on)
     console.say("; ".join([summarise(review), *review.notes]))

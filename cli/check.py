@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli import console
-from cdc_contracts.cli.judging import FailOn, Judging, ShowValues
+from cdc_contracts.cli.judging import FailOn, ShowValues
 from cdc_contracts.cli.options import AsJson, spread
+from cdc_contracts.cli.ranging import RangedJudging, fit_scope
 from cdc_contracts.registry.errors import UndetectedError
 from cdc_contracts.registry.exits import EXIT_CODES
 
@@ -26,7 +27,7 @@ _MEND = "`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/D
 @spread
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files, or - for standard input.")],
-    judging: Judging,
+    judging: RangedJudging,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
@@ -36,16 +37,17 @@ def check(
     from cdc_contracts.registry.checking import check_batches
     from cdc_contracts.registry.detection.samples import ENOUGH, find_scope, sample_files
     from cdc_contracts.registry.files import STDIN, plan_files, read_input, read_slice
+    from cdc_contracts.registry.tally import Source
 
     asked = judging.open_scope(show_values=show_values)
     batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:
         plan, batches = None, list(read_input(sys.stdin.buffer.read(), whole=whole))
-        scope, detection = find_scope(asked, lambda: batches)
+        scope, detection = find_scope(fit_scope(asked, {Source(STDIN, 0)}), lambda: batches)
     else:
         plan = plan_files([Path(path) for path in paths], whole=whole)
         batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
-        scope, detection = find_scope(asked, partial(sample_files, plan, ENOUGH))
+        scope, detection = find_scope(fit_scope(asked, plan.limits), partial(sample_files, plan, ENOUGH))
     if scope is None:
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to tell the contract from", where=", ".join(paths[:3]))

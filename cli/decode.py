@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli import console, following, outputs, reports, running
-from cdc_contracts.cli.judging import FailOn, Judging
+from cdc_contracts.cli.judging import FailOn
 from cdc_contracts.cli.options import AsJson, spread
+from cdc_contracts.cli.ranging import RangedJudging, fit_scope
 from cdc_contracts.registry.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
@@ -22,7 +23,7 @@ def decode_topic(
     bootstrap: running.Bootstrap,
     output: outputs.OutputOptions,
     stream: following.DecodeFollowing,
-    judging: Judging,
+    judging: RangedJudging,
     start: running.From = None,
     end: running.Until = "latest",
     fail_on: FailOn = "error",
@@ -48,7 +49,8 @@ def decode_topic(
         kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
     ) as session:
         source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
-        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
+        fitted = fit_scope(scope, source.spans, some=wanted.names_partitions)
+        decoded = outputs.watch_decode(session, source, fitted, output.open(scope.catalogue), fail_on)
         outputs.finish_decode(decoded, as_json=as_json, targets=report)
 
 
@@ -59,7 +61,7 @@ def decode_file(
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
     output: outputs.OutputOptions,
-    judging: Judging,
+    judging: RangedJudging,
     start: running.From = None,
     end: running.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
@@ -75,6 +77,7 @@ def decode_file(
     output.check()
     scope = judging.open_scope()
     source = running.open_files(paths, start, end, whole=whole, cores=cores)
+    scope = fit_scope(scope, source.spans, some=running.names_partitions(start, end))
     with running.spark_session(
         kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
     ) as session:
@@ -99,7 +102,8 @@ def join(
         for half in joined.lone:
             where = f"{half['topic']}/{half['partition']}@{half['offset']}"
             console.print_line(f"{where} {half['update_part']} half of {half['pair_id']!r} is alone")
-        console.say(f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves alone")
+        again = f", {joined.repeated:,} halves sent again" if joined.repeated else ""
+        console.say(f"{joined.rows:,} updates joined in {joined.directory}, {len(joined.lone):,} halves alone{again}")
     raise typer.Exit(EXIT_CODES[joined.as_document()["verdict"]])
 
 

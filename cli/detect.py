@@ -11,12 +11,15 @@ import typer
 
 from cdc_contracts.cli import console, judging, running
 from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.cli.ranging import NewVersions, check_new_versions, write_versions
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES
 from cdc_contracts.registry.reports.wording import count_of, exhibits
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detection.hearing import Hearing
+    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.spark_checks.sources import Input
 
 TOPIC = "topic"
 _ENDS = {"certain": "pass", "likely": "pass", "mixed": "pass", "not-in-catalogue": "drift", "ambiguous": "inconclusive"}
@@ -38,6 +41,7 @@ def detect(
     end: running.To = "latest",
     tables: judging.Tables = None,
     parameters: judging.Parameters = None,
+    new_versions: NewVersions = None,
     as_json: AsJson = False,
     kafka_config: running.KafkaConfig = None,
     kafka_options: running.KafkaOptions = None,
@@ -45,12 +49,21 @@ def detect(
 ) -> None:
     """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
 
+    With --write-versions every message is read, and not a sample, to find where a version ends and another begins.
     Ends with 0 where it is told, 1 where the messages are not in the catalogue, 4 where it cannot be told.
     """
     from cdc_contracts.registry.detection.deliberation import detect as conclude
     from cdc_contracts.registry.detection.hearing import Hearing
+    from cdc_contracts.registry.scope import Undetected
 
-    hearing = Hearing(open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters))
+    if new_versions is not None and list(sources) == ["-"]:
+        raise UsageError("standard input is read once, and --write-versions reads it again", mend="put it into a file")
+    catalogue, terms = open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters)
+    hearing = Hearing(catalogue, terms)
+    wanted: Any = None
+    properties: Mapping[str, str] = {}
+    of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
+    check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:
         wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
         _hear_topics(hearing, sources[1:], bootstrap, messages, wanted, properties)
@@ -61,11 +74,27 @@ def detect(
         })  # fmt: skip
         _hear_files(hearing, sources, messages, whole=whole)
     detection = conclude(hearing)
+    if new_versions is not None:
+        found = detection.open_scope(Undetected(catalogue, terms))
+        if found is None:
+            console.say(f"{new_versions} is not written: it cannot be told which contract the messages speak")
+        elif of_files:
+            _place_versions(running.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions)
+        else:
+            topics = running.open_topics(None, bootstrap or "", sources[1:], wanted, properties, headers=False)
+            _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(detection.as_document())
     else:
         tell_detection(detection.as_document())
     raise typer.Exit(EXIT_CODES[_ENDS[detection.verdict]])
+
+
+def _place_versions(source: Input, scope: Scope, target: Path) -> None:
+    """Read every message, and write which version holds where."""
+    from cdc_contracts.spark_checks.auditing import audit_input
+
+    write_versions(audit_input(None, source, scope, fail_on="error").report, target, scope.catalogue)
 
 
 def _hear_files(hearing: Hearing, sources: Sequence[str], messages: int, *, whole: bool) -> None:
@@ -133,6 +162,10 @@ def _sentence(detection: Mapping[str, Any]) -> str:
             reads = "reads" if len(detection["equivalent"]) == 1 else "read"
             undecided = "" if detection["version"] is not None else ", of which version is open"
             return f"{those} {speak} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
+        case "mixed" if subject is not None:
+            return (
+                f"{total} speak several versions of {subject}; --write-versions FILE writes which of them holds where"
+            )
         case "mixed":
             return f"{total} speak several contracts; without --contract each is judged by its own"
         case "ambiguous" if not detection["messages"]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.explanations import Explanation
 
 
-_OWN = ("report", "why")
-"""What is no contract but has a schema: the report of an audit, and what `why --json` prints."""
+_OWN = ("report", "versions", "why")
+"""What is no contract but has a schema: the report of an audit, a versions file, and what `why --json` prints."""
 
 
 class Schema(StrEnum):
@@ -29,7 +29,9 @@ class Schema(StrEnum):
 
 
 def show(
-    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, report, or why.")],
+    reference: Annotated[
+        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, report, versions, or why.")
+    ],
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,
     *,
@@ -38,7 +40,8 @@ def show(
 ) -> None:
     """Explain one contract to someone who has never read the vendor's page.
 
-    With --schema json, `report` is the report of an audit and `why` what that command prints as JSON.
+    With --schema json, `report` is the report of an audit, `versions` the file that --versions takes, and
+    `why` what that command prints as JSON.
     """
     if reference in _OWN:
         _print_own_schema(reference, schema)
@@ -61,10 +64,12 @@ def show(
 def _print_own_schema(name: str, schema: Schema | None) -> None:
     from cdc_contracts.registry.dissection import dissection_schema
     from cdc_contracts.registry.report import report_schema
+    from cdc_contracts.registry.version_files import versions_schema
 
     if schema is not Schema.JSON:
         raise UsageError(f"what `{name}` stands for is JSON", mend="give --schema json")
-    console.print_json(report_schema() if name == "report" else dissection_schema())
+    schemas = {"report": report_schema, "versions": versions_schema, "why": dissection_schema}
+    console.print_json(schemas[name]())
 
 
 def _print_resolved(version: Version, *, as_json: bool) -> None:

@@ -129,7 +129,7 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         metavar="WORDS",
-        help="What makes it exit 1: error, warning, info, or classes; with commas between.",
+        help="What makes it exit 1: error, warning, info, unproven, or classes; with commas between.",
         callback=_parse_threshold,
     ),
 ]
@@ -153,7 +153,8 @@ def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
     """Say whether messages of a contract do not name their table, so that the topic has to."""
     if reference is None or reference == AUTO:
         return False
-    return "from" in catalogue.resolve(reference)[-1].resolved.get("envelope", {}).get("table", {})
+    versions = (catalogue.resolve(one)[-1] for one in reference.split(", "))  # ranges may declare several
+    return any("from" in version.resolved.get("envelope", {}).get("table", {}) for version in versions)
 
 
 def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:

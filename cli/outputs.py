@@ -13,6 +13,7 @@ import typer
 from cdc_contracts.cli import console, reports
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.visible import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -103,6 +104,10 @@ class OutputOptions:
             raise UsageError(
                 f"{file} is a file, and no directory", mend="give a directory, which need not be there yet"
             )
+        if "://" not in self.directory:
+            from cdc_contracts.registry.reports.kinds import check_folder
+
+            check_folder(path)
 
     def open(self, catalogue: Catalogue) -> Output:
         """Return the output that the options stand for."""
@@ -144,7 +149,9 @@ def finish_decode(decoded: Decoded, *, as_json: bool, targets: Sequence[Path] | 
     reports.tell(decoded.report, as_json=as_json, targets=targets)
     if decoded.withheld is not None:
         console.say(f"error: nothing was published: {decoded.withheld}")
-        console.say("  decode the range before and after it under its own version, or give --trust-contract")
+        console.say(
+            "  decode the range before and after it under its own version (--versions), or give --trust-contract"
+        )
         raise typer.Exit(EXIT_CODES[DRIFT])
     changes = decoded.report["ledger"]["changes"]
     if decoded.again:
@@ -164,7 +171,9 @@ def tell_repeats(repeats: Mapping[str, Any]) -> None:
     first = repeats["tables"][0]
     where = f"{first['topic']}/{first['partition']}@{first['offset']} repeats @{first['first_offset']}"
     kept = "left out of tables" if repeats["dropped"] else "kept; --drop-duplicates leaves them out of tables"
-    console.say(f"  {repeats['rows']:,} rows repeat others by position ({first['table']}: {where}): {kept}")
+    console.say(
+        f"  {repeats['rows']:,} rows repeat others by position ({visible(first['table'] or '')}: {where}): {kept}"
+    )
 
 
 def tell_upheavals(record: Mapping[str, Any] | None) -> None:
@@ -178,12 +187,13 @@ def tell_upheavals(record: Mapping[str, Any] | None) -> None:
 def tell_tables(tables: Sequence[Mapping[str, Any]]) -> None:
     """Tell on stderr how many rows typed tables have got, and which values of them are kept as text."""
     for one in tables[:_MOST_TABLES]:
-        texts = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
-        kept = ", ".join(f"{column} {count:,}" for column, count in texts[:_MOST_COLUMNS])
-        more = f" and {len(texts) - _MOST_COLUMNS} more columns" if len(texts) > _MOST_COLUMNS else ""
+        raw = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
+        kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
+        more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
         told = _tell_current((one.get("commit") or {}).get("current", {}))
         console.say(
-            f"  {one['table']}: {one['rows']:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
+            f"  {visible(one['table'])}: {one['rows']:,} rows{told}"
+            + (f"; as text in _raw: {kept}{more}" if kept else "")
         )
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")

@@ -60,7 +60,8 @@ def _told(step: Step) -> str:
     if step.action == "delete":
         return f"- {step.subject}{at}"
     scope = step.subject or "the whole registry"
-    return f"~ {scope} {step.action.value} {_setting(step.before)} -> {_setting(step.after)}"
+    why = f" ({step.why})" if step.why else ""
+    return f"~ {scope} {step.action.value} {_setting(step.before)} -> {_setting(step.after)}{why}"
 
 
 def as_data(plan: Plan) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def step_data(step: Step) -> dict[str, Any]:
         contract = step.schema.contract if step.schema else None
         named = None if contract is None else f"{contract.name}@{contract.version}"
         return {**data, "version": step.version, "id": step.id, "contract": named}
-    return {**data, "before": step.before, "after": step.after}
+    return {**data, "before": step.before, "after": step.after, "why": step.why}
 
 
 def _setting(value: Any) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli import console, outputs, reports, running
-from cdc_contracts.cli.judging import FailOn, Judging
+from cdc_contracts.cli.judging import FailOn
 from cdc_contracts.cli.options import AsJson, spread
+from cdc_contracts.cli.ranging import RangedJudging
 from cdc_contracts.registry.exits import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _quarantine_only() -> None:
 @spread
 def replay_quarantine(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
-    judging: Judging,
+    judging: RangedJudging,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
         str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -60,6 +60,10 @@ Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
 ]
+
+
+_STOP_SECONDS = 10
+"""A JVM that does not stop its session in this time ends with this process."""
 
 
 class Engine(StrEnum):
@@ -127,10 +131,6 @@ class Brokers:
     packages: Packages = None
 
 
-class Terminated(BaseException):
-    """The process was asked to stop by SIGTERM."""
-
-
 @contextmanager
 def open_engine(reading: Reading, brokers: Brokers | None = None) -> Iterator[SparkSession | None]:
     """The Spark session to work in, or None where the work is done in this process."""
@@ -151,32 +151,24 @@ def spark_session(
     packages: Sequence[str] | None,
     formats: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
-    """A session is there, and one that was started for it is stopped. SIGTERM ends what runs in it as Ctrl-C does."""
+    """A session is there, and one that was started for it is stopped."""
     from pyspark import SparkContext
 
     from cdc_contracts.spark_checks.kafka.failures import outliving
     from cdc_contracts.spark_checks.session import open_session
+    from cdc_contracts.spark_checks.stopping import give_time
 
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
-    before = signal.signal(signal.SIGTERM, _stop)
-    try:
+    with outliving():
         session = open_session(
             kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
             say=console.say,
         )  # fmt: skip
         try:
-            with outliving():
-                yield session
+            yield session
         finally:
             if own:
-                with suppress(Exception):  # what went wrong before is what a person has to see
-                    session.stop()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _stop(number: int, frame: Any) -> None:
-    raise Terminated
+                give_time(session.stop, _STOP_SECONDS)
 
 
 def parse_topic_options(
@@ -187,6 +179,13 @@ def parse_topic_options(
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
     return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
+
+
+def names_partitions(start: str | None, end: str) -> bool:
+    """Say whether a range reads only the partitions that it names."""
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
+
+    return parse_range(start or "earliest", end).names_partitions
 
 
 def refuse_for_files(given: Mapping[str, object]) -> None:

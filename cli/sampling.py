@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,11 +49,8 @@ def sample(
     )  # fmt: skip
     if target is None:
         _print_lines(messages)
-    elif target.suffix == ".parquet":
-        _write_parquet(target, list(messages))
     else:
-        target.write_bytes(b"".join(message + b"\n" for message in messages))
-    if target is not None:
+        _write_file(target, list(messages))
         console.say(f"{total:,} messages of {version} in {target}")
 
 
@@ -71,11 +67,21 @@ def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
 
 def _print_lines(messages: Iterable[bytes]) -> None:
     for message in messages:
-        sys.stdout.buffer.write(message + b"\n")
-    sys.stdout.buffer.flush()
+        console.write_bytes(message + b"\n")
 
 
-def _write_parquet(target: Path, messages: Sequence[bytes]) -> None:
+def _write_file(target: Path, messages: Sequence[bytes]) -> None:
+    """Write the messages to a file that is there whole or not at all."""
+    from cdc_contracts.registry.reports.kinds import put_whole
+
+    with put_whole(target) as aside:
+        if target.suffix == ".parquet":
+            _write_parquet(aside, target.stem, messages)
+        else:
+            aside.write_bytes(b"".join(message + b"\n" for message in messages))
+
+
+def _write_parquet(target: Path, topic: str, messages: Sequence[bytes]) -> None:
     """Write the messages with the columns of the Kafka source, as a capture has them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -84,7 +90,7 @@ def _write_parquet(target: Path, messages: Sequence[bytes]) -> None:
     columns = {
         "key": pa.nulls(len(messages), pa.binary()),
         "value": pa.array(messages, pa.binary()),
-        "topic": pa.array([target.stem] * len(messages)),
+        "topic": pa.array([topic] * len(messages)),
         "partition": pa.array([0] * len(messages), pa.int32()),
         "offset": pa.array(places, pa.int64()),
     }

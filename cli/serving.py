@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +12,6 @@ import typer
 
 from cdc_contracts.cli import console
 from cdc_contracts.cli.options import check_folders, spread
-from cdc_contracts.cli.running import Terminated
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 
@@ -46,6 +44,9 @@ class Serving:
         list[Path] | None,
         typer.Option("--contracts", metavar="DIR", help="Your own contracts, with ids, read-only. Repeatable."),
     ] = None
+    catalogue: Annotated[
+        bool, typer.Option("--catalogue/--no-catalogue", help="Serve the contracts of the catalogue as subjects.")
+    ] = True
     level: Annotated[Level, typer.Option("--level", help="The level where none is set.", case_sensitive=False)] = (
         Level.BACKWARD
     )
@@ -70,6 +71,9 @@ class Listening:
     tls_client_ca: Annotated[
         Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="Who signs the certificates of clients.")
     ] = None
+    connections: Annotated[
+        int, typer.Option("--connections", min=1, help="How many there may be; who waits longest gives way to more.")
+    ] = 1_000
     open_metrics: Annotated[
         bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
     ] = False
@@ -85,6 +89,7 @@ def serve(serving: Serving, listening: Listening) -> None:
     /ui shows them in a browser, /openapi.json describes the whole, /metrics and /healthz watch it.
     """
     _check_extra()
+    from cdc_contracts.registry.server.connections import Limits
     from cdc_contracts.registry.server.listening import listen, open_socket, url_of
     from cdc_contracts.registry.server.request_log import open_log
 
@@ -93,9 +98,9 @@ def serve(serving: Serving, listening: Listening) -> None:
     with closing(open_socket(listening.host, listening.port)) as bound:
         app, store = site.open()
         url = url_of(bound, tls=tls is not None)
-        signal.signal(signal.SIGTERM, _stop)
         with closing(store), open_log(serving.log):
-            listen(app, bound, tls, lambda: console.say(f"serving {url} from {store.name} {to}; Ctrl-C stops"))
+            told = f"serving {url} from {store.name} {to}; Ctrl-C stops"
+            listen(app, bound, tls, lambda: console.say(told), Limits(listening.connections))
 
 
 def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
@@ -121,8 +126,9 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
         console.say(f"warning: passwords and tokens are sent in the clear\n  {mend}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
+    shelf = fill_shelf(folders, catalogue=serving.catalogue)
     site = Site(
-        serving.store, catalogue_of(folders), fill_shelf(folders), Users(listening.users), options,
+        serving.store, catalogue_of(folders), shelf, Users(listening.users), options,
         open_metrics=listening.open_metrics, alone=alone and listening.users is None and not listening.insecure,
     )  # fmt: skip
     return site, tls
@@ -137,7 +143,3 @@ def _check_extra() -> None:
     except ImportError as error:
         mend = "pip install 'cdc-contracts[server]'"
         raise UnavailableError(f"the server needs the extra `server` ({error.name} is missing)", mend=mend) from error
-
-
-def _stop(number: int, frame: Any) -> None:
-    raise Terminated

@@ -7,6 +7,7 @@ from typing import Any
 
 from cdc_contracts.cli import console
 from cdc_contracts.registry.reports.wording import (
+    column_words,
     command,
     count_of,
     counts_of,
@@ -131,6 +132,7 @@ def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     return [
         ("count", f"{count}, {onset_words(finding)}" if early else count),
         ("onset", None if early else onset_words(finding)),
+        ("columns", column_words(finding)),
         ("expected", visible(finding["expected"])),
         ("observed", observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.get("similar") or ()))),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.cli import following, judging, running
+from cdc_contracts.cli.ranging import fit_scope
 from cdc_contracts.registry.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Judge = Callable[..., "Scope | Undetected"]
 """Opens the scope of a contract for topics."""
+Ranged = Callable[[Sequence[str]], list[str]]
+"""Tells which of some topics are judged by a versions file."""
 
 
 def open_inputs(
@@ -30,6 +33,7 @@ def open_inputs(
     contract: str | None,
     judge: Judge,
     bookmarks: Bookmarks | None,
+    ranged: Ranged | None = None,
 ) -> Callable[[SparkSession | None], list[tuple[Input, Scope | Undetected]]]:
     """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
 
@@ -44,17 +48,20 @@ def open_inputs(
     )
     anew = reading.start is not None
     since = None if anew or bookmarks is None else bookmarks.offsets
-    assigned = None if pattern else assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge)
+    assign = partial(assign_scopes, contract=contract, judge=judge, ranged=ranged)
+    assigned = None if pattern else assign(list(dict.fromkeys(topics or _bound_topics())))
 
     def opened(session: SparkSession | None) -> list[tuple[Input, Scope | Undetected]]:
         from cdc_contracts.spark_checks.sources import match_topics
 
         found = assigned
         if pattern is not None:
-            found = assign_scopes(match_topics(session, brokers.bootstrap, pattern, properties), contract, judge)
+            found = assign(match_topics(session, brokers.bootstrap, pattern, properties))
         read = partial(running.open_topics, session, brokers.bootstrap, headers=False, since=since)
+        some = wanted.names_partitions
+        sources = [(replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()]
         inputs: list[tuple[Input, Scope | Undetected]] = [
-            (replace(read(names, wanted, properties), sample=sample), scope) for scope, names in found or ()
+            (source, fit_scope(scope, source.spans, some=some)) for source, scope in sources
         ]
         if bookmarks is not None:
             for source, _ in inputs:
@@ -86,11 +93,12 @@ def is_followed(stream: following.Following, reading: running.Reading, brokers: 
 
 def follow_audit(
     topics: Sequence[str] | None, reading: running.Reading, brokers: running.Brokers, contract: str | None,
-    judge: Judge, stream: following.Following, ending: following.Ending,
+    judge: Judge, ranged: Ranged, stream: following.Following, ending: following.Ending,
 ) -> None:  # fmt: skip
     """Judge every message of topics, those that are there and those that come."""
     _check_choice(topics, brokers)
-    scope, names = following.one_scope(assign_scopes(list(dict.fromkeys(topics or _bound_topics())), contract, judge))
+    told = list(dict.fromkeys(topics or _bound_topics()))
+    scope, names = following.one_scope(assign_scopes(told, contract, judge, ranged))
     start, properties = running.parse_topic_options(
         reading.start, "latest", brokers.kafka_config, brokers.kafka_options
     )
@@ -102,9 +110,9 @@ def follow_audit(
 
 
 def assign_scopes(
-    topics: Sequence[str], contract: str | None, judge: Judge
+    topics: Sequence[str], contract: str | None, judge: Judge, ranged: Ranged | None = None
 ) -> list[tuple[Scope | Undetected, list[str]]]:
-    """Return the scopes that topics are judged within: that of the contract given, or those they are bound to.
+    """Return the scopes that topics are judged within: of a versions file, the contract given, or those bound to.
 
     Messages that do not name their table have it from their topic: then each topic has a scope of its own. So has each
     topic whose contract is to be found out.
@@ -112,9 +120,14 @@ def assign_scopes(
     from cdc_contracts.registry.scope import Undetected
     from cdc_contracts.registry.settings import read_settings
 
-    bindings = {contract: list(topics)} if contract else read_settings(Path.cwd()).bindings(topics)
+    placed = ranged(topics) if ranged is not None else []
+    others = [topic for topic in topics if topic not in placed]
+    bindings = {contract: others} if contract else read_settings(Path.cwd()).bindings(others)
+    groups: list[tuple[str | None, list[str]]] = [(None, placed), *bindings.items()]
     assigned: list[tuple[Scope | Undetected, list[str]]] = []
-    for reference, names in bindings.items():
+    for reference, names in groups:
+        if not names:
+            continue
         scope = judge(names, contract=reference)
         if isinstance(scope, Undetected):
             assigned += [(scope, [name]) for name in names]

@@ -45,7 +45,7 @@ def check_batches(
 
     for records in batches:
         for batch, bench in kernel.benches(records):
-            tally.merge(count(bench, batch, show_values=scope.terms.show_values))
+            tally.merge(count(bench, batch, show_values=scope.terms.show_values, placings=kernel.placings))
             for number, findings in findings_by_record(bench) if tell else ():
                 source = Source(*batch.sources[int(batch.source_of[number])])
                 offset = int(batch.offsets[number])
@@ -66,9 +66,14 @@ def check_batches(
         spans=spans,
         fail_on=fail_on,
         show_values=scope.terms.show_values,
+        versions=scope.ranges,
     )
+    chained = len(scope.judged) == 1 and any(
+        stretch.proven for _, stretch in tally.speaks_against(scope.judged[0].reference)
+    )
+    of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
     for found in report["findings"] if tell else ():
-        if found["class"] in CLASSES_OF_A_COURSE and found["severity"] != INFO and tell is not None:
+        if found["class"] in of_stream and found["severity"] != INFO and tell is not None:
             first = found["first"]
             at = where(Source(first["topic"], first["partition"]), first["offset"])
             observed = f"{', '.join(found['observed'])} ({found['count']:,} of {found['denominator']:,} messages)"

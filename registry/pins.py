@@ -10,10 +10,11 @@ from typing import Any, Final
 from cdc_contracts.registry.bundle import Bundle, bundle
 from cdc_contracts.registry.errors import CdcContractsError, UnavailableError
 from cdc_contracts.registry.findings import Severities
-from cdc_contracts.registry.scope import AUTO, Scope, Spoken, open_scope, open_spoken
+from cdc_contracts.registry.scope import Scope, Spoken, open_again
 from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.version_ranges import read_ranges
 
 PIN_VERSION: Final = 1
 
@@ -26,6 +27,7 @@ def write_pin(scope: Scope) -> str:
         "contract": scope.declared,
         "fingerprint": scope.fingerprint,
         "spoken": {"subjects": spoken.subjects, "preferences": spoken.preferences},
+        **({"ranges": scope.ranges.documents()} if scope.ranges is not None else {}),
         "terms": _write_terms(scope.terms),
         "documents": dict(sorted(bundle(scope.catalogue).files.items())),
     }
@@ -46,11 +48,10 @@ def open_pin(text: str, where: str) -> Scope:
     try:
         document = json.loads(text)
         catalogue, terms = Bundle(document["documents"]).open(), _read_terms(document["terms"])
-        if document["contract"] == AUTO:
-            told = document["spoken"]
-            scope = open_spoken(catalogue, Spoken(tuple(told["subjects"]), tuple(told["preferences"])), terms)
-        else:
-            scope = open_scope(catalogue, document["contract"], terms)
+        told, ranges = document["spoken"], document.get("ranges")
+        spoken = Spoken(tuple(told["subjects"]), tuple(told["preferences"]))
+        ranges = None if ranges is None else read_ranges(ranges)
+        scope = open_again(catalogue, document["contract"], spoken, ranges, terms)
     except (ValueError, KeyError, TypeError, AttributeError, CdcContractsError) as error:
         raise _unreadable(where, f"{type(error).__name__}: {error}") from error
     if scope.fingerprint != document["fingerprint"]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.changes import Change, Control
+from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.reference import Judgement, ReferenceJudge, TypedColumns
@@ -30,6 +31,7 @@ from cdc_contracts.registry.verdicts import (
     foreign,
     unreadable,
 )
+from cdc_contracts.registry.version_ranges import VersionRanges
 from cdc_contracts.registry.wire.transport import Wire
 
 AUTO: Final = "auto"
@@ -79,6 +81,8 @@ class Scope:
     `preferences` are versions that the evidence of other records speaks for: they decide what is ambiguous by itself.
     `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
     of them that takes it.
+    `ranges` say which version holds where; then this is the scope of what none of them covers: it belongs to no
+    version (`left_open`), and what would conform is ambiguous.
     """
 
     catalogue: Catalogue
@@ -87,6 +91,8 @@ class Scope:
     declared: str
     preferences: tuple[Version, ...] = ()
     beside: tuple[str, ...] = ()
+    ranges: VersionRanges | None = None
+    left_open: bool = False
     made: dict[Version, ReferenceJudge] = field(default_factory=dict, repr=False, compare=False)
     """The judges made so far; scopes of one catalogue on the same terms may share them."""
 
@@ -102,7 +108,24 @@ class Scope:
     @cached_property
     def companions(self) -> tuple[Scope, ...]:
         """The scope of every other subject spoken in the same topics."""
-        return tuple(replace(self, judged=tuple(self.catalogue.versions(other)), beside=()) for other in self.beside)
+        return tuple(
+            replace(self, judged=tuple(self.catalogue.versions(other)), beside=(), ranges=None) for other in self.beside
+        )
+
+    @cached_property
+    def declared_scopes(self) -> dict[str, Scope]:
+        """The scope of every version that ranges declare, by reference."""
+        return {
+            reference: Scope(
+                self.catalogue, (self.catalogue.version(reference),), self.terms, reference, made=self.made
+            )
+            for reference in (self.ranges.contracts if self.ranges is not None else ())
+        }
+
+    def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> Scope:
+        """Return the scope that the record of a place is judged within; `timestamp` is in microseconds."""
+        found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
+        return self if found is None else self.declared_scopes[found.contract]
 
     @property
     def spoken(self) -> Spoken:
@@ -139,6 +162,8 @@ class Scope:
         parts = [self.declared, self.terms.identity()]
         if self.preferences or self.beside:
             parts.append(f"{self.spoken}")
+        if self.ranges is not None:
+            parts.append(self.ranges.identity)
         parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
         parts += [version.fingerprint for scope in self.others for version in scope.judged]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -201,6 +226,7 @@ class Scope:
             members=list(message),
             required=self.judged[-1].schema.get("required", []),
             preferred=self.preferred,
+            left_open=self.left_open,
         )
 
     def claimant(self, message: dict[str, Any]) -> str | None:
@@ -248,3 +274,28 @@ def open_spoken(catalogue: Catalogue, spoken: Spoken, terms: Terms) -> Scope:
     first, *beside = spoken.subjects
     preferences = tuple(map(catalogue.version, spoken.preferences))
     return Scope(catalogue, tuple(catalogue.versions(first)), terms, AUTO, preferences, tuple(beside))
+
+
+def open_ranges(catalogue: Catalogue, ranges: VersionRanges, terms: Terms) -> Scope:
+    """Return the scope of ranges that declare versions. Raises UsageError where there is no such."""
+    subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
+    if not subjects:
+        raise UsageError(
+            f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} speaks",
+            where=ranges.where,
+            mend="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
+        )
+    first, *beside = subjects
+    judged = tuple(catalogue.versions(first))
+    return Scope(
+        catalogue, judged, terms, ", ".join(subjects), beside=tuple(beside), ranges=ranges, left_open=True
+    )  # fmt: skip
+
+
+def open_again(
+    catalogue: Catalogue, declared: str, spoken: Spoken, ranges: VersionRanges | None, terms: Terms
+) -> Scope:
+    """Return the scope that said this of itself. Raises UsageError as those above."""
+    if ranges is not None:
+        return open_ranges(catalogue, ranges, terms)
+    return open_spoken(catalogue, spoken, terms) if declared == AUTO else open_scope(catalogue, declared, terms)

@@ -17,12 +17,16 @@ FILE: Final = "cdc-contracts.yaml"
 
 
 class Settings(Document):
-    """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project."""
+    """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project.
+
+    `versions` is a file that says which version holds in which part of a topic; it goes before what `topics` says.
+    """
 
     topics: dict[str, str] = Field(default_factory=dict)
     contracts: tuple[str, ...] = ()
     tables: str | None = None
     parameters: dict[str, str] = Field(default_factory=dict)
+    versions: str | None = None
 
     def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
         """Return the topics by the contract they are bound to, None for those that are bound to none."""

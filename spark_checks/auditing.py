@@ -96,6 +96,7 @@ def audit_input(
         stopped=stopped,
         wanted=source.spans,
         show_values=scope.terms.show_values,
+        versions=found.ranges if found is not None else None,
     )
     return Audited(tally, report)
 
@@ -120,7 +121,9 @@ def _audit_here(source: Input, scope: Scope, watch: Watch | None, stop: Stop) ->
         done = 0
         while stop.reason is None and done < records.num_rows:
             part, began = records.slice(done, step), time.monotonic()
-            tally = kernel.audit(part)
+            tally = stop.attempt(partial(kernel.audit, part))
+            if tally is None:
+                return total, stop.reason
             if watch is not None:
                 watch.add(tally)
             total.merge(tally)

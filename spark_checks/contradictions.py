@@ -1,18 +1,27 @@
-"""Contradictions: records that prove the version wrong which others were read by."""
+"""Contradictions: what proves the version wrong by which records were read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cdc_contracts.registry.chains import Chains, Line, Stretch
+from cdc_contracts.registry.refutations import refute_ranges
 from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.stakes import contradicted
+from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.verdicts import OTHER_VERSION
+from cdc_contracts.registry.version_ranges import VersionRanges
 
 
-def contradiction(tally: Tally, scope: Scope) -> str | None:
+def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> str | None:
     """Return why the version that records are read by cannot be trusted, or None where nothing speaks against it.
 
-    A record that fits another version and not this one is proof; it matters where some undecided record would read
-    differently.
+    A record that fits another version and not this one is proof, and so are key chains, together with those of
+    `earlier` batches of a stream. Too few chains to prove another version are doubt enough. It matters where some
+    undecided record would read differently. Where ranges declare versions, each is held against its own records alone.
     """
+    if scope.ranges is not None:
+        return next(_contradicted_ranges(tally, scope.ranges, earlier), None)
     if not tally.differing:
         return None
     for version in scope.preferences:
@@ -23,7 +32,7 @@ def contradiction(tally: Tally, scope: Scope) -> str | None:
                 f"{tally.differing} records fit both versions but mean different rows"
             )
     if not tally.outcomes[OTHER_VERSION]:
-        return None
+        return _chained(tally, scope, earlier)
     proofs = [
         (extent.first, key, finding)
         for key, finding in tally.findings.items()
@@ -35,4 +44,61 @@ def contradiction(tally: Tally, scope: Scope) -> str | None:
         f"{first.topic} partition {first.partition} offset {first.offset} is proven to be another version "
         f"({key.path}: expected {min(finding.expected)}, observed {min(finding.observed)}), and {tally.differing} "
         "records fit both versions but mean different rows"
+    )
+
+
+def _chained(tally: Tally, scope: Scope, earlier: Chains | None) -> str | None:
+    """Return what key chains that reach into these records say against the version they were read by."""
+    joined = _joined(tally, earlier)
+    declared = scope.judged if len(scope.judged) == 1 else ()
+    for version in (*declared, *scope.preferences):
+        for line, stretch in joined.speaks_against(version.reference):
+            if _reaches(stretch, line, tally):
+                told = f"{tally.differing} records fit both versions but mean different rows"
+                return f"{_tell(line, stretch)}, and {told}"
+    return None
+
+
+def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | None) -> Iterator[str]:
+    """Yield the ranges whose version a record of them, or a key chain in them, speaks against.
+
+    Chains that a border cuts speak against it only where they prove another version.
+    """
+    for (topic, partition, number), differing, proof in contradicted(tally.stakes):
+        declared = ranges.ranges_of(topic, partition)[number].contract
+        yield (
+            f"{topic} partition {partition} offset {proof.offset} is proven to be another version than {declared}, "
+            f"which its range declares ({proof.path}: expected {proof.expected}, observed {proof.observed}), "
+            f"and {differing} records of the range fit both versions but mean different rows"
+        )
+    for one in refute_ranges(_joined(tally, earlier).chain_evidence(), ranges):
+        stake = tally.stakes.get((one.line.topic, one.line.partition, one.number))
+        counts = one.stretch.proven or (one.whole and one.stretch.links)
+        if counts and stake is not None and stake.differing and _reaches(one.stretch, one.line, tally):
+            yield (
+                f"{_tell(one.line, one.stretch)}, their range declares {one.contract}, and {stake.differing} records "
+                "of the range fit both versions but mean different rows"
+            )
+
+
+def _joined(tally: Tally, earlier: Chains | None) -> Tally:
+    joined = Tally(runs=tally.runs)
+    for chains in (earlier, tally.chains):
+        if chains:
+            joined.chains.merge(chains)
+    return joined
+
+
+def _reaches(stretch: Stretch, line: Line, tally: Tally) -> bool:
+    """Say whether a stretch reaches into the records of a tally."""
+    counts = tally.partitions.get(Source(line.topic, line.partition))
+    return counts is not None and counts.first_offset is not None and stretch.last.offset >= counts.first_offset
+
+
+def _tell(line: Line, stretch: Stretch) -> str:
+    sure = "prove" if stretch.proven else "speak for"
+    few = "" if stretch.proven else ", too few to prove it"
+    return (
+        f"{line.topic} partition {line.partition}: key chains {sure} {stretch.contract} from offset "
+        f"{stretch.first.offset} to {stretch.last.offset} ({stretch.links} of them{few})"
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.baseline import judge_again
+from cdc_contracts.registry.chains import Chains
 from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
 from cdc_contracts.registry.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.report import Span, build_report
@@ -56,13 +57,14 @@ def decode_input(
     key: WriteKey | None = None,
     replay: Replay | None = None,
     watch: Watch | None = None,
+    earlier: Chains | None = None,
 ) -> Decoded:
     """Decode every record of the input, read once, into the directory of the output.
 
     `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
-    its own is known by what it reads and by what it judges.
-    The rows count only when the whole run has succeeded. Where the range holds a record proven to be of another
-    version than the declared one, and records that the two read differently, nothing is published unless
+    its own is known by what it reads and by what it judges. `earlier` are the key chains of the batches before.
+    The rows count only when the whole run has succeeded. Where a record or key chains prove another version than the
+    declared one, and the range holds records that the two read differently, nothing is published unless
     `trust_contract`.
 
     Raises UndetectedError where nobody declared the contract and the messages do not tell it;
@@ -100,8 +102,9 @@ def decode_input(
             spans=spans,
             fail_on=fail_on,
             detection=detection,
+            versions=found.ranges,
         )
-        withheld = None if output.trust_contract else contradiction(judged.tally, found)
+        withheld = None if output.trust_contract else contradiction(judged.tally, found, earlier)
         moved = replay is None or any(one.read > one.quarantined for one in judged.tally.partitions.values())
         record = attempt.publish(judged, report) if withheld is None and moved else None
     except BaseException:

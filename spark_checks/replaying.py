@@ -86,6 +86,6 @@ def report_nothing(source: QuarantineInput, scope: Scope | Undetected, fail_on: 
     """Return the report where no record waits, which is as it should be."""
     report = build_report(
         Tally(), catalogue=scope.catalogue, contract=scope.declared, source=source.describe(Tally(), {}), spans={},
-        fail_on=fail_on,
+        fail_on=fail_on, versions=scope.ranges if isinstance(scope, Scope) else None,
     )  # fmt: skip
     return {**report, "verdict": PASS}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from cdc_contracts.registry.chains import Chains
 from cdc_contracts.registry.errors import WithheldError
 from cdc_contracts.registry.quarantine import forget_examples
 from cdc_contracts.registry.scope import Scope, Undetected
@@ -33,7 +34,7 @@ def open_audit(
 ) -> Follow | None:  # fmt: skip
     """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
 
-    def judge(source: TopicInput, within: Scope, key: WriteKey) -> tuple[Tally, None]:
+    def judge(source: TopicInput, within: Scope, key: WriteKey, _earlier: Chains) -> tuple[Tally, None]:
         return audit_input(session, source, within, fail_on=fail_on).tally, None
 
     epoch = open_epoch(session, checkpoint, wanted, scope, wait=_wait(pace), stop=stop, say=say)
@@ -52,8 +53,8 @@ def open_decode(
     does.
     """
 
-    def judge(source: TopicInput, within: Scope, key: WriteKey) -> tuple[Tally, Mapping[str, Any]]:
-        decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key)
+    def judge(source: TopicInput, within: Scope, key: WriteKey, earlier: Chains) -> tuple[Tally, Mapping[str, Any]]:
+        decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         if decoded.withheld is not None:
             raise WithheldError(
                 f"nothing of batch {key.number} was published: {decoded.withheld}",

@@ -62,6 +62,7 @@ class Rolling:
             fail_on=fail_on,
             detection=detection,
             show_values=scope.terms.show_values,
+            versions=scope.ranges,
         )
         return report if self.repeats is None else {**report, "repeats": self.repeats}
 

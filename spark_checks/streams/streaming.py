@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.chains import Chains
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.report import Span
@@ -40,8 +41,9 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey], tuple[Tally, Mapping[str, Any] | None]]
-"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept."""
+Judge = Callable[[TopicInput, Scope, WriteKey, Chains], tuple[Tally, Mapping[str, Any] | None]]
+"""Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept; it
+is given the key chains of the batches before."""
 
 
 class Follow:
@@ -196,7 +198,7 @@ class Follow:
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
-            tally, repeats = self._judge(source, scope, key)
+            tally, repeats = self._judge(source, scope, key, self.whole.tally.chains)
         except RecordsGone as error:
             raise RecordsGone(
                 error.what, where=error.where, mend="Follow with a new checkpoint --from earliest, and with "

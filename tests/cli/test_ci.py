@@ -114,7 +114,7 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
     assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:28:26" in summary
 
 
-def test_a_moved_image_is_told_on_its_line_with_one_message_read_twice(fork):
+def test_a_moved_image_is_told_on_its_line_with_a_message_that_is_refused_now(fork):
     edit(fork / IMAGES, "update: {before: {at: /old, over: /data}, after: {at: /data, over: }}",
          "update: {before: {at: /data}, after: {at: /old, over: /data}}")  # fmt: skip
     number = line_of(fork / IMAGES, "update: {before")
@@ -128,10 +128,14 @@ def test_a_moved_image_is_told_on_its_line_with_one_message_read_twice(fork):
         "C401 published-meaning /images/update",
     )
     proof = dict(re.split("  +", line, maxsplit=1) for line in told[1:])
-    assert json.loads(proof["message"])["type"] == "UPDATE"
-    published, now = json.loads(proof["published"]), json.loads(proof["now"])
-    assert published["before"] != published["after"]
-    assert (now["before"], now["after"]) == (published["after"], published["before"])
+    message = json.loads(proof["message"])
+    assert (message["type"], message["data"], message["old"]) == (
+        "UPDATE",
+        [{"id": "7", "value": "green"}],
+        [{"value": "red"}],
+    )
+    now = "D09.old-keys-in-data at /old: expected the whole row, observed changed columns"
+    assert (proof["published"], proof["now"]) == ("accepted", now)
 
 
 def test_the_readme_shows_what_is_printed(fork, monkeypatch, capsys):

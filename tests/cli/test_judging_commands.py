@@ -329,11 +329,11 @@ def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
          "--to", "out"],
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")}, cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not list(here.glob("out/changes/*/*.parquet")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 143, err
     assert not list(here.glob("out/_runs/*.json"))
     assert not list(here.glob("out/**/*.parquet"))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.documents import parse_document
+from cdc_contracts.registry.samples import find_samples
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 REFERENCES = [*(version.reference for version in CATALOGUE.all_versions()), "canonical/change@1"]
@@ -63,6 +66,28 @@ def test_when_a_member_is_required_is_told(capsys):
     required = {one["at"]: one["required"] for one in told["members"]}
     assert (required["/table"], required["/data"]) == ("always", "type is INSERT, DELETE, ROW, UPDATE")
     assert required["/mysqlType"] == "isDdl is false"
+
+
+JSON_VERSIONS = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
+
+
+@pytest.mark.parametrize("version", JSON_VERSIONS, ids=lambda version: version.reference)
+def test_a_member_that_some_sample_cannot_be_without_is_not_told_as_dispensable(version, capsys):
+    told = json.loads(shown(capsys, version.reference, "--json"))
+    dispensable = {one["at"] for one in told["members"] if one["required"] == "no"}
+    takes = jsonschema_rs.validator_for(version.schema).is_valid
+    refused = set()
+    for sample in find_samples(version).messages:
+        message = json.loads(sample.value)
+        for at in dispensable - refused:
+            without, (*above, name) = copy.deepcopy(message), at.split("/")[1:]
+            place = without
+            for part in above:
+                place = place.get(part) if isinstance(place, dict) else None
+            if isinstance(place, dict) and name in place:
+                del place[name]
+                refused |= {at} if takes(message) and not takes(without) else set()
+    assert refused == set()
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

@@ -43,7 +43,7 @@ def test_each_run_reads_what_is_new_also_in_new_partitions(spark, broker, make_t
     assert audit(capsys, broker, topic, engine=engine) == (4, {(0, 10, 10)})
     produce(broker, topic, VALUES[:5])
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=30)
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=300)
     produce(broker, topic, VALUES[:3], partition=1)
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 10, 15), (1, 0, 3)})
     assert seen(here) == {topic: {"0": 15, "1": 3}}
@@ -65,7 +65,7 @@ def test_offsets_that_are_gone_end_the_run_and_from_starts_anew(broker, make_top
     assert audit(capsys, broker, topic, more=["--to", "offset:10"])[0] == 0
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     (deleted,) = admin.delete_records([TopicPartition(topic, 0, 25)]).values()
-    deleted.result(timeout=30)
+    deleted.result(timeout=300)
     code, err = audit(capsys, broker, topic)
     assert code == 3
     assert "15 offsets since the last run are gone: the log starts at 25, not at 10 (partition 0)" in err
@@ -81,13 +81,13 @@ def test_a_topic_that_was_made_anew_is_another_however_long_it_is(spark, broker,
     admin, name = AdminClient({"bootstrap.servers": broker.bootstrap}), f"anew-{engine}"
 
     def make(values):
-        admin.create_topics([NewTopic(name, 1)])[name].result(timeout=30)
+        admin.create_topics([NewTopic(name, 1)])[name].result(timeout=300)
         produce(broker, name, values)
 
     make(VALUES[:10])
     assert audit(capsys, broker, name) == (0, {(0, 0, 10)})
     before = (here / "seen.json").read_text()
-    admin.delete_topics([name])[name].result(timeout=30)
+    admin.delete_topics([name])[name].result(timeout=300)
     time.sleep(1)
     make(VALUES[:20])
     code, err = audit(capsys, broker, name, engine=engine)

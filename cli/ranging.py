@@ -1,0 +1,125 @@
+"""`--versions` and `--write-versions`: which version of a contract holds in which part of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli import console
+from cdc_contracts.cli.judging import AUTO, Judging, needs_a_table
+from cdc_contracts.registry.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.cli.running import Reading
+    from cdc_contracts.registry.catalogue import Catalogue
+    from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.registry.tally import Source
+
+NewVersions = Annotated[
+    Path | None,
+    typer.Option("--write-versions", metavar="FILE", help="Write which version holds where, as far as it is proven."),
+]
+
+
+@dataclass(frozen=True)
+class RangedJudging(Judging):
+    """Options of how messages are judged, each part of a topic by a version of its own where somebody says so."""
+
+    versions: Annotated[
+        Path | None,
+        typer.Option("--versions", metavar="FILE", help="Which version holds in which offsets or times of a topic."),
+    ] = None
+
+    def ranged_topics(self, topics: Sequence[str]) -> list[str]:
+        """Return the topics that are judged by a versions file: all where one is given, else those of the settings'."""
+        if self.versions is not None:
+            return list(topics)
+        file = _file_of_settings() if self.contract is None else None
+        named = _topics_in(file) if file is not None else ()
+        return [topic for topic in topics if topic in named]
+
+    def open_scope(
+        self,
+        topics: Sequence[str] = (),
+        *,
+        contract: str | None = None,
+        reading: Reading | None = None,
+        show_values: bool = False,
+    ) -> Scope | Undetected:
+        """Return the scope that the options and `cdc-contracts.yaml` stand for, as `Judging.open_scope` does.
+
+        Raises UsageError as well where a versions file and a contract are given, or the file says nothing of a topic.
+        """
+        if self.versions is not None and self.contract is not None:
+            raise UsageError(
+                "--contract and --versions are two answers to one question",
+                mend="leave --contract out: the file says which version holds where",
+            )
+        ranged = self.ranged_topics(topics) if contract is None else []
+        if self.versions is None and not ranged:
+            return super().open_scope(topics, contract=contract, reading=reading, show_values=show_values)
+        return self._open_ranges(topics, reading, show_values=show_values)
+
+    def _open_ranges(self, topics: Sequence[str], reading: Reading | None, *, show_values: bool) -> Scope:
+        from cdc_contracts.registry.scope import open_ranges
+        from cdc_contracts.registry.version_files import read_versions
+
+        catalogue, terms, _ = replace(self, contract=AUTO).open_terms(topics, reading, show_values=show_values)
+        ranges = read_versions(self.versions or _file_of_settings() or Path(), catalogue)
+        if topics:
+            ranges = ranges.of_named(topics)
+        if terms.table is None and len(topics) == 1 and any(needs_a_table(catalogue, one) for one in ranges.contracts):
+            terms = replace(terms, table=topics[0])
+        return open_ranges(catalogue, ranges, terms)
+
+
+def fit_scope(scope: Scope | Undetected, sources: Collection[Source], *, some: bool = False) -> Scope | Undetected:
+    """Return a scope for what is read; `some` says that not all partitions of its topics are.
+
+    Raises UsageError where a versions file says nothing of a topic, or names a partition that is not there.
+    """
+    from cdc_contracts.registry.scope import Scope, open_ranges
+
+    if not isinstance(scope, Scope) or scope.ranges is None:
+        return scope
+    ranges = scope.ranges.of_named([source.topic for source in sources])
+    if not some:
+        ranges.check_partitions(sources)
+    return open_ranges(scope.catalogue, ranges, scope.terms)
+
+
+def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None:
+    """Make sure, before any work is done, that a versions file can be written, and over nothing that the run needs."""
+    if target is not None:
+        from cdc_contracts.registry.reports.kinds import check_place
+
+        check_place(target, kept=[path for path in kept if path is not None])
+
+
+def write_versions(report: Mapping[str, Any], target: Path, catalogue: Catalogue) -> None:
+    """Write the versions file that a report speaks for."""
+    from cdc_contracts.registry.reports.kinds import write_whole
+    from cdc_contracts.registry.version_proposals import propose_versions
+
+    write_whole(target, propose_versions(report, catalogue))
+    console.say(
+        f"{target} says which version holds where, and why a part is left open: read it, then --versions {target}"
+    )
+
+
+def _file_of_settings() -> Path | None:
+    from cdc_contracts.registry.settings import read_settings
+
+    file = read_settings(Path.cwd()).versions
+    return Path(file) if file else None
+
+
+def _topics_in(file: Path) -> Collection[str]:
+    """Return the topics that a file names, before it is known what contracts there are."""
+    from cdc_contracts.registry.version_files import topics_in
+
+    return topics_in(file)

@@ -1,0 +1,74 @@
+"""Refutations: stretches of key chains that speak against the version which is declared where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from cdc_contracts.registry.chains import ChainEvidence, Line, Stretch
+from cdc_contracts.registry.sequences import Point
+from cdc_contracts.registry.version_ranges import OFFSETS, VersionRange, VersionRanges
+
+
+class Refutation(NamedTuple):
+    """A stretch as far as it lies where `contract` is declared: in all of a run, or in a range of that number.
+
+    `whole` says that nothing of the stretch lies elsewhere, `goes_on` that no stretch behind it says otherwise.
+    """
+
+    line: Line
+    number: int
+    contract: str
+    stretch: Stretch
+    whole: bool
+    goes_on: bool
+
+
+def refute(evidence: Iterable[ChainEvidence], reference: str) -> Iterator[Refutation]:
+    """Yield what speaks against a version that is declared for all records."""
+    for found in evidence:
+        for stretch in found.against(reference):
+            goes_on = stretch is found.stretches[-1]
+            yield Refutation(found.line, 0, reference, stretch, whole=True, goes_on=goes_on)
+
+
+def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> Iterator[Refutation]:
+    """Yield what speaks against the versions that ranges declare, each where it is declared."""
+    for found in evidence:
+        for number, one in enumerate(ranges.ranges_of(found.line.topic, found.line.partition)):
+            for stretch in found.against(one.contract):
+                clipped = _clip(stretch, one)
+                if clipped is not None:
+                    goes_on = stretch is found.stretches[-1] and one.end is None
+                    whole = (clipped.first, clipped.last) == (stretch.first, stretch.last)
+                    yield Refutation(found.line, number, one.contract, clipped, whole=whole, goes_on=goes_on)
+
+
+def _clip(stretch: Stretch, one: VersionRange) -> Stretch | None:
+    """Return the part of a stretch that lies in a range, None where none does; of times only where all of it does."""
+    if one.unit != OFFSETS:
+        return stretch if one.holds(*stretch.first) and one.holds(*stretch.last) else None
+    ends = _cut(stretch.first, stretch.last, one)
+    if ends is None:
+        return None
+    tables = [(share, _cut(share.first, share.last, one)) for share in stretch.tables]
+    return stretch._replace(
+        first=ends[0],
+        last=ends[1],
+        records=min(stretch.records, _offsets(*ends)),
+        tables=tuple(
+            share._replace(first=cut[0], last=cut[1], records=min(share.records, _offsets(*cut)))
+            for share, cut in tables
+            if cut is not None
+        ),
+    )
+
+
+def _cut(first: Point, last: Point, one: VersionRange) -> tuple[Point, Point] | None:
+    start = first if one.start is None or one.start <= first.offset else Point(one.start, None)
+    end = last if one.end is None or last.offset < one.end else Point(one.end - 1, None)
+    return (start, end) if start.offset <= end.offset else None
+
+
+def _offsets(first: Point, last: Point) -> int:
+    return last.offset - first.offset + 1

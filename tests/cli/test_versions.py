@@ -1,0 +1,200 @@
+"""`--versions` and `--write-versions`: a topic that changes versions in mid-stream, judged part by part."""
+
+import json
+import re
+
+import pytest
+from topics import rendered
+
+from cdc_contracts.cli.app import main
+from cdc_contracts.cli.ranging import RangedJudging
+from cdc_contracts.cli.topics import assign_scopes
+from cdc_contracts.registry.errors import UsageError
+
+OLD, NEW = "dts/canal@1", "dts/canal@2"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a topic of two partitions, each of which switches at another place."""
+    monkeypatch.chdir(tmp_path)
+    for name, at, seed in (("a.jsonl", 180, 3), ("b.jsonl", 60, 4)):
+        old, new = (rendered(one, 300, seed=seed) for one in (OLD, NEW))
+        (tmp_path / name).write_bytes(b"\n".join([*old[:at], *new[at:]]) + b"\n")
+    return tmp_path
+
+
+def report_of(capsys, *arguments):
+    code = main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    return code, capsys.readouterr()
+
+
+AUDIT = ("audit", "file", "a.jsonl", "b.jsonl", "--engine", "local")
+SWITCHED = {"topics": {"a.jsonl": {0: [{"to": 180, "contract": OLD}, {"from": 180, "contract": NEW}]},
+                       "b.jsonl": {1: [{"to": 60, "contract": OLD}, {"from": 60, "contract": NEW}]}}}  # fmt: skip
+
+
+def test_what_auto_cannot_tell_is_judged_part_by_part_by_the_file_that_it_says_how_to_write(here, capsys):
+    code, report = report_of(capsys, *AUDIT)
+    unclear = next(one for one in report["findings"] if one["class"] == "ambiguous")
+    assert code == 4
+    assert unclear["count"] > 200
+    assert unclear["action"] == (
+        "The version changes in mid-stream: `cdc-contracts detect a.jsonl b.jsonl --write-versions versions.yaml` writes "
+        "which holds where, and `decode --versions versions.yaml` decodes each part by its own."
+    )
+    (command,) = re.findall("`cdc-contracts (detect [^`]*)`", unclear["action"])
+    assert main(command.split()) == 0
+    assert "versions.yaml says which version holds where" in capsys.readouterr().err
+
+    code, placed = report_of(capsys, *AUDIT, "--versions", "versions.yaml")
+    left = {one["rule"]: one["count"] for one in placed["findings"] if one["severity"] == "error"}
+    between = sum(one["at"] - one["after"] - 1 for one in placed["switches"])
+    assert (code, left) == (4, {"D16.left-open": between})
+    assert len(placed["switches"]) == 2
+    assert placed["ledger"]["conforming"] == 600 - between
+    assert placed["contract"] == "dts/canal"
+    assert placed["versions"] == [
+        {"topic": one["topic"], "partition": one["partition"], "from": start, "to": end, "contract": contract}
+        for one in placed["switches"]
+        for start, end, contract in ((None, one["after"] + 1, OLD), (one["at"], None, NEW))
+    ]
+
+
+def test_audit_writes_the_file_that_detect_writes(here, capsys):
+    assert main(["detect", "a.jsonl", "b.jsonl", "--write-versions", "v.yaml"]) == 0
+    assert main([*AUDIT, "--write-versions", "w.yaml"]) == 4
+    assert (here / "v.yaml").read_text() == (here / "w.yaml").read_text()
+
+
+def test_a_file_that_says_it_all_leaves_nothing_open_in_audit_and_check(here, capsys):
+    (here / "v.yaml").write_text(json.dumps(SWITCHED))
+    code, report = report_of(capsys, *AUDIT, "--versions", "v.yaml")
+    assert (code, report["verdict"], report["ledger"]["conforming"]) == (0, "pass", 600)
+    checked, again = report_of(capsys, "check", "a.jsonl", "b.jsonl", "--versions", "v.yaml")
+    assert (checked, again["ledger"], again["findings"]) == (0, report["ledger"], report["findings"])
+
+
+def test_a_wrong_range_is_drift_where_messages_prove_it(here, capsys):
+    wrong = json.loads(json.dumps(SWITCHED))
+    wrong["topics"]["a.jsonl"]["0"] = [{"contract": NEW}]
+    (here / "v.yaml").write_text(json.dumps(wrong))
+    code, report = report_of(capsys, *AUDIT, "--versions", "v.yaml")
+    proven = next(one for one in report["findings"] if one["class"] == "other-version")
+    assert code == 1
+    assert [one["topic"] for one in proven["partitions"]] == ["a.jsonl"]
+    assert proven["partitions"][0]["last_offset"] < 180
+
+
+def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here, capsys):
+    (here / "v.yaml").write_text(json.dumps({"topics": {"a.jsonl": {0: [{"from": 180, "contract": NEW}]}}}))
+    code, (out, _) = run(capsys, "audit", "file", "a.jsonl", "--engine", "local", "--versions", "v.yaml")
+    assert code == 4
+    assert " ".join(out.split()).startswith(
+        "INCONCLUSIVE: 180 of 300 messages lie where the versions file declares no version"
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file says nothing of topic a.jsonl (v.yaml)\n  it names b.jsonl"),
+        ({"topics": {"a.jsonl": {0: [{"contract": NEW}], 7: [{"contract": NEW}]}, "b.jsonl": {"all": []}}},
+         "the versions file names partition 7, and topic a.jsonl has none of that number (v.yaml)\n  it has 0"),
+        ({"topics": {"a.jsonl": {0: []}, "b.jsonl": {1: []}}}, "no range says which version a.jsonl, b.jsonl speaks (v.yaml)"),
+        ({"topics": {"a.jsonl": {0: [{"contract": "dts/canal@3"}]}}}, "topics.a.jsonl.0.0.contract: dts/canal has no version 3 (v.yaml)"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command", [AUDIT, ("check", "a.jsonl", "b.jsonl"), ("decode", "file", "a.jsonl", "b.jsonl", "--to", "out")]
+)
+def test_a_file_that_does_not_fit_what_is_read_is_told_before_anything_starts(here, capsys, command, document, told):
+    (here / "v.yaml").write_text(json.dumps(document))
+    code, (out, err) = run(capsys, *command, "--versions", "v.yaml")
+    assert (code, out) == (2, "")
+    assert f"error: {told}" in err
+    assert not (here / "out").exists()
+
+
+def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, capsys):
+    topic = {"topics": {"a.jsonl": {0: [{"contract": OLD}], 1: [{"contract": NEW}]}}}
+    (here / "v.yaml").write_text(json.dumps(topic))
+    code, _ = run(capsys, "audit", "file", "a.jsonl", "--engine", "local", "--versions", "v.yaml", "--from",
+                  "offset:0=0", "--to", "offset:0=100")  # fmt: skip
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([*AUDIT, "--versions", "v.yaml", "--contract", NEW], "--contract and --versions are two answers to one question"),
+        ([*AUDIT, "--versions", "none.yaml"], "there is no file none.yaml"),
+        ([*AUDIT, "--versions", "v.yaml", "--write-versions", "v.yaml"], "this file has another part in the run (v.yaml)"),
+        ([*AUDIT, "--write-versions", "no/v.yaml"], "there is no such folder (no)"),
+        (["detect", "a.jsonl", "--write-versions", "a.jsonl"], "this file has another part in the run (a.jsonl)"),
+        (["detect", "-", "--write-versions", "w.yaml"], "standard input is read once"),
+        (["audit", "topic", "t", "-b", "x:1", "--follow", "--checkpoint", "c", "--write-versions", "w.yaml"],
+         "--write-versions does not go with --follow"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_told(here, capsys, arguments, told):
+    (here / "v.yaml").write_text(json.dumps(SWITCHED))
+    code, (_, err) = run(capsys, *arguments)
+    assert code == 2
+    assert told in err
+
+
+def test_nothing_is_written_where_the_contract_cannot_be_told(here, capsys):
+    (here / "c.jsonl").write_text('{"a": 1}\n')
+    code, (_, err) = run(capsys, "detect", "c.jsonl", "--write-versions", "w.yaml")
+    assert code == 1
+    assert "w.yaml is not written" in err
+    assert not (here / "w.yaml").exists()
+
+
+def test_the_schema_of_the_file_is_shown_for_editors(capsys):
+    assert main(["show", "versions", "--schema", "json"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["title"] == "cdc-contracts versions"
+    assert set(schema["$defs"]["WrittenRange"]["properties"]) == {"from", "to", "contract"}
+
+
+class TestSettings:
+    """`versions:` in cdc-contracts.yaml goes before what is bound there, and behind what the command line says."""
+
+    @pytest.fixture(autouse=True)
+    def _settings(self, here):
+        (here / "cdc-contracts.yaml").write_text("topics: {orders: dts/canal@2, more: drs/json@2}\nversions: v.yaml\n")
+        (here / "v.yaml").write_text("topics: {orders: {0: [{to: 9, contract: dts/canal@1}]}}\n")
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, [("dts/canal", ["orders"], True), ("drs/json@2", ["more"], False)]),
+            ({"contract": "oms/canal@1"}, [("oms/canal@1", ["orders", "more"], False)]),
+        ],
+    )
+    def test_each_topic_is_judged_by_what_says_most_of_it(self, options, expected):
+        judging = RangedJudging(**options)
+        assigned = assign_scopes(["orders", "more"], judging.contract, judging.open_scope, judging.ranged_topics)
+        assert [(scope.declared, names, scope.ranges is not None) for scope, names in assigned] == expected
+
+    def test_a_file_on_the_command_line_has_to_name_every_topic(self, here):
+        judging = RangedJudging(versions=here / "v.yaml")
+        with pytest.raises(UsageError, match="says nothing of topic more"):
+            assign_scopes(["orders", "more"], None, judging.open_scope, judging.ranged_topics)
+
+    def test_topics_of_one_run_are_judged_in_one_way(self):
+        assert RangedJudging().open_scope(["orders"]).ranges is not None
+        with pytest.raises(UsageError, match="says nothing of topic more"):
+            RangedJudging().open_scope(["orders", "more"])
+
+    def test_a_file_that_is_not_there_is_told(self, here):
+        (here / "v.yaml").unlink()
+        with pytest.raises(UsageError, match=r"there is no file v\.yaml"):
+            RangedJudging().open_scope(["orders"])
