@@ -143,7 +143,7 @@ def _column(column: TableColumn) -> dict[str, Any]:
 
 def _pair(name: str, value: Any) -> str:
     """Return one member as a line of YAML; a name that is too long for one stands as an explicit key."""
-    key = _scalar(name)
+    key = write_scalar(name)
     return f"{key}: {_flow(value)}" if len(key) < _LONGEST_KEY else f"? {key}\n  : {_flow(value)}"
 
 
@@ -152,10 +152,10 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(_pair(name, one) for name, one in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    return _scalar(value) if isinstance(value, str) else str(value).lower()
+    return write_scalar(value) if isinstance(value, str) else str(value).lower()
 
 
-def _scalar(text: str) -> str:
+def write_scalar(text: str) -> str:
     """Return a text as every reader of YAML takes it; what some take for the end of a line is escaped."""
     if _PLAIN.fullmatch(text) and text.lower() not in _NO_TEXT:
         return text

@@ -43,9 +43,12 @@ class Seen:
 class ColumnEvidence:
     """The values of one column in all images: how many, how many of them NULL, and how large.
 
-    `numbers` of them are plain digits, with up to `whole` of these before the point and `scale` behind; `longest` is
-    the most characters. `types` are the source types that messages told; without any, `kinds` are those of the JSON
-    values: text, number, boolean.
+    `numbers` of them are plain digits, with up to `whole` of these before the point and `scale` behind, `digits` from
+    the first that is not 0 to the last, and whole parts from `least` to `most`; `beyond_floats` of them are too large
+    or too small for a float. `second_digits` is the most digits of a second, `longest` the most characters.
+
+    `types` are the source types that messages told; without any, `kinds` are those of the JSON values: text, number,
+    boolean.
     """
 
     values: int = 0
@@ -53,6 +56,11 @@ class ColumnEvidence:
     numbers: int = 0
     whole: int = 0
     scale: int = 0
+    digits: int = 0
+    least: int = 0
+    most: int = 0
+    beyond_floats: int = 0
+    second_digits: int = 0
     longest: int = 0
     types: dict[str, Seen] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
@@ -64,6 +72,10 @@ class ColumnEvidence:
         self.numbers += other.numbers
         self.whole = max(self.whole, other.whole)
         self.scale = max(self.scale, other.scale)
+        self.digits = max(self.digits, other.digits)
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.beyond_floats += other.beyond_floats
+        self.second_digits = max(self.second_digits, other.second_digits)
         self.longest = max(self.longest, other.longest)
         merge_seen(self.types, other.types)
         self.kinds |= other.kinds

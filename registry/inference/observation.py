@@ -26,6 +26,8 @@ Numbers = NDArray[np.int64]
 _NAMES: Final = ["database", "schema", "table"]
 _PLACES: Final = ["topic", "partition", "offset"]
 _PLAIN_NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?$"
+_SECONDS: Final = r":[0-9]{2}\.(?P<digits>[0-9]+)"
+_MOST_COUNTED: Final = 60
 _BETWEEN: Final = "\x00"
 """Between the names of a key, where they are one text: no database takes it in a name."""
 
@@ -67,7 +69,7 @@ class _Rows:
     def __init__(self, rows: pa.Table) -> None:
         self.table = rows
         grouped = rows.select(_NAMES).group_by(_NAMES).aggregate([([], "count_all")]).select(_NAMES).to_pylist()
-        found = {TableName(one["database"], one["schema"], one["table"]): None for one in grouped}
+        found = {TableName.of(one["database"], one["schema"], one["table"]): None for one in grouped}
         self.names = first_names(found, len(found))
         codes = {name: code for code, name in enumerate(self.names)}
         told = zip(*(_indices(rows.column(name)) for name in _NAMES), strict=True)
@@ -76,7 +78,7 @@ class _Rows:
         self.codes = np.empty(rows.num_rows, np.int64)
         for row, key in enumerate(told):
             if key not in seen:
-                seen[key] = codes[TableName(*(column[row].as_py() for column in columns))]
+                seen[key] = codes[TableName.of(*(column[row].as_py() for column in columns))]
             self.codes[row] = seen[key]
         self._order = pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in _PLACES]).to_numpy()
         self.ranks = np.empty(rows.num_rows, np.int64)
@@ -135,14 +137,13 @@ def _observe_values(batch: _Rows, side: str, tables: dict[int, TableEvidence]) -
         tables[int(code)].images += int(count)
     entries = batch.entries(side)
     values = entries.values
-    is_number = pc.fill_null(pc.match_substring_regex(values, _PLAIN_NUMBER), fill_value=False).to_numpy(
-        zero_copy_only=False
-    )
+    is_number = _mask(pc.match_substring_regex(values, _PLAIN_NUMBER))
     length = pc.fill_null(pc.utf8_length(values), 0).to_numpy()
     point = pc.fill_null(pc.find_substring(values, "."), -1).to_numpy()
-    signs = pc.fill_null(pc.starts_with(values, "-"), fill_value=False).to_numpy(zero_copy_only=False)
-    whole = np.where(point < 0, length, point) - signs
+    whole = np.where(point < 0, length, point) - _mask(pc.starts_with(values, "-"))
     scale = np.where(point < 0, 0, length - point - 1)
+    numbers = pc.if_else(pa.array(is_number), values, None)
+    few = whole <= _MOST_COUNTED  # a number of more digits is beyond every integer type
     table = pa.table({
         "code": batch.codes[entries.rows],
         "name": entries.names.dictionary_encode(),
@@ -150,14 +151,51 @@ def _observe_values(batch: _Rows, side: str, tables: dict[int, TableEvidence]) -
         "number": is_number.astype(np.int64),
         "whole": np.where(is_number, whole, 0),
         "scale": np.where(is_number, scale, 0),
+        "digits": _significant(numbers),
+        "huge": _beyond_floats(numbers),
+        "part": _whole_parts(pc.if_else(pa.array(few), numbers, None)),
+        "second": pc.fill_null(pc.utf8_length(_fractions(values)), 0),
         "length": length,
     })  # fmt: skip
     found = table.group_by(["code", "name"]).aggregate([
-        ([], "count_all"), ("null", "sum"), ("number", "sum"), ("whole", "max"), ("scale", "max"), ("length", "max"),
+        ([], "count_all"), ("null", "sum"), ("number", "sum"), ("whole", "max"), ("scale", "max"), ("digits", "max"),
+        ("part", "min"), ("part", "max"), ("huge", "sum"), ("second", "max"), ("length", "max"),
     ])  # fmt: skip
-    names = ("code", "name", "count_all", "null_sum", "number_sum", "whole_max", "scale_max", "length_max")
-    for code, name, *counts in zip(*(found.column(one).to_pylist() for one in names), strict=True):
-        tables[code].column(name).merge(ColumnEvidence(*counts))
+    counts = {
+        "values": "count_all", "nulls": "null_sum", "numbers": "number_sum", "whole": "whole_max", "scale": "scale_max",
+        "digits": "digits_max", "least": "part_min", "most": "part_max", "beyond_floats": "huge_sum",
+        "second_digits": "second_max", "longest": "length_max",
+    }  # fmt: skip
+    for row in found.to_pylist():
+        evidence: dict[str, Any] = {name: int(row[counted] or 0) for name, counted in counts.items()}
+        tables[row["code"]].column(row["name"]).merge(ColumnEvidence(**evidence))
+
+
+def _mask(found: pa.Array) -> NDArray[np.bool_]:
+    return pc.fill_null(found, fill_value=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _significant(numbers: pa.Array) -> pa.Array:
+    """Return how many digits numbers have from the first to the last that is not 0."""
+    digits = pc.replace_substring_regex(numbers, r"[-.]", "")
+    return pc.fill_null(pc.utf8_length(pc.utf8_trim(digits, "0")), 0)
+
+
+def _beyond_floats(numbers: pa.Array) -> pa.Array:
+    """Return which numbers are infinite or vanish as floats of 64 bits: 1, else 0."""
+    floats = numbers.cast(pa.float64())
+    vanishes = pc.and_(pc.equal(floats, 0.0), pc.match_substring_regex(numbers, "[1-9]"))
+    return pc.fill_null(pc.or_(pc.is_inf(floats), vanishes), fill_value=False).cast(pa.int64())
+
+
+def _whole_parts(numbers: pa.Array) -> pa.Array:
+    """Return what stands before the point, as decimals."""
+    return pc.replace_substring_regex(numbers, r"\..*", "").cast(pa.decimal256(_MOST_COUNTED + 1, 0))
+
+
+def _fractions(values: pa.Array) -> pa.Array:
+    """Return the digits of a second of texts that are times; an empty text where there is none."""
+    return pc.struct_field(pc.extract_regex(values, _SECONDS), "digits")
 
 
 def _indices(column: pa.ChunkedArray) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cdc_contracts.registry.canonical.bounds import bound_of
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.families import PROTOCOL_TYPES
 from cdc_contracts.registry.forms import FORMS
@@ -17,10 +18,14 @@ from cdc_contracts.registry.type_ranges import NARROWER, OTHER, UNKNOWN, compare
 _MOST_INTEGER_DIGITS: Final = 18
 """So many digits every BIGINT holds."""
 _MOST_TOLD: Final = 4
+_MOST_DIGITS, _MOST_SCALE, _MOST_FLOAT_DIGITS = 65, 30, 17
+"""What exact types hold at most, of all databases, and floats: a number beyond has a type without digits."""
 _DECIMAL_BY_NUMBER: Final = PROTOCOL_TYPES["decimal"]
 _TYPES: Final = {
     "integer": ("bigint", "NUMBER(19,0)"),
     "decimal": ("decimal({precision},{scale})", "NUMBER({precision},{scale})", "double"),
+    "float": ("double", "BINARY_DOUBLE", "decimal", "NUMBER"),
+    "number": ("decimal", "NUMBER", "double"),
     "text": ("varchar({longest})", "VARCHAR2({longest})"),
     "boolean": ("boolean", "tinyint(1)", "NUMBER(1,0)"),
 }
@@ -101,10 +106,10 @@ def _propose_column(
     told = _widest(seen.types) if seen.types else None
     if told == _DECIMAL_BY_NUMBER and _by_number(mappings):
         told = "decimal"
-    named = _type_of_values(seen, mappings) if told is None else _with_digits(told, seen)
+    named = _type_of_values(seen, mappings) if told is None else _wide_enough(_with_digits(told, seen), seen, mappings)
     conflicts = tuple((one, seen.types[one]) for one in sorted(seen.types)) if len(seen.types) > 1 else ()
-    column = TableColumn(type=named, nullable=name not in key)
-    rests_on = ", ".join(_words(seen, told=told is not None, completed=told not in (None, named)))
+    column = TableColumn(type=named, nullable=name not in key or seen.nulls > 0)
+    rests_on = ", ".join(_words(seen, told, named))
     return ProposedColumn(name, column, told is not None, rests_on, seen, conflicts)
 
 
@@ -125,6 +130,47 @@ def _with_digits(told: str, seen: ColumnEvidence) -> str:
     return f"{base}({max(seen.whole, 1) + seen.scale},{seen.scale}){blank}{rest}"
 
 
+def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
+    """Return a type that holds all values that were seen: the told one, or the next that does.
+
+    Messages may leave out UNSIGNED, or tell fewer digits than they send.
+    """
+    read = read_range(told)
+    if read is None or _holds(told, told, seen, mappings):
+        return told
+    base, blank, rest = told.partition("(")
+    whole, scale = max(read.whole or 0, seen.whole, 1), max(read.scale or 0, seen.scale)
+    after = f"){rest.partition(')')[2]}" if blank else ")"
+    offered = [f"{told} unsigned", "bigint", "bigint unsigned"] if read.family == "integer" else []
+    if read.family == "decimal":
+        offered += [f"{base}({whole + scale},{scale}{after}", base]
+    elif read.family == "bit":
+        offered += [f"{base}({max(seen.most.bit_length(), 1)}{after}", base]
+    elif read.family in ("TIMESTAMP", "DATETIME") and blank:
+        offered += [f"{base}({seen.second_digits}{after}"]
+    else:
+        offered += [f"decimal({whole + scale},{scale})", "decimal"]
+    return next((one for one in offered if _holds(one, told, seen, mappings)), told)
+
+
+def _holds(offered: str, told: str, seen: ColumnEvidence, mappings: Iterable[ValueMapping]) -> bool:
+    """Say whether a type holds the values of a column, which are written as those of the told type are."""
+    forms = (mapping.form_of(told) for mapping in mappings)
+    bounds = (bound_of(offered, FORMS[form].kind) for form in forms if form is not None)
+    return not any(bound.judge(text) for bound in bounds if bound is not None for text in _extremes(seen))
+
+
+def _extremes(seen: ColumnEvidence) -> Iterator[str]:
+    """Yield texts that only a type takes which takes all of a column: its least and most, and its most digits."""
+    if seen.second_digits:
+        yield f"2000-01-01T00:00:00.{'9' * seen.second_digits}"
+        return
+    if not seen.numbers:
+        return
+    for whole in (seen.least, seen.most, *(["9" * seen.whole] if seen.whole > len(str(seen.most)) + 1 else [])):
+        yield f"{whole}.{'9' * seen.scale}" if seen.scale else f"{whole}"
+
+
 def _by_number(mappings: Sequence[ValueMapping]) -> bool:
     return any("code" in mapping.document.names for mapping in mappings)
 
@@ -135,11 +181,20 @@ def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> s
     if seen.kinds == {"boolean"}:
         kind = "boolean"
     elif seen.kinds == {"number"} and seen.numbers == seen.values - seen.nulls:
-        kind = "integer" if not seen.scale and seen.whole <= _MOST_INTEGER_DIGITS else "decimal"
+        kind = _kind_of_numbers(seen)
     sizes = {"precision": max(seen.whole, 1) + seen.scale, "scale": seen.scale, "longest": max(seen.longest, 1)}
     offered = [one.format(**sizes) for one in _TYPES[kind]]
     fitting = (one for one in offered if all(_takes(mapping, one, seen.kinds) for mapping in mappings))
     return next(fitting, offered[0])
+
+
+def _kind_of_numbers(seen: ColumnEvidence) -> str:
+    """Return what numbers are by their digits; those of an exponent were a float's."""
+    if not seen.scale and seen.whole <= _MOST_INTEGER_DIGITS:
+        return "integer"
+    if seen.whole + seen.scale <= _MOST_DIGITS and seen.scale <= _MOST_SCALE:
+        return "decimal"
+    return "number" if seen.beyond_floats or seen.digits > _MOST_FLOAT_DIGITS else "float"
 
 
 def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> bool:
@@ -147,15 +202,16 @@ def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> b
     return form is not None and FORMS[form].wire.issuperset(kinds)
 
 
-def _words(seen: ColumnEvidence, *, told: bool, completed: bool) -> Iterator[str]:
-    """Yield what a column rests on."""
+def _words(seen: ColumnEvidence, told: str | None, named: str) -> Iterator[str]:
+    """Yield what a column rests on: its values, and the type that messages told where it is not the one proposed."""
     values = seen.values - seen.nulls
     yield f"{values:,} value{'s' if values != 1 else ''}"
     yield f"{seen.nulls:,} NULL" if seen.nulls else "no NULL seen"
     digits = f"{seen.whole}+{seen.scale} digits" if seen.scale else f"{seen.whole} digits"
-    if completed:
-        yield f"up to {digits}: the messages tell none"
-    if told:
+    if told is not None and told != named:
+        completed = named == _with_digits(told, seen)
+        yield f"up to {digits}: the messages tell none" if completed else f"the messages tell {told}, which lacks some"
+    if told is not None:
         return
     if not values:
         yield "proposed: nothing but NULL was seen"

@@ -98,4 +98,4 @@ def _kinds_of_one(judged: Judged, reading: Reading) -> Iterator[tuple[TableName,
 
 def _name_of(reading: Reading) -> TableName:
     names: Any = reading.names
-    return TableName(names.database, names.schema, names.table or "")
+    return TableName.of(names.database, names.schema, names.table)

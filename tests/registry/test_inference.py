@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from contextlib import suppress
+from dataclasses import replace
+from functools import reduce
 
 import pyarrow as pa
 import pytest
@@ -18,7 +22,9 @@ from cdc_contracts.registry.inference.evidence import Evidence
 from cdc_contracts.registry.inference.proposals import propose
 from cdc_contracts.registry.inference.witness import witness
 from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.table_files import write_table_contract
 from cdc_contracts.registry.tables import TableContracts, parse_table_contract
 from cdc_contracts.registry.terms import Terms
@@ -250,3 +256,78 @@ def test_what_is_proposed_for_a_dialect_without_types_takes_its_messages(version
     after = Kernel(open_scope(CATALOGUE, version.reference, Terms(tables=tables, table=table)))
     assert len(proposals) == 1
     assert after.audit(records_of(values)).outcomes == before.audit(records_of(values)).outcomes
+
+
+# --- what is inferred takes all that it was inferred from
+
+EDGES = SourceTable(
+    "orders",
+    {
+        "id": "bigint unsigned", "t": "tinyint unsigned", "i": "int unsigned", "n": "int", "d": "decimal(65,30)",
+        "d2": "decimal(10,2)", "f": "double", "g": "float", "b": "bit(64)", "y": "year", "at": "timestamp(6)",
+        "made": "datetime(6)", "tm": "time(6)", "day": "date", "note": "text", "photo": "blob",
+    },
+    ("id",), None, "shop",
+)  # fmt: skip
+EDGE_ROWS = (
+    {
+        "id": "18446744073709551615", "t": "255", "i": "4294967295", "n": "-2147483648",
+        "d": "12345678901234567890123456789012345.123456789012345678901234567890", "d2": "-99999999.99", "f": "5e-324",
+        "g": "1.5", "b": "18446744073709551615", "y": "2155", "at": "2024-06-10T06:13:20.123456Z",
+        "made": "9999-12-31T23:59:59.999999", "tm": "-838:59:59", "day": "9999-12-31", "note": "x" * 300, "photo": "AAEC",
+    },
+    {
+        "id": "0", "t": "0", "i": "0", "n": "2147483647", "d": "-0.000000000000000000000000000001", "d2": "0.00",
+        "f": "1.7976931348623157e+308", "g": "-3.4e+38", "b": "0", "y": "1901", "at": "1970-01-01T00:00:01Z",
+        "made": "1000-01-01T00:00:00", "tm": "838:59:59", "day": "1000-01-01", "note": "", "photo": "",
+    },
+)  # fmt: skip
+LARGE = SourceTable("orders", ORDERS.types, ("id",), None, "shop")
+BARE_TYPES = {
+    b" unsigned": b"", b'"bigint"': b'"int"', b'"tinyint"': b'"tinyint(1)"', b'"decimal(65,30)"': b'"decimal(5,1)"',
+    b'"decimal(20,2)"': b'"decimal(4,1)"', b'"bit(64)"': b'"bit(1)"', b'"bit(8)"': b'"bit(1)"',
+}  # fmt: skip
+"""Types as a source may tell them that leaves out a word, or was changed since."""
+
+
+def edges(version):
+    """Each value at an edge in a row of its own, for one that a dialect has no place for keeps none of the others."""
+    renderer, empty = Renderer(version, Terms(table="shop.orders")), dict.fromkeys(EDGES.types)
+    for row in EDGE_ROWS:
+        for name in EDGES.types:
+            with suppress(Exception):
+                yield renderer.render(Event("insert", EDGES, None, {**empty, "id": row["id"], name: row[name]}))
+
+
+def large(version):
+    """The whole stream of rows, of which the ids are beyond every signed integer."""
+    renderer = Renderer(version, Terms(table="shop.orders"))
+    for event in row_stream(5, 120, snapshot=10):
+        images = {
+            side: image and {**image, "id": str(2**63 + int(image["id"]))}
+            for side, image in (("before", event.before), ("after", event.after))
+        }
+        yield renderer.render(replace(event, table=event.table and LARGE, **images))
+
+
+@pytest.mark.parametrize("values", [edges, large])
+@pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
+def test_what_is_inferred_takes_all_that_it_was_inferred_from(version, values):
+    rendered_values = list(values(version))
+    bare = [reduce(lambda text, pair: text.replace(*pair), BARE_TYPES.items(), value) for value in rendered_values]
+    for messages in (rendered_values, bare) if version.meaning.transport == "json" else (rendered_values,):
+        before = Kernel(open_scope(CATALOGUE, version.reference, Terms(table="shop.orders")))
+        records = records_of(messages)
+        proposals = propose(witness(before, records), CATALOGUE)
+        tables = TableContracts([one.contract for one in proposals])
+        after = Kernel(open_scope(CATALOGUE, version.reference, Terms(tables=tables, table="shop.orders")))
+        untold, told = before.audit(records), after.audit(records)
+
+        assert len(proposals) == 1
+        assert told.outcomes == untold.outcomes
+        assert told.outcomes["conforming"] > len(messages) // 2
+        new = [(key.rule, key.path) for key in told.findings.keys() - untold.findings.keys()]
+        assert new == [], proposals[0].contract.types
+        for named in proposals[0].contract.types.values():
+            digits = re.search(r"(?i)(?:decimal|number)\((\d+),(\d+)\)", named)
+            assert digits is None or (int(digits[1]) <= 65 and int(digits[2]) <= 30), named

@@ -35,7 +35,8 @@ def test_a_contract_is_inferred_from_a_topic_and_finds_what_drifts_from_it(
         main([*call, "--engine", "local", "--json", "--to", f"offset:0={half},1={half}"])
         report = json.loads(capsys.readouterr().out)
         drifting = [one for one in report["findings"] if one["severity"] != "info"]
-        return {(one["rule"], one["path"], one["expected"], *one["observed"]) for one in drifting}
+        columns = [column for one in drifting for column in one.get("columns") or [one]]
+        return {(one["rule"], one["path"], one["expected"], *one["observed"]) for one in columns}
 
     assert audit("spark") == set()
     changed = (
