@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.registry.outputs import HEADERS_TYPE
+from cdc_contracts.registry.reports.kinds import check_folder
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.tasks import Work, attempt_name
@@ -57,13 +58,14 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
 
 
 def check_target(target: Path, *, replace: bool) -> None:
-    """Raise UsageError where a capture is not to be written there."""
+    """Raise UsageError where a capture is not to be written there, UnavailableError where it cannot be."""
     if target.suffix != ".parquet":
         raise UsageError("a capture is a .parquet file", where=str(target))
     if target.is_dir():
         raise UsageError("this is a folder, not a file", where=str(target))
     if target.exists() and not replace:
         raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
+    check_folder(target.parent)
 
 
 def _write_parts(folder: str) -> Work:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.canonical.upheavals import TableUpheaval, meant_tables, read_upheaval
 from cdc_contracts.registry.report import Spans
+from cdc_contracts.registry.visible import visible
 from cdc_contracts.spark_checks.runs.past import PastRun
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
@@ -54,7 +55,10 @@ def tell_unfollowed(record: Mapping[str, Any]) -> Iterator[str]:
     if len(unfollowed) > MOST_TOLD:
         yield f"current rows do not follow {len(unfollowed) - MOST_TOLD:,} more: see `upheavals` of the run record"
     for one in record.get("tables", ()):
-        merged = (one["commit"] or {}).get("current") or {}
+        merged, table = (one["commit"] or {}).get("current") or {}, visible(one["table"])
         if merged.get("untold"):
             told = f"nothing tells if {merged['untold']:,} rows from other partitions are older: they stay"
-            yield f"{one['table']} was emptied, and {told}"
+            yield f"{table} was emptied, and {told}"
+        if merged.get("reloaded"):
+            rows = f"{merged['reloaded']:,} rows of a full load"
+            yield f"{table} was emptied before, and {rows} came since: one that was only sent again is back"

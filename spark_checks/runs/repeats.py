@@ -198,7 +198,7 @@ def _write(
             for one in told.to_pylist():
                 key = (
                     Source(one["topic"], one["partition"]),
-                    TableName(one["database"], one["schema"], one["table"] or ""),
+                    TableName.of(one["database"], one["schema"], one["table"]),
                 )
                 found = Repeated(one["count_all"], one["offset_first"], one["first_offset_first"])
                 counts[key] = _join(counts.get(key), found)

@@ -15,10 +15,18 @@ BATCH_ROWS: Final = 32_768
 
 
 def read_part(place: Place, part: Part, schema: pa.Schema, *, most: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file, in their order and so many at most, with the columns of the schema."""
+    """Yield the rows of a file, in their order and so many at most, with the columns of the schema.
+
+    A column that may be null is, where the file of an earlier release does not have it.
+    """
     filesystem, root = place.open()
-    for rows in read_columns(filesystem, f"{root}/{part.path}", schema.names, most=most):
-        yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
+    path = f"{root}/{part.path}"
+    with filesystem.open_input_file(path) as source:
+        held = set(pq.read_schema(source).names)
+    wanted = [one.name for one in schema if one.name in held or not one.nullable]
+    for rows in read_columns(filesystem, path, wanted, most=most):
+        columns = [rows.column(one.name) if one.name in wanted else pa.nulls(rows.num_rows, one.type) for one in schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def read_columns(

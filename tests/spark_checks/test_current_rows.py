@@ -316,6 +316,17 @@ def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leav
 
 
 @pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
+def test_rows_of_a_full_load_that_come_after_a_truncation_are_counted(spark, tables):
+    loaded = [change("snapshot", number, after=image(number, "S"), position="0") for number in (1, 2)]
+    assert merge(spark, tables, loaded) == Merged(changed=2)
+    told = Emptyings((truncation(5, position="5"),), {Source("t", 0): Span(5, 9)})
+    again = change("snapshot", 6, after=image(1, "S"), position="0")
+    inserted = change("insert", 7, after=image(3, "S"), position="7")
+    assert merge(spark, tables, [again, inserted], told) == Merged(changed=2, emptied=2, reloaded=1)
+    assert sorted(one["id"] for one in rows_of(spark, tables)) == [1, 3]
+
+
+@pytest.mark.parametrize("tables", [IcebergDirectory], ids=["iceberg"], indirect=True)
 def test_changes_without_a_key_are_counted_and_a_table_without_one_is_left_alone(spark, tables):
     keyless = change("insert", 0, after=image(None, "S"), position="1")
     untyped = change("insert", 1, after=image(None, "M"), position="2", raw=[("after.id", "1e5")])

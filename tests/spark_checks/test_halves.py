@@ -82,6 +82,22 @@ def test_a_half_without_the_other_is_told_with_its_offset_and_stays(spark, tmp_p
     assert told["rule"] == "D09.halves-paired"
 
 
+def test_a_half_that_was_sent_again_is_counted_and_is_no_loss(spark, tmp_path, capsys):
+    lines = list(messages())
+    after = next(place for place, line in enumerate(lines) if b'"UPDATE_AFTER"' in line)
+    path = tmp_path / "topic.jsonl"
+    path.write_bytes(
+        b"\n".join([*lines[: after + 1], lines[after], lines[after - 1], lines[after], *lines[after + 1 :]])
+    )
+    decode(spark, path, tmp_path / "out")
+
+    assert main(["decode", "join", str(tmp_path / "out"), "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert (told["unpaired"], told["repeated"]) == ([], 1)
+    assert told["joined"] == len([event for event in EVENTS if event.op == "update"]) + 1
+
+
 def test_a_folder_without_a_finished_run_is_told(tmp_path, capsys):
     assert main(["decode", "join", str(tmp_path)]) == 3
     assert "no finished run" in capsys.readouterr().err

@@ -223,7 +223,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
     assert True in seen
     emptied = run.result()
     assert emptied["tables"][0]["commit"]["current"] == {
-        "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0,
+        "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0, "reloaded": 0,
     }  # fmt: skip
     assert content() == [before[0], []]
     assert list(tell_unfollowed(emptied)) == [
@@ -254,7 +254,7 @@ def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_so
 
     assert write(0, bare) == (1, {"shop.t": {"id": 1}}, None)
     assert rows(HISTORY, "_offset", "_raw") == [(0, {"after.id": "0"})]
-    merged = {"changed": 1, "deleted": 0, "keyless": 1, "emptied": 0, "untold": 0}
+    merged = {"changed": 1, "deleted": 0, "keyless": 1, "emptied": 0, "untold": 0, "reloaded": 0}
     assert write(1, known) == (1, {}, merged)
     assert rows(HISTORY, "_offset", "after.id") == [(0, None), (1, 1)]
     assert rows(CURRENT, "id", "_offset") == [(1, 1)]

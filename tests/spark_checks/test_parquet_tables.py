@@ -91,3 +91,17 @@ def test_names_too_long_for_a_folder_stay_apart():
     folders = {table_folder(TableName("库" * 60, None, "表" * 60 + end)) for end in ("", "a", "b")}
     assert len(folders) == 3
     assert all(len(folder.removeprefix("tables/")) <= 200 for folder in folders)
+
+
+def test_rows_that_an_earlier_release_wrote_are_typed_and_invalid_columns_stay_text_on_both_sides(tmp_path):
+    earlier = pa.schema([one for one in CHANGES_SCHEMA if one.name != "invalid_values"])
+    row = {**changes(1, 1).to_pylist()[0], "before": [("id", "7")], "after": [("id", "8")], "invalid": ["id"]}
+    place = Place(str(tmp_path), "0123456789abcdef", "tok")
+    writer = TableWriter(place, "changes", earlier, "00000")
+    writer.write(pa.RecordBatch.from_pylist([row], schema=earlier))
+    (part,) = WriteJob(place, tuple(writer.close()), {layout("t0").name: layout("t0")}).run([0]).parts
+
+    (typed,) = pq.read_table(tmp_path / part.path, partitioning=None).to_pylist()
+
+    assert (typed["before"]["id"], typed["after"]["id"]) == (None, None)
+    assert dict(typed["_raw"]) == {"before.id": "7", "after.id": "8"}

@@ -17,13 +17,14 @@ NAMES = [
     ("shop", "a/b"), ("shop", "../../up"), ("shop", ".."), ("shop", "."), ("shop", "a b"), ("shop", "%2E"), ("shop", "ünï"),
     ("苹果", "\U0001f34e"), ("a.b", "c"), ("a", "b.c"), ("shop", "Orders"), ("shop", "orders"), ("shop", "run=1"), ("_", "_"),
     ("shop", "x" * 300), ("shop", "x" * 299 + "y"), ("sh`op", "t`able"), ("shop", "-"), ("shop", "nul\x00l"), ("shop", "*?[x]"),
+    ("shop", "x" * 300_000), ("shop", "x" * 299_999 + "y"),
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def directory(spark, tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
-    names = NAMES + [("many", f"t{number}") for number in range(180)]
+    names = NAMES + [("many", f"t{number}") for number in range(178)]
     renderer = Renderer(CATALOGUE.version(REFERENCE), Terms())
     lines = [
         renderer.render(
@@ -48,9 +49,15 @@ def test_two_hundred_tables_of_one_run_each_have_their_rows(directory):
 
 @pytest.mark.parametrize(("database", "name"), NAMES, ids=[str(place) for place in range(len(NAMES))])
 def test_a_table_of_any_name_has_its_own_rows_below_the_directory(directory, database, name):
-    rows = read_table(directory, TableName(database, None, name).text)
+    rows = read_table(directory, TableName.of(database, None, name).text)
     (values,) = {tuple(set(row["after"].values()) - {0, 1, 2}) for row in rows}
     assert (len(rows), values) == (3, (f"{database}|{name}",))
+
+
+def test_a_name_that_no_database_takes_is_cut_in_the_record_of_a_run(directory):
+    texts = [path.read_text() for path in (directory / "_runs").iterdir() if path.is_file()]
+    assert texts
+    assert not any("x" * 2_000 in text for text in texts)
 
 
 def test_nothing_was_written_outside_of_the_tables_and_any_reader_opens_the_paths(directory):

@@ -17,7 +17,7 @@ from cdc_contracts.registry.canonical.layouts import TableLayout
 from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.spark_checks.tables.lakehouse.addresses import CURRENT, DELETED, Addresses, quote
 from cdc_contracts.spark_checks.tables.lakehouse.emptying import Emptied, empty_by
-from cdc_contracts.spark_checks.tables.lakehouse.folding import ORDER, fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.folding import LOADED, ORDER, fold_changes
 from cdc_contracts.spark_checks.tables.lakehouse.schemas import OWN, ensure_table, escape, free_names, read_facts
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
@@ -60,6 +60,7 @@ class Merged:
     """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
 
     `emptied` rows went with their table, and of `untold` ones, which stay, nothing tells whether they should have.
+    `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
     Only what was new is counted.
     """
 
@@ -68,6 +69,7 @@ class Merged:
     keyless: int = 0
     emptied: int = 0
     untold: int = 0
+    reloaded: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class CurrentTables:
         known = _known(session, current, key, names), _known(session, deleted, key, names)
         folded = fold_changes(rows if whole else history, layout, key, self.ordered, *known, emptied).persist()
         try:
-            merged, returned = _count(folded)
+            merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
             # The current rows first: the deletions are what a merge that comes again is told apart by.
             if merged.changed or merged.deleted:
@@ -113,7 +115,7 @@ class CurrentTables:
             for table in (current, deleted):
                 session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{OWN}{_WHOLE}' = 'true')")
         untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
-        return replace(merged, emptied=gone, untold=untold)
+        return replace(merged, emptied=gone, untold=untold, reloaded=0 if emptied is None else loaded)
 
     def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
         facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
@@ -180,15 +182,16 @@ def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: 
     return session.table(identifier).select(*keys, there.alias("there"))
 
 
-def _count(folded: DataFrame) -> tuple[Merged, int]:
-    """What the merge will come to, and how many keys come back that were deleted."""
-    *counts, returned = folded.selectExpr(
+def _count(folded: DataFrame) -> tuple[Merged, int, int]:
+    """What the merge will come to, how many keys are there by a full load, and how many come back that were deleted."""
+    *counts, loaded, returned = folded.selectExpr(
         "count_if(_keyed and not _delete)",
         "count_if(_keyed and _delete)",
         "sum(if(_keyed, 0, _changes))",
+        f"count_if(_keyed and not _delete and _last._op = '{LOADED}')",
         "count_if(_was_deleted and not _delete)",
     ).collect()[0]
-    return Merged(*(int(count or 0) for count in counts)), int(returned)
+    return Merged(*(int(count or 0) for count in counts)), int(loaded), int(returned)
 
 
 def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], names: Names) -> str:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ORDER: Final = ("_order", "_topic", "_partition", "_offset", "_row_index")
 """What changes are ordered by. A change without a position is older than any with one."""
 _FACTS: Final = ("_op", "_event_time", "_position", *ORDER)
-_LOADED: Final = "snapshot"
-_NEW: Final = ("insert", _LOADED)
+LOADED: Final = "snapshot"
+_NEW: Final = ("insert", LOADED)
 _NUMBER: Final = "^-?[0-9]{1,38}$"
 
 
@@ -66,7 +66,7 @@ def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> 
     from pyspark.sql import functions as F  # noqa: N812
 
     # Rows of a full load have positions of its own making, and are older than changes.
-    ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != _LOADED)
+    ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != LOADED)
     number = ranked & F.col("_position").rlike(_NUMBER)
     rows = rows.withColumn("_order", F.when(number, F.col("_position")).cast("decimal(38,0)"))
     before, after = _key(key, "before", "after"), _key(key, "after", "before")

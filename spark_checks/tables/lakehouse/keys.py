@@ -54,7 +54,7 @@ def _told(session: SparkSession, place: Place, changes: Sequence[Part]) -> Itera
 
     schema = ", ".join(f"`{name}` string" for name in _TOLD.names)
     for database, schema_name, table, key in hand_out(session, len(changes), work, schema).distinct().collect():
-        yield TableName(database, schema_name, table or ""), tuple(key.split(_BETWEEN))
+        yield TableName.of(database, schema_name, table), tuple(key.split(_BETWEEN))
 
 
 def _distinct(rows: pa.Table) -> pa.Table:
