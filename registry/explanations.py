@@ -157,22 +157,33 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
 
 def tell_members(schema: Mapping[str, Any]) -> Iterator[Member]:
     """Yield every member that a schema knows, in its order."""
-    branches: dict[str, list[Any]] = {}
+    branches: dict[tuple[str, ...], list[Any]] = {}
     for branch in schema.get("allOf", []):
-        for name in branch.get("then", {}).get("required", []):
-            branches.setdefault(name, []).append(branch.get("if", {}))
-    yield from _members_below(schema, schema, (), {name: tell_conditions(ifs) for name, ifs in branches.items()})
+        for path in _required_below(branch.get("then", {}), ()):
+            branches.setdefault(path, []).append(branch.get("if", {}))
+    yield from _members_below(schema, schema, (), {path: tell_conditions(ifs) for path, ifs in branches.items()})
+
+
+def _required_below(schema: Mapping[str, Any], parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the members that a branch requires, at the top and inside the objects that it describes."""
+    for name in schema.get("required", []):
+        yield (*parts, name)
+    for name, below in schema.get("properties", {}).items():
+        yield from _required_below(below, (*parts, name))
 
 
 def _members_below(
-    whole: Mapping[str, Any], schema: Mapping[str, Any], parts: tuple[str, ...], conditions: Mapping[str, str]
+    whole: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    parts: tuple[str, ...],
+    conditions: Mapping[tuple[str, ...], str],
 ) -> Iterator[Member]:
     for name, below in schema.get("properties", {}).items():
         shape = _follow(whole, below)
         here = (*parts, name)
-        required = "always" if name in schema.get("required", []) else conditions.get(name, "no")
+        required = "always" if name in schema.get("required", []) else conditions.get(here, "no")
         yield Member(join_pointer(*here), _tell_kinds(whole, shape), required, shape.get("description", ""))
-        yield from _members_below(whole, shape, here, {})
+        yield from _members_below(whole, shape, here, conditions)
 
 
 def _tell_kinds(whole: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.drift import Telling, tell_drift
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.causes import group_by_cause
+from cdc_contracts.registry.chains import ChainEvidence
+from cdc_contracts.registry.drift import Telling, column_of, tell_drift
 from cdc_contracts.registry.errors import LedgerError
 from cdc_contracts.registry.findings import SEVERITIES
+from cdc_contracts.registry.refutations import Refutation, refute, refute_ranges
+from cdc_contracts.registry.runs import Run
 from cdc_contracts.registry.scope import AUTO
-from cdc_contracts.registry.settling import settle
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally, told_runs
+from cdc_contracts.registry.settling import settle, with_chains
+from cdc_contracts.registry.tally import PartitionTally, Source, Tally, proven_runs
 from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
 from cdc_contracts.registry.verdicts import AMBIGUOUS
+from cdc_contracts.registry.version_ranges import TIMES, VersionRanges
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detection.detection import Detection
@@ -54,28 +59,43 @@ def build_report(
     stopped: str | None = None,
     show_values: bool = False,
     wanted: Spans | None = None,
+    versions: VersionRanges | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
     `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
     was read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
-    told by their shapes unless `show_values`. The tally stays as it is, so that more can be added to it.
+    told by their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The tally
+    stays as it is, so that more can be added to it.
     Raises LedgerError where the counts do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings))
-    settle(tally, catalogue)
+    judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
+    declared = judged[0].reference if len(judged) == 1 else AUTO
+    settle(tally, catalogue, declared, ranged=versions is not None)
+    refutations: list[Refutation] = []
+    if versions is not None:
+        refutations = list(refute_ranges(tally.chain_evidence(), versions))
+    elif len(judged) == 1:
+        refutations = list(refute(tally.chain_evidence(), judged[0].reference))
+    tally = with_chains(tally, catalogue, refutations)
     tally.bound()
-    subjects = [one.subject for one in detection.spoken] if detection else [contract.partition("@")[0]]
+    subjects = (
+        [one.subject for one in detection.spoken]
+        if detection
+        else [one.partition("@")[0] for one in contract.split(", ")]
+    )
     if detection is None and contract == AUTO:  # found out before, for a stream: what was met is all that is known
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
-    telling = Telling(tally, catalogue, contract, source, show_values)
+    runs = proven_runs(tally)
+    telling = Telling(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
     return {
         "report_version": REPORT_VERSION,
         "tool": f"cdc-contracts {__version__}",
         "source": dict(source),
         "contract": contract,
         "fail_on": split_words(fail_on),
-        "verdict": judge_run(tally, fail_on, detection, stopped=stopped),
+        "verdict": judge_run(tally, fail_on, detection, stopped=stopped, judged=judged, refutations=refutations),
         "detection": detection.as_document() if detection else None,
         "coverage": _coverage(tally, wanted or spans, sample),
         "stopped": stopped,
@@ -86,8 +106,12 @@ def build_report(
         "findings_other": _others(tally),
         "versions_seen": _versions_seen(tally, catalogue, subjects),
         "versions_undecided": tally.undecided,
-        "timeline": _timeline(tally, spans),
-        "switches": _switches(tally),
+        "unproven": _unproven(tally, catalogue, judged),
+        "chains": [_chain_document(found) for found in tally.chain_evidence()],
+        "chains_left_out": tally.chains.left_out() if tally.chains else 0,
+        "timeline": _timeline(runs, tally, spans),
+        "switches": _switches(runs),
+        **({"versions": write_ranges(versions)} if versions is not None else {}),
     }
 
 
@@ -104,19 +128,45 @@ def report_schema() -> dict[str, Any]:
     return schema
 
 
-def judge_run(tally: Tally, fail_on: str, detection: Detection | None = None, *, stopped: str | None = None) -> str:
+def judge_run(
+    tally: Tally,
+    fail_on: str,
+    detection: Detection | None = None,
+    *,
+    stopped: str | None = None,
+    judged: Sequence[Version] = (),
+    refutations: Sequence[Refutation] = (),
+) -> str:
     """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
 
     Nothing can be told either where records were read by the version that a sample speaks for, and others of the
-    range prove another; and what a run that ended early has not found may still be there.
+    range prove another; where key chains speak against the version that was asked for, too few to prove another; and
+    what a run that ended early has not found may still be there.
     """
     refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
+    doubted = any(one.stretch.links and one.whole for one in refutations)
+    quarantined = sum(partition.quarantined for partition in tally.partitions.values())
     return verdict_of(
         ((key.name, finding.severity) for key, finding in tally.findings.items()),
         valued=sum(partition.valued for partition in tally.partitions.values()),
-        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or stopped is not None,
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or doubted or stopped is not None,
+        unproven=bool(unproven_versions(tally, judged)),
         fail_on=fail_on,
+        refused=quarantined > tally.outcomes[AMBIGUOUS],
     )
+
+
+def unproven_versions(tally: Tally, judged: Sequence[Version]) -> list[str]:
+    """Return the versions that no message could tell from the one that was asked for, though it read some."""
+    if len(judged) != 1 or not tally.undecided:
+        return []
+    (version,) = judged
+    others = [one.reference for one in version.catalogue.versions(version.subject) if one != version]
+    if tally.seen[version.reference] or any(found.speaks_for(version.reference) for found in tally.chain_evidence()):
+        return []
+    refuted = {reference for reference in others if tally.seen[reference]}
+    refuted |= {stretch.contract for _, stretch in tally.speaks_against(version.reference)}
+    return [] if refuted else others
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -166,10 +216,13 @@ def _findings(telling: Telling) -> list[dict[str, Any]]:
     tally = telling.tally
     valued = sum(counts.valued for counts in tally.partitions.values())
     documents = [
-        tell_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued)
+        (
+            tell_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued),
+            column_of(telling, key, finding),
+        )
         for key, finding in tally.findings.items()
     ]
-    return sorted(documents, key=weight)
+    return sorted(group_by_cause(documents), key=weight)
 
 
 def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
@@ -183,10 +236,37 @@ def _others(tally: Tally) -> dict[str, int | None]:
     return {"findings": None if tally.dropped else 0, "records": tally.told - kept}
 
 
-def _timeline(tally: Tally, spans: Spans) -> list[dict[str, Any]]:
+def _unproven(tally: Tally, catalogue: Catalogue, judged: Sequence[Version]) -> list[dict[str, Any]]:
+    others = unproven_versions(tally, judged)
+    return [{"contract": judged[0].reference, "others": others, "records": tally.undecided}] if others else []
+
+
+def _chain_document(found: ChainEvidence) -> dict[str, Any]:
+    return {
+        "topic": found.line.topic,
+        "partition": found.line.partition,
+        "links": {versions[-1]: links for versions, links in zip(found.readings, found.links, strict=True)},
+        "torn": found.torn,
+        "doubtful": found.doubtful,
+        "stretches": [
+            {
+                "contract": stretch.contract,
+                "links": stretch.links,
+                "records": stretch.records,
+                "first_offset": stretch.first.offset,
+                "last_offset": stretch.last.offset,
+                "first_timestamp": instant(stretch.first.timestamp),
+                "last_timestamp": instant(stretch.last.timestamp),
+                "proven": stretch.proven,
+            }
+            for stretch in found.stretches
+        ],
+    }
+
+
+def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans) -> list[dict[str, Any]]:
     timeline = []
-    for source in sorted(tally.runs):
-        runs = told_runs(tally, source)
+    for source, runs in sorted(by_source.items()):
         start, end = _window(tally, spans, source)
         timeline.append({
             "topic": source.topic,
@@ -209,7 +289,7 @@ def _timeline(tally: Tally, spans: Spans) -> list[dict[str, Any]]:
     return timeline
 
 
-def _switches(tally: Tally) -> list[dict[str, Any]]:
+def _switches(by_source: Mapping[Source, list[Run]]) -> list[dict[str, Any]]:
     return [
         {
             "topic": source.topic,
@@ -221,9 +301,26 @@ def _switches(tally: Tally) -> list[dict[str, Any]]:
             "after_timestamp": instant(before.last_timestamp),
             "at_timestamp": instant(after.first_timestamp),
         }
-        for source in sorted(tally.runs)
-        for before, after in pairwise(told_runs(tally, source)[:_MOST_RUNS])
+        for source, runs in sorted(by_source.items())
+        for before, after in pairwise(runs[:_MOST_RUNS])
     ]
+
+
+def write_ranges(versions: VersionRanges) -> list[dict[str, Any]]:
+    """Return ranges that declare versions in the words of a versions file; a partition None is every other one."""
+    return [
+        {
+            "topic": topic,
+            "partition": partition,
+            **{
+                word: instant(bound) if one.unit == TIMES else bound
+                for word, bound in (("from", one.start), ("to", one.end))
+            },
+            "contract": one.contract,
+        }
+        for (topic, partition), told in versions.places.items()
+        for one in told
+    ]  # fmt: skip
 
 
 def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:

@@ -24,7 +24,8 @@ from cdc_contracts.registry.detection.detection import (
 )
 from cdc_contracts.registry.detection.hearing import Hearing, tell_breach
 from cdc_contracts.registry.detection.relatives import Relative
-from cdc_contracts.registry.detection.votes import ENOUGH, HINTS, KEY_CHAIN, MARK, WEAK, Side, name_of
+from cdc_contracts.registry.detection.testimony import Place
+from cdc_contracts.registry.detection.votes import COLUMN_TURN, ENOUGH, HINTS, KEY_CHAIN, MARK, WEAK, Side, name_of
 
 _STRAY: Final = 0.05
 """Up to this share, messages that only a relative could have sent are taken for drift."""
@@ -52,6 +53,9 @@ class _Deliberation:
         leaders = self._leaders()
         if not leaders:
             return self._mixed()
+        turns = [turn for turn in self.hearing.turns if turn[0] in leaders]
+        if len({version for version, _, _ in turns}) > 1:
+            return self._turned(turns)
         left = self._unbeaten(leaders)
         versions = [side for side in left if isinstance(side, Version)]
         relatives = [side for side in left if isinstance(side, Relative)]
@@ -139,6 +143,28 @@ class _Deliberation:
             evidence=(*self._alone(spoken), *self._exhibits(spoken)),
             messages=self.hearing.messages,
             preferences=tuple(self._preferences(dict.fromkeys(version.subject for version in versions))),
+        )
+
+    def _turned(self, turns: Sequence[tuple[Version, Place, Place]]) -> Detection:
+        """Return the verdict where key chains prove that one version follows another."""
+        spoken = tuple(dict.fromkeys(version for version, _, _ in turns))
+        told = [
+            Exhibit(
+                KEY_CHAIN, f"from offset {first.offset} to {last.offset} of {first.topic} {first.partition} only it "
+                "joins the changes of a row", version.reference, None, 1, 0, first,
+            )
+            for version, first, last in turns
+        ]  # fmt: skip
+        return Detection(
+            verdict=MIXED,
+            subject=spoken[0].subject,
+            version=None,
+            candidates=self._candidates(spoken),
+            equivalent=(),
+            spoken=spoken,
+            nearest=None,
+            evidence=(*told, *self._exhibits(spoken)),
+            messages=self.hearing.messages,
         )
 
     def _may_be_taken_for(self, version: Version, spoken: Sequence[Side]) -> bool:
@@ -284,6 +310,12 @@ class _Deliberation:
             return f"Only {self.explained:,} of {self.hearing.messages:,} messages fit it; --contract declares it."
         sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
         names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
+        turns = [(loser, winner) for winner, loser, kind, _ in self.hearing.votes.all() if kind == COLUMN_TURN]
+        if turns:
+            before, after = turns[0]
+            return (
+                f"Columns turn in mid-stream from how {before} writes them to how {after} does: neither is all of it."
+            )
         if verdict == LIKELY:
             return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
         more = "more messages"

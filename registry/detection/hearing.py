@@ -11,6 +11,7 @@ from itertools import combinations, permutations
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.column_writing import ColumnWriting, WrittenTable
 from cdc_contracts.registry.detection.chains import KeyChains
 from cdc_contracts.registry.detection.columns import ColumnForms
 from cdc_contracts.registry.detection.relatives import Relative
@@ -18,6 +19,7 @@ from cdc_contracts.registry.detection.testimony import Panel, Place, Testimony
 from cdc_contracts.registry.detection.votes import (
     CODE_SEEN,
     COLUMN_FORM,
+    COLUMN_TURN,
     DDL_SEEN,
     DOUBTED_CHAIN,
     KEY_CHAIN,
@@ -28,11 +30,16 @@ from cdc_contracts.registry.detection.votes import (
     Side,
     Votes,
 )
+from cdc_contracts.registry.facts import written_rows
 from cdc_contracts.registry.findings import INFO, Finding
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.model import Evidence
 from cdc_contracts.registry.pointers import follow, split_pointer
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.sequences import Point, Stretch
+from cdc_contracts.registry.tables import table_name
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.writing_turns import told_turns
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -64,6 +71,9 @@ class Hearing:
     refusals: dict[tuple[Version, Version], Refusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
     _before: dict[tuple[str, str, int], Any] = field(default_factory=dict)
+    _writing: ColumnWriting = field(default_factory=ColumnWriting)
+    turns: list[tuple[Version, Place, Place]] = field(default_factory=list)
+    """Which versions key chains prove one after the other, from where to where, where it is more than one."""
     sample: bytes | None = None
     """The first message that nothing takes."""
 
@@ -91,6 +101,7 @@ class Hearing:
             chains.follow(testimony)
         if any(entry.column_form for version in testimony.fits for entry in version.meaning.version_evidence):
             self._columns.take(testimony)
+            self._take_writing(testimony)
 
     def _repeating(self, testimony: Testimony) -> Iterator[Relative]:
         """Yield the relatives whose member of that kind says what it said in the message before."""
@@ -111,6 +122,7 @@ class Hearing:
     def settle(self) -> None:
         """Cast the votes that need all messages; once, at the end."""
         for chains in self._chains.values():
+            self.turns += chains.turns()
             doubt = chains.doubt
             kind, says = (KEY_CHAIN, _WHOLE) if doubt is None else (DOUBTED_CHAIN, f"{_WHOLE}, {doubt}")
             for link in chains.links:
@@ -118,6 +130,29 @@ class Hearing:
         for version, other, name in self._columns.votes():
             form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
             self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
+
+        turns = [(turn, switch) for turn, switch in told_turns(self._writing, self.catalogue) if switch is not None]
+        names = ", ".join(sorted({turn.name for turn, _ in turns}))
+        for turn, switch in sorted(turns, key=lambda one: (one[0].rows[:2], one[0].stretch.first.offset)):
+            place = Place(turn.rows.topic, turn.rows.partition, turn.stretch.first.offset)
+            says = f"columns are written as {switch.before.reference} writes them, and then as it does: {names}"
+            self.votes.cast(switch.after, switch.before, COLUMN_TURN, says, place)
+
+    def _take_writing(self, testimony: Testimony) -> None:
+        """Note how the columns of a message are written that tells no types."""
+        version = next(iter(testimony.fits))
+        reading = Reading(version.meaning, dict(testimony.message), self.terms)
+        written = written_rows(reading, self.panel.judges[version].columns_of(reading)) if reading.holds_rows else None
+        if written is None:
+            return
+        place, names = testimony.place, reading.names
+        table = table_name(names.database, names.schema, names.table)
+        rows = WrittenTable(
+            place.topic, place.partition, table, version.subject, written.loaded, written.at, written.typed
+        )
+        point = Point(place.offset, None)
+        for row in reading.rows(written.source) or ():
+            self._writing.add_row(rows, row, Stretch(1, point, point))
 
     def _compare(self, testimony: Testimony) -> None:
         """Note what tells the versions that take a message apart, and those that refuse it from those that take it."""

@@ -21,15 +21,17 @@ PROCESS_TIME: Final = "process-time-before"
 KEY_CHAIN: Final = "key-chain"
 DOUBTED_CHAIN: Final = "doubted-key-chain"
 COLUMN_FORM: Final = "column-form"
+COLUMN_TURN: Final = "column-turn"
 MARK: Final = "mark-of-a-relative"
 
 ENOUGH: Final = {KEY_CHAIN: 5}
 """So many votes of a kind decide, where none contradicts; one of every other kind."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
-HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN})
+HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN, COLUMN_TURN})
 """Kinds that are told and decide nothing: another product may send what one document leaves out, and chains of keys
-that do not hold everywhere come from a stream with something missing, or from two versions."""
+that do not hold everywhere come from a stream with something missing, or from two versions. A column that turns in
+mid-stream speaks for one version before and for another since, so for neither of the whole."""
 
 
 @dataclass

@@ -5,13 +5,14 @@ The metaschema says the same of these keywords, and takes a hundred times as lon
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.schemas import KEYWORDS, compile_pattern
+from cdc_contracts.registry.schemas import KEYWORDS
 
 _KINDS: Final = frozenset({"null", "boolean", "string", "number", "integer", "array", "object"})
 
@@ -105,7 +106,7 @@ def _is_number(value: Any) -> bool:
 def _is_pattern(value: Any) -> bool:
     try:
         return isinstance(value, str) and bool(compile_pattern(value))
-    except re.error:
+    except ContractError:
         return False
 
 
@@ -132,7 +133,7 @@ _VALUES: Final[Mapping[str, _Rule]] = MappingProxyType({
     "maxItems": ("a count", _is_count),
     "minimum": ("a number", _is_number),
     "enum": ("a list of values", _is_list),
-    "pattern": ("a regular expression", _is_pattern),
+    "pattern": ("a pattern of ECMAScript that does not look around or back", _is_pattern),
     "allOf": ("a list of branches", _is_list),
     **dict.fromkeys(("$schema", "$id", "title", "description", "$ref"), ("a text", _is_text)),
 })  # fmt: skip

@@ -203,7 +203,7 @@ class Papers:
 
     @cached_property
     def _schema_values(self) -> dict[str, Any]:
-        return self._each(lambda version: version.schema if version.schema is not None else False)
+        return self._each(lambda version: version.written_schema if version.written_schema is not None else False)
 
     @cached_property
     def _compiled(self) -> dict[str, tuple[Codec | None, str]]:

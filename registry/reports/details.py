@@ -9,6 +9,7 @@ from cdc_contracts.registry.reports.markup import Markup, block, cell, element, 
 from cdc_contracts.registry.reports.strips import bar, extent_strip
 from cdc_contracts.registry.reports.wording import (
     Document,
+    column_words,
     command,
     frequency,
     observed_counts,
@@ -82,6 +83,7 @@ def _facts(finding: Document) -> Markup:
     told: list[tuple[str, str | None]] = [
         ("Do", sentence(finding["action"])),
         ("Explained by", join([name_of(ddl["text"]), f" at {place(ddl)}"]) if ddl else None),
+        ("Columns", name_of(column_words(finding)) if finding.get("columns") else None),
         ("Expected", name_of(finding["expected"])),
         ("Looks like", join([name_of(name) for name in similar], ", ") if similar else None),
         ("Rule", join([name_of(finding["rule"]), _judged_by(finding)])),

@@ -14,6 +14,7 @@ from cdc_contracts.registry.exits import INCONCLUSIVE
 from cdc_contracts.registry.reports.wording import (
     COUNTS,
     Document,
+    column_words,
     command,
     explained_words,
     frequency,
@@ -96,6 +97,7 @@ def _facts(finding: Document) -> list[tuple[str, str | None]]:
         ("why", sentence(finding.get("explanation") or "")),
         ("count", frequency(finding)),
         ("onset", onset_words(finding)),
+        ("columns", column_words(finding)),
         ("expected", visible(finding["expected"])),
         ("observed", observed_words(finding)),
         ("explained by", explained_words(finding)),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Final
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import UnavailableError, UsageError, refused
 from cdc_contracts.registry.reports.junit import render_junit
 from cdc_contracts.registry.reports.markdown import render_markdown
 from cdc_contracts.registry.reports.page import render_page
@@ -89,17 +90,39 @@ def write_reports(report: Document, targets: Sequence[Path]) -> None:
         raise failures[0]
 
 
-def write_whole(target: Path, text: str) -> None:
+def check_folder(given: Path) -> None:
+    """Make sure that files can be put into a folder, which need not be there yet. Raises UnavailableError otherwise."""
+    try:
+        place = next(one for one in (given.absolute(), *given.absolute().parents) if one.exists())
+        with TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise refused(error, str(given), what="nothing can be written there") from error
+
+
+def write_whole(target: Path, content: str | bytes) -> None:
     """Write a file aside and put it in place at once. Raises UnavailableError where that fails."""
+    with put_whole(target) as aside:
+        if isinstance(content, bytes):
+            aside.write_bytes(content)
+        else:
+            aside.write_text(content, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def put_whole(target: Path) -> Iterator[Path]:
+    """What the block writes aside is put in place at its end, or is not there. Raises UnavailableError."""
     place = target.resolve()
     aside = _aside(place)
     try:
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        yield aside
         aside.replace(place)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):  # what went wrong first is what a person has to see
             aside.unlink(missing_ok=True)
-        raise _cannot_write(target, error) from error
+        if isinstance(error, OSError):
+            raise _cannot_write(target, error) from error
+        raise
 
 
 def _place_of(given: Path) -> Path:
@@ -115,4 +138,4 @@ def _aside(place: Path) -> Path:
 
 
 def _cannot_write(target: Path, error: OSError) -> UnavailableError:
-    return UnavailableError(f"it cannot be written: {error.strerror or error}", where=str(target))
+    return refused(error, str(target), what="it cannot be written")

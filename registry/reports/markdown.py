@@ -8,6 +8,7 @@ from typing import Final
 
 from cdc_contracts.registry.reports.wording import (
     Document,
+    column_words,
     command,
     counts_of,
     detected,
@@ -154,6 +155,7 @@ def _details(finding: Document) -> str:
     where = " ".join(filter(None, [code(finding["table"] or ""), code(finding["path"])]))
     facts = [
         literal(f"{frequency(finding)}; {onset_words(finding)}"),
+        f"columns {code(column_words(finding))}" if finding.get("columns") else "",
         f"expected {code(finding['expected'])}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
         f"looks like {', '.join(code(one) for one in finding['similar'])}" if finding.get("similar") else "",

@@ -78,7 +78,8 @@ def _header(report: Document) -> Markup:
     severities = Counter(finding["severity"] for finding in report["findings"])
     figures = [
         (f"{ledger['read']:,}", "read"),
-        (f"{ledger['conforming'] + ledger['control']:,}", "conform"),
+        (f"{ledger['conforming']:,}", "conform"),
+        *([(f"{ledger['control']:,}", "control")] if ledger["control"] else []),
         (f"{ledger['quarantined']:,}", "quarantined"),
         *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
     ]

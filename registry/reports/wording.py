@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from cdc_contracts.registry.exits import PASS
 from cdc_contracts.registry.findings import INFO
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.verdicts import LEFT_OPEN
 from cdc_contracts.registry.visible import sentence, visible
 
 Document = Mapping[str, Any]
@@ -34,23 +36,39 @@ def headline(report: Document) -> str:
         return "there was nothing to judge" if ledger["read"] else _unread(report)
     if not valued:
         return "only records without a value were there to read"
-    unclear = _ambiguous(report)
-    wrong = ledger["quarantined"] - unclear
+    unclear = _unclear(report)
+    wrong = max(ledger["quarantined"] - sum(count for count, _ in unclear), _of_other_versions(report))
     if wrong > 0:
         told = f"{wrong:,} of {valued:,} messages do not say {said}"
-        told += f", {unclear:,} fit several versions that read them differently" if unclear else ""
+        told += "".join(f", {count:,} {why}" for count, why in unclear)
     elif unclear:
-        told = f"{unclear:,} of {valued:,} messages fit several versions that read them differently"
+        (count, why), *more = unclear
+        told = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
     elif report["verdict"] == PASS or all(finding["severity"] == INFO for finding in report["findings"]):
         read = " read so far" if report.get("stopped") else ""
         told = f"all {judged:,} messages{read} say {said}" if judged > 1 else f"the one message{read} says {said}"
     else:
         told = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
+    told += _untold(report)
     if report["verdict"] != PASS:
         return told
     if known(report):
         return f"{told}, nothing of it new"
     return f"{told}, which --fail-on {','.join(report['fail_on'])} lets pass" if wrong > 0 else told
+
+
+def _of_other_versions(report: Document) -> int:
+    """Return how many messages are proven to be of another version, by themselves or by key chains."""
+    return sum(finding["count"] for finding in report["findings"] if finding["rule"] == "D03.images")
+
+
+def _untold(report: Document) -> str:
+    """Say what was asked for and could not be put to any test."""
+    told = [
+        f"no message could tell {visible(one['contract'])} from {' or '.join(map(visible, one['others']))}"
+        for one in report.get("unproven") or ()
+    ]
+    return f", but {', and '.join(told)}" if told else ""
 
 
 def _unread(report: Document) -> str:
@@ -67,7 +85,7 @@ def _said(report: Document) -> str:
     contracts = set(report["source"].get("contracts", {}).values())
     found = report.get("detection")
     mixed = report["contract"] == "auto" and found and found["verdict"] == "mixed" and not found.get("subject")
-    several = len(contracts) > 1 or mixed
+    several = len(contracts) > 1 or mixed or report.get("versions")
     return "what their contracts say" if several else f"what {spoken_contract(report)} says"
 
 
@@ -76,8 +94,13 @@ def counts_of(ledger: Document) -> tuple[str, ...]:
     return tuple(name for name in COUNTS if name != "excluded" or ledger.get(name))
 
 
-def _ambiguous(report: Document) -> int:
-    return sum(finding["count"] for finding in report["findings"] if finding["class"] == "ambiguous")
+def _unclear(report: Document) -> list[tuple[int, str]]:
+    """Return how many messages cannot be told a version of, by why not."""
+    told = {"fit several versions that read them differently": 0, "lie where the versions file declares no version": 0}
+    for finding in report["findings"]:
+        if finding["class"] == "ambiguous":
+            told[list(told)[finding["rule"] == LEFT_OPEN]] += finding["count"]
+    return [(count, why) for why, count in told.items() if count]
 
 
 def spoken_contract(report: Document) -> str:
@@ -108,7 +131,24 @@ def notes(report: Document) -> list[str]:
         others = (report.get("findings_other") or {}).get("records")
         counted = f"; the others were met {others:,} times" if others else ""
         told.append(f"There were more findings than the {len(report['findings']):,} that are kept{counted}.")
-    return told
+    return [*told, *_chain_notes(report)]
+
+
+def _chain_notes(report: Document) -> Iterator[str]:
+    """Yield what key chains leave open."""
+    for line in report.get("chains") or ():
+        name = f"{visible(line['topic'])} {line['partition']}"
+        if line["doubtful"]:
+            yield f"Key chains of {name} contradict each other: something is missing, and they prove nothing."
+            continue
+        for one in line["stretches"] if report["contract"] in line["links"] else ():
+            if not one["proven"] and one["links"] > line["torn"] and one["contract"] != report["contract"]:
+                yield (
+                    f"{count_of(one['links'], 'key chain')} of {name}, from offset {one['first_offset']} to "
+                    f"{one['last_offset']}, for {visible(one['contract'])}: too few to prove it."
+                )
+    if report.get("chains_left_out"):
+        yield f"Key chains of {report['chains_left_out']:,} row changes were not followed: there are too many rows."
 
 
 def known(report: Document) -> int:
@@ -273,3 +313,9 @@ def share(part: int, whole: int) -> str:
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the plural where there are several."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def column_words(finding: Document) -> str:
+    """Return the names of the columns of a finding on several; nothing of one on a single place."""
+    names = dict.fromkeys(split_pointer(one["path"])[-1] for one in finding.get("columns", ()))
+    return ", ".join(map(visible, names))

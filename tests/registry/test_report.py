@@ -29,9 +29,11 @@ def a_report(tally, fail_on="warning", spans=None):
 
 
 def a_tally(severity="error", name="value-form"):
-    tally = Tally(
-        partitions={SOURCE: PartitionTally(read=8, conforming=5, control=1, tombstone=1, quarantined=1, changes=6)}
+    refused = int(severity == "error")
+    counts = PartitionTally(
+        read=8, conforming=6 - refused, control=1, tombstone=1, quarantined=refused, changes=7 - refused
     )
+    tally = Tally(partitions={SOURCE: counts})
     tally.readable["shop.orders"] = 7
     moment = Moment("orders", 3, 12, 1_600_000_000_123_456)
     found = FindingTally(

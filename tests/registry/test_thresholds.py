@@ -35,3 +35,10 @@ def test_a_word_that_is_neither_severity_nor_class_is_told(words):
 )  # fmt: skip
 def test_the_verdict_of_a_run(found, valued, ambiguous, verdict):
     assert verdict_of(found, valued=valued, ambiguous=ambiguous, fail_on="warning") == verdict
+
+
+@pytest.mark.parametrize(("fail_on", "verdict"), [("error", "drift"), ("info", "drift"), ("unknown-field", "pass")])
+def test_a_run_that_refused_messages_never_passes_where_errors_fail_it(fail_on, verdict):
+    """Of very many findings not all are kept, so the one that weighs enough may be gone."""
+    found = [("cross-field", "warning")]
+    assert verdict_of(found, valued=9, ambiguous=False, fail_on=fail_on, refused=True) == verdict

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from hearings import detect_messages, sampled
-from topics import CATALOGUE
+from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.detection.deliberation import detect
 from cdc_contracts.registry.detection.hearing import Hearing
@@ -57,12 +57,41 @@ def test_four_chains_are_too_few_to_decide():
     assert [exhibit.count for exhibit in found.evidence if exhibit.kind == "key-chain"] == [4]
 
 
-def test_chains_that_contradict_each_other_decide_nothing():
+def test_chains_that_contradict_each_other_by_turns_decide_nothing():
+    one, other = updates(range(10), 3, swapped=False), updates(range(100, 110), 3, swapped=True)
+
+    found = detect_messages([message for pair in zip(one, other, strict=True) for message in pair])
+
+    assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
+
+
+def test_chains_that_prove_one_version_after_the_other_tell_a_switch():
     both = [*updates(range(10), 3, swapped=False), *updates(range(100, 110), 3, swapped=True)]
 
     found = detect_messages(both)
 
-    assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
+    assert (found.verdict, found.subject, found.version, found.equivalent) == ("mixed", "dts/canal", None, ())
+    assert [version.reference for version in found.spoken] == ["dts/canal@2", "dts/canal@1"]
+    said = [one.says for one in found.evidence if one.kind == "key-chain"]
+    assert said[:2] == [
+        "from offset 0 to 29 of orders 0 only it joins the changes of a row",
+        "from offset 30 to 59 of orders 0 only it joins the changes of a row",
+    ]
+
+
+@pytest.mark.parametrize(("swapped", "left"), [(True, ["dts/canal@1"]), (False, None)])
+def test_chains_speak_against_every_contract_that_reads_the_rows_so_whatever_its_subject(swapped, left):
+    rows = updates(range(10), 3, swapped=swapped)
+    both = [message.replace(b', "gtid": "g:%d"' % number, b"") for number, message in enumerate(rows)]
+
+    found = detect_messages(both)
+
+    assert {one.contract for one in found.candidates if one.contract.startswith("drs/json")}  # they take them all
+    if left is None:  # the others read them as the newer version does
+        assert (found.verdict, found.version) != ("certain", "dts/canal@1")
+        assert next(one for one in found.candidates if one.contract == "dts/canal@1").against >= 20
+    else:
+        assert (found.verdict, [version.reference for version in found.spoken]) == ("certain", left)
 
 
 def test_a_column_that_goes_to_and_fro_is_no_chain():
@@ -214,3 +243,15 @@ def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
 
     assert found.verdict == "mixed"
     assert [version.subject for version in found.spoken] == ["oms/default"]
+
+
+@pytest.mark.parametrize("subject", ["oms-community/default", "oms-community/shareplex"])
+def test_columns_without_types_that_turn_are_evidence_for_two_versions_and_decide_for_neither(subject):
+    old, new = (rendered(f"{subject}@{number}", 200) for number in (1, 2))
+    found = detect_messages([*old[:100], *new[100:]])
+    told = [one for one in found.evidence if one.kind == "column-turn"]
+    assert [(one.winner, one.loser, one.count) for one in told] == [(f"{subject}@2", f"{subject}@1", 3)]
+    assert told[0].first.offset in (100, 101)  # NULL stands in some columns at first
+    assert told[0].says.endswith("flags, made, seen")
+    assert found.version is None
+    assert found.settle.startswith(f"Columns turn in mid-stream from how {subject}@1 writes them")

@@ -56,6 +56,14 @@ def open_everything(page):
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
 
+def test_the_figures_at_the_top_are_those_of_the_ledger():
+    report = example("drift")
+    report["ledger"] |= {"conforming": 8472, "control": 273}
+    page = render_page(report)
+    assert "<dt>conform</dt><dd>8,472</dd>" in page
+    assert "<dt>control</dt><dd>273</dd>" in page
+
+
 @needs_browser
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_wider_than_the_window_asks_for_anything_or_complains(open_page, name):
