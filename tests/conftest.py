@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from certificates import Authority
 from hypothesis import settings
 from producing import Record, write_records
 from two_ends import JAVA, TwoEnds, order_files
@@ -32,14 +34,29 @@ NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    take_signals()
     # Two busy cores are no place for deadlines, and a run that fails has to fail again.
     settings.register_profile("house", deadline=None, derandomize=True)
     settings.load_profile("house")
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
+    # What a shell starts in the background ignores Ctrl-C, and so does all that it starts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def take_signals() -> None:
+    """Let signals that ask to stop do so here, and in all that tests start, as if a terminal had started the tests.
+
+    A shell's `&`, `nohup` and schedulers of jobs have their children ignore some, and children inherit that.
+    """
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -82,12 +99,19 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker that also listens where only USER is let in."""
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Who signs the certificates of the broker."""
+    return Authority(tmp_path_factory.mktemp("certificates"), "authority")
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Broker]:
+    """A broker that also listens where only USER is let in, and by TLS with a good and with an expired certificate."""
     pytest.importorskip("confluent_kafka", reason="a broker is of use only with the extra 'kafka'")
     from cdc_contracts.spark_checks.kafka.broker import running_broker
 
-    with running_broker(tmp_path_factory.mktemp("broker"), say=print, user=USER) as running:
+    certificates = [authority.certify("good", days=30), authority.certify("expired", days=-30)]
+    with running_broker(tmp_path_factory.mktemp("broker"), say=print, user=USER, certificates=certificates) as running:
         yield running
 
 

@@ -1,6 +1,8 @@
 """Lint, formatting, types and layers are part of the tests, so that one command says whether all is well."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +51,29 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
         text = path.read_bytes().decode("utf-8", "replace")
         told += [f"{name}: {word}" for word in forbidden if word in text]
     assert told == []
+
+
+def test_no_test_gives_up_on_a_server_after_the_time_that_a_client_takes_by_itself():
+    asks = re.compile(r"httpx\.(get|post|put|delete|patch|head|options|request|stream|Client|AsyncClient)\(")
+    tests = ROOT / "tests"
+    told = [path.name for path in tests.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))]
+    assert told == [], "use tests/patient.py"
+
+
+def test_what_tests_start_is_stopped_by_ctrl_c_also_where_the_tests_were_started_in_the_background():
+    program = """if True:
+        import signal, subprocess, sys
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell's `&` does
+        from conftest import take_signals
+        take_signals()
+        ended = subprocess.run([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGINT)"])
+        print(ended.returncode)
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tests", ROOT / ".src")))}
+    told = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert told.stdout == f"{-signal.SIGINT}\n", told.stderr
 
 
 def test_the_files_that_are_begun_first_are_there():

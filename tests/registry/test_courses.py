@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from topics import CATALOGUE, WITH_TABLES, scope_of
+from turning import batch_of
 
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.drifting import Drifter
@@ -27,17 +27,6 @@ from cdc_contracts.registry.tally import Source, Tally
 from cdc_contracts.registry.terms import Terms
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
-
-
-def batch_of(records):
-    """Records given by partition, offset and value, with the columns of the Kafka source."""
-    partitions, offsets, values = zip(*records, strict=True)
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()),
-        "topic": pa.array(["orders"] * len(records)),
-        "partition": pa.array(partitions, pa.int32()),
-        "offset": pa.array(offsets, pa.int64()),
-    })  # fmt: skip
 
 
 def report_of(records, reference, terms=None, *, fail_on="warning"):
@@ -253,11 +242,13 @@ def test_a_column_that_comes_to_a_table_is_found_where_it_comes():
         ("dts/canal@2", [ORDERS, NARROW], [("D11.lost-column", "/data/0/note", "shop.orders", 1, 0, 1)]),
         ("oms/default@2", [ORDERS, WIDER], [("D11.new-column", "/postStruct/shard", "shop.orders", 1, 0, 1)]),
         ("oms/default@2", [ORDERS, NARROW], [("D11.lost-column", "/postStruct/note", "shop.orders", 1, 0, 1)]),
-        ("oms/default@2", [ORDERS, TEXTUAL], []),
+        ("oms/default@2", [ORDERS, TEXTUAL], [("D11.column-form", "/postStruct/quantity", "shop.orders", 1, 0, 1)]),
         ("dts/avro@1", [ORDERS, NARROW], [("D11.lost-column", "/afterImages/note", "shop.orders", 1, 0, 1)]),
     ],
 )
-def test_a_table_changes_by_its_types_or_where_a_dialect_has_none_by_its_columns(reference, tables, expected):
+def test_a_table_changes_by_its_types_or_where_a_dialect_has_none_by_its_columns_and_how_they_are_written(
+    reference, tables, expected
+):
     assert told(report_of(in_one_partition(inserts(reference, tables)), reference)) == expected
 
 

@@ -14,28 +14,37 @@ import os
 import random
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial, reduce
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
+from both_paths import (
+    CATALOGUE,
+    SUBJECTS,
+    VERSIONS,
+    by_reference,
+    differences,
+    report,
+    samples,
+    shown,
+    terms_of,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mutations import DROP, KINDS, Members, Mutant, Token, get, put, replaced, to_bytes, to_json, walk, written
 
-from cdc_contracts.registry.catalogue import Version, shipped_catalogue
+from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.kernel.judging import FastJudge
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.pointers import split_pointer
 from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.scope import open_scope
 from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.tables import TableContract, TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import Finding, Verdict, decide
-from cdc_contracts.registry.wire.transport import Wire, open_wire
+from cdc_contracts.registry.wire.transport import open_wire
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"
@@ -43,11 +52,6 @@ CHOSEN, CHOSEN_VALUES = 5, 20
 """How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
 FOREIGN = 32
 """One of so many samples of other subjects is judged under a subject."""
-CATALOGUE = shipped_catalogue()
-VERSIONS = list(CATALOGUE.all_versions())
-SUBJECTS = CATALOGUE.subjects()
-BATCH = 700
-SHOWN = 5
 
 
 # --- both paths, side by side
@@ -76,109 +80,7 @@ def tally(request) -> Iterator[Tally]:
         terminal.write_line(f"\nfast path and reference agree on {sum(counted.counts.values()):,} records: {parts}")
 
 
-def by_fast_path(judge: FastJudge, values: Sequence[bytes | None]) -> list[Verdict]:
-    """Return one verdict per value, having checked that each got exactly one."""
-    bench = judge.judge(values, texts=True)
-    found: dict[int, list[Verdict]] = {number: [] for number in range(len(values))}
-    for ruling in bench.rulings:
-        for number in ruling.alike.numbers.tolist():
-            found[number].append(ruling.verdict)
-    for number, judged in bench.alone:
-        found[number].append(judged.verdict)
-    assert sorted(bench.tombstones) == [number for number, value in enumerate(values) if value is None]
-    assert [number for number, verdicts in found.items() if len(verdicts) != (values[number] is not None)] == []
-    return [verdicts[0] if verdicts else Verdict("tombstone", None, ()) for verdicts in found.values()]
-
-
-def by_reference(scopes: Sequence[Scope], value: bytes) -> list[Verdict]:
-    """Return one verdict per scope of a subject; what the versions say of the record is worked out once for all."""
-    try:
-        message = scopes[0].wire.open(value)
-    except Unreadable:
-        return [scope.judge(value).verdict for scope in scopes]
-    judgements = scopes[0].judgements(message)
-    told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
-    claimed_by = scopes[0].claimant(message)
-    opinions = [judgement.opinion for judgement in judgements]
-
-    def same(versions: Sequence[Version]) -> bool:
-        return all(told[version] == told[versions[0]] for version in versions)
-
-    return [decide(scope.case(message, opinions, same=same, claimed_by=claimed_by)) for scope in scopes]
-
-
-def shown(verdict: Verdict) -> tuple[Any, ...]:
-    """Return everything that both paths have to agree on."""
-    return (
-        verdict.outcome,
-        str(verdict.version),
-        [str(version) for version in verdict.fits],
-        verdict.differs,
-        [shown_finding(finding) for finding in verdict.findings],
-    )
-
-
-def shown_finding(finding: Finding) -> tuple[str, ...]:
-    observed = "" if finding.name == "value-form" else finding.observed
-    return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
-
-
-def differences(judge: FastJudge, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
-    """Return where the fast path says something else."""
-    found = []
-    for start in range(0, len(values), BATCH):
-        batch = values[start : start + BATCH]
-        for value, mine, wanted in zip(batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True):
-            if shown(mine) != shown(wanted):
-                found.append(f"{judge.scope.declared}: {value[:3000]!r}\n"
-                             f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
-    return found
-
-
-def report(found: Sequence[str]) -> str:
-    return f"{len(found)} disagreements\n" + "\n".join(found[:SHOWN])
-
-
 # --- samples
-
-
-@cache
-def samples() -> dict[str, list[tuple[str, bytes]]]:
-    """Return the samples and drift samples by version."""
-    found: dict[str, list[tuple[str, bytes]]] = {}
-    for version in VERSIONS:
-        folder = Path(str(version.folder)) / "samples"
-        files = [file for part in (folder, folder / "drift") for file in sorted(part.iterdir())]
-        found[version.reference] = [
-            (file.stem, file.read_bytes())
-            for file in files
-            if file.suffix in (".json", ".bin", ".avro") and not file.name.endswith((".change.json", ".findings.json"))
-        ]
-    return found
-
-
-@cache
-def all_tables() -> TableContracts:
-    """Return the table contracts beside the samples, and one with a zone of its own for a table of other samples."""
-    found = {}
-    for version in VERSIONS:
-        folder = Path(str(version.folder)) / "samples" / "tables"
-        if folder.is_dir():
-            for document in read_table_contracts(folder).documents():
-                found[document["table"]] = TableContract.model_validate(document)
-    zoned = {"id": {"type": "bigint"}, "c_timestamp": {"type": "timestamp"}}
-    found["shop.times"] = TableContract.model_validate(
-        {"table": "shop.times", "columns": zoned, "source_time_zone": "Asia/Shanghai"}
-    )
-    return TableContracts(found.values())
-
-
-def terms_of(kind: str) -> Terms:
-    return {
-        "alone": Terms(),
-        "with tables": Terms(tables=all_tables()),
-        "with a zone": Terms(parameters={"timestamp_zone": "Europe/Berlin"}),
-    }[kind]
 
 
 @pytest.mark.parametrize("terms", ["alone", "with tables"])
@@ -233,19 +135,6 @@ def mutants(version: Version) -> list[bytes]:
             del mutations[CHOSEN_VALUES if head in ("text", "number", "kind") else CHOSEN :]
         kept |= dict.fromkeys(written(wire, mutant) for _, mutant in mutations)
     return [value for value in kept if value is not None]
-
-
-def written(wire: Wire, mutant: Any) -> bytes | None:
-    """Return the value that holds a mutated message; None where no record can."""
-    if isinstance(mutant, bytes):
-        return mutant
-    text = to_bytes(mutant)
-    if wire.transport == "json":
-        return text
-    try:
-        return wire.write(text.decode())
-    except Exception:  # noqa: BLE001  whatever keeps a mutation from being a record
-        return None
 
 
 def broken_bytes(value: bytes, seed: int) -> Iterator[tuple[int, bytes]]:
@@ -394,16 +283,6 @@ def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally)
 # --- what a mutation is
 
 
-class Token(str):
-    """JSON text that is written as it stands."""
-
-    __slots__ = ()
-
-
-class Members(list):
-    """An object as a list of name and value, so that a name may stand twice; a name may be a Token."""
-
-
 @dataclass
 class Anatomy:
     """Where the op, the images and the types of a message are, so that kinds of mutations can be told apart."""
@@ -460,81 +339,6 @@ class Anatomy:
         return (self.op, *("0" if isinstance(part, int) else part for part in parts))
 
 
-def get(message: Any, parts: Sequence[Any]) -> Any:
-    for part in parts:
-        if isinstance(message, dict):
-            message = message.get(part)
-        elif isinstance(message, list) and isinstance(part, int) and part < len(message):
-            message = message[part]
-        else:
-            return None
-    return message
-
-
-def walk(value: Any, parts: tuple[Any, ...] = (), parent: Any = None) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
-    """Yield every place of a message with its parent and value, the message itself first."""
-    yield parts, parent, value
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in list(below):
-        yield from walk(item, (*parts, key), value)
-
-
-Mutant = Callable[[], Any] | bytes
-"""A message that is made when it is called, or bytes that are no message."""
-
-
-def to_bytes(value: Any) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    raw = to_json(value() if callable(value) else value).encode("utf-8", "surrogatepass")
-    return raw.replace("\udcff".encode("utf-8", "surrogatepass"), b"\xff")
-
-
-def to_json(value: Any) -> str:
-    if isinstance(value, Token):
-        return str(value)
-    if isinstance(value, Number):
-        return value.token
-    if isinstance(value, Members):
-        return "{" + ",".join(f"{to_json(name)}:{to_json(item)}" for name, item in value) + "}"
-    if isinstance(value, dict):
-        return to_json(Members(value.items()))
-    if isinstance(value, list):
-        return "[" + ",".join(map(to_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def replaced(message: Any, parts: Sequence[Any], value: Any) -> Any:
-    """Return a copy of a message with another value in one place; DROP takes the place away.
-
-    An object on the way that is null becomes one that holds the place alone.
-    """
-    if not parts:
-        return value
-    if message is None:
-        return {} if value is DROP else {parts[0]: replaced(None, parts[1:], value)}
-    first, *rest = parts
-    if isinstance(message, list):
-        copy = list(message)
-        copy[first] = replaced(message[first], rest, value)
-        return [item for item in copy if item is not DROP]
-    new = replaced(message.get(first), rest, value) if rest else value
-    if new is DROP:
-        return {name: item for name, item in message.items() if name != first}
-    return {**message, first: new}
-
-
-def put(message: Any, values: dict[tuple[Any, ...], Any]) -> Mutant:
-    """Return a mutation that is carried out when it is asked for: few of those thought of are chosen."""
-    return partial(reduce, lambda whole, place: replaced(whole, *place), values.items(), message)
-
-
-DROP = object()
-KINDS: dict[str, Any] = {
-    "null": None, "true": True, "false": False, "integer": Number("7"), "fraction": Number("1.5"), "text": "x",
-    "digits": "12", "empty text": "", "empty list": [], "empty object": {}, "list": [Number("1")],
-    "object": {"a": Number("1")}, "list of null": [None], "list of object": [{}], "list of list": [[]],
-}  # fmt: skip
 TEXTS = (
     "-5", "007", "+1", "-0", "1.50", "1e3", "1E999999999", "0x1F", " 1", "1 ", "\uff11\uff12", "true", "null", "NaN",
     "AAEC", "AA==", "AB==", "A", "=", "FF00", "ff", "[1, 2]", "[]", "[300]", "2024", "1900", "0000", "2024-01-02",

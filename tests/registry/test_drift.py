@@ -291,3 +291,9 @@ def test_a_statement_in_another_partition_explains_by_its_time():
 )  # fmt: skip
 def test_the_command_that_shows_the_first_record_is_told(source, command):
     assert the_finding(records_of(*CLEAN[:3], NEW_MEMBER[3]), "D04", source=source)["reproduce"] == command
+
+
+def test_a_message_that_no_contract_was_found_for_is_shown_without_one():
+    tally = kernel_of().audit(batch_of(records_of(*CLEAN[:3], b"{")))
+    (finding,) = [one for one in reported(tally, reference="auto")["findings"] if one["class"] == "malformed"]
+    assert finding["reproduce"] == "cdc-contracts why topic orders -b broker:9092 --partition 0 --offset 3"

@@ -1,0 +1,165 @@
+"""Rows of the outputs by both paths: as the kernel writes them, and as the reference tells them, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pyarrow as pa
+
+from cdc_contracts.registry.changes import Change, Control
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.verdicts import QUARANTINED
+
+OUTPUTS = {"changes": CHANGES_SCHEMA, "control": CONTROL_SCHEMA, "quarantine": QUARANTINE_SCHEMA}
+INSTANT = pa.timestamp("us", tz="UTC")
+HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+
+
+@dataclass(frozen=True)
+class Told:
+    """One row as the reference tells it: of which record, and what the record came to."""
+
+    record: Mapping[str, Any]
+    judged: Judged
+    row: Change | Control | None = None
+    index: int = 0
+
+    @property
+    def contract(self) -> str | None:
+        version = self.judged.verdict.version
+        return None if version is None else version.reference
+
+
+def findings_of(told: Told) -> list[dict[str, str]]:
+    return [
+        {"rule": one.rule, "class": one.name, "severity": one.severity, "path": one.path,
+         "expected": one.expected, "observed": one.observed}
+        for one in told.judged.verdict.findings
+    ]  # fmt: skip
+
+
+def of_record(name: str) -> Callable[[Told], Any]:
+    return lambda told: told.record[name]
+
+
+def of_row(name: str) -> Callable[[Told], Any]:
+    return lambda told: getattr(told.row, name)
+
+
+COORDINATES = {name: of_record(name) for name in ("topic", "partition", "offset")}
+COLUMNS: dict[str, dict[str, Callable[[Told], Any]]] = {
+    "changes": {
+        **{one.name: of_row(one.name) for one in fields(Change)},
+        **COORDINATES,
+        "contract": lambda told: told.contract,
+        "undecided": lambda told: told.judged.verdict.undecided,
+        "row_index": lambda told: told.index,
+        "kafka_timestamp": of_record("timestamp"),
+        "kafka_key": of_record("key"),
+    },
+    "control": {
+        **{one.name: of_row(one.name) for one in fields(Control)},
+        **COORDINATES,
+        "contract": lambda told: told.contract,
+    },
+    "quarantine": {
+        **COORDINATES,
+        "outcome": lambda told: told.judged.verdict.outcome,
+        "contract": lambda told: told.contract,
+        "findings": findings_of,
+        "key": of_record("key"),
+        "value": of_record("value"),
+        "headers": of_record("headers"),
+        "kafka_timestamp": of_record("timestamp"),
+        "timestamp_type": of_record("timestampType"),
+    },
+}
+"""What each column of each output holds, said once more; a column that is not here fails the test of all columns."""
+
+
+def records_of(values: Sequence[bytes | None]) -> pa.RecordBatch:
+    """Return values as a source hands them over, each with coordinates, a time, a key and headers of its own."""
+    count = range(len(values))
+    headers = [[{"key": f"h{number}", "value": bytes([number % 256])}] for number in count]
+    return pa.record_batch({
+        "key": pa.array([None if number % 5 == 0 else f"k{number}".encode() for number in count], pa.binary()),
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array(["t" if number % 3 else "u" for number in count]),
+        "partition": pa.array([number % 2 for number in count], pa.int32()),
+        "offset": pa.array([7 * number for number in count], pa.int64()),
+        "timestamp": pa.array([None if number % 7 == 0 else 1_700_000_000_000_000 + number for number in count], INSTANT),
+        "timestampType": pa.array([number % 2 for number in count], pa.int32()),
+        "headers": pa.array([None if number % 4 == 0 else headers[number] for number in count], HEADERS),
+    })  # fmt: skip
+
+
+def by_kernel(kernel: Kernel, records: pa.RecordBatch) -> dict[str, pa.Table]:
+    """Return the outputs of a batch as the kernel writes them."""
+    parts = list(kernel.decode(records))
+    return {name: pa.Table.from_batches([getattr(one, name) for one in parts], OUTPUTS[name]) for name in OUTPUTS}
+
+
+def judged_by_reference(scope: Scope, records: pa.RecordBatch) -> list[tuple[dict[str, Any], Judged]]:
+    """Return each record, times as microseconds, with what the reference says of it."""
+    place = records.schema.get_field_index("timestamp")
+    plain = records.set_column(place, "timestamp", records.column("timestamp").cast(pa.int64()))
+    return [(record, scope.judge(record["value"])) for record in plain.to_pylist()]
+
+
+def told_rows(judged: Iterable[tuple[dict[str, Any], Judged]]) -> dict[str, list[Told]]:
+    """Return the rows of each output as the reference tells them, in order of record and row."""
+    told: dict[str, list[Told]] = {name: [] for name in OUTPUTS}
+    for record, one in judged:
+        told["changes"] += (Told(record, one, change, place) for place, change in enumerate(one.changes))
+        if one.control is not None:
+            told["control"].append(Told(record, one, one.control))
+        if one.verdict.outcome in QUARANTINED:
+            told["quarantine"].append(Told(record, one))
+    return told
+
+
+def by_reference(scope: Scope, records: pa.RecordBatch) -> dict[str, list[Told]]:
+    """Return the rows of each output as the reference tells them, in order of record and row."""
+    return told_rows(judged_by_reference(scope, records))
+
+
+def expected_columns(name: str, told: Sequence[Told]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield every column of an output's schema with the values it should hold, as `to_pylist` gives them."""
+    for field in OUTPUTS[name]:
+        yield field.name, pa.array([COLUMNS[name][field.name](one) for one in told], field.type).to_pylist()
+
+
+def same(mine: list[tuple[str, Any]] | None, other: list[tuple[str, Any]] | None) -> bool:
+    """Say whether maps have the same members: their order in an object says nothing."""
+    return mine is not None and other is not None and sorted(mine, key=str) == sorted(other, key=str)
+
+
+def unlike_columns(scope: Scope, values: Sequence[bytes | None], kernel: Kernel | None = None) -> list[str]:
+    """Return the columns of all outputs in which the kernel's rows are not the reference's, each with the first row."""
+    records = records_of(values)
+    return unlike_rows(scope, by_kernel(kernel or Kernel(scope), records), by_reference(scope, records))
+
+
+def unlike_rows(scope: Scope, written: Mapping[str, pa.Table], told: Mapping[str, list[Told]]) -> list[str]:
+    """Return the columns of outputs in which the rows written are not the rows told, each with the first row."""
+    found = []
+    for name, schema in OUTPUTS.items():
+        if written[name].num_rows != len(told[name]):
+            found.append(f"{scope.declared}: {name} has {written[name].num_rows} rows, not {len(told[name])}")
+            continue
+        for column, expected in expected_columns(name, told[name]):
+            mine = written[name].column(column).to_pylist()
+            is_map = pa.types.is_map(schema.field(column).type)
+            pairs = zip(mine, expected, strict=True)
+            unlike = [place for place, pair in enumerate(pairs) if pair[0] != pair[1] and not (is_map and same(*pair))]
+            if unlike:
+                place = unlike[0]
+                found.append(
+                    f"{scope.declared}: {name}.{column} in {len(unlike)} rows: {mine[place]!r:.500}, "
+                    f"not {expected[place]!r:.500}, of {told[name][place].record['value']!r:.1500}"
+                )
+    return found

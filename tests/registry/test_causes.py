@@ -1,0 +1,97 @@
+"""One cause, one finding: what one change does to many columns is told once, with the columns inside."""
+
+import json
+
+import jsonschema
+import pytest
+from topics import CATALOGUE, rendered
+from turning import audited, switching
+
+from cdc_contracts.registry.baseline import leave_out_known, read_baseline, render_baseline
+from cdc_contracts.registry.rendering import SourceTable
+from cdc_contracts.registry.report import build_report, report_schema
+from cdc_contracts.registry.terms import Terms
+
+AT = 60
+COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "quantity", "rate", "seen", "total"]
+
+
+def findings_of(records, contract):
+    report = build_report(
+        audited(records, contract, Terms()), catalogue=CATALOGUE, contract=contract, source={"kind": "file"}, spans={},
+        fail_on="warning",
+    )  # fmt: skip
+    told = [one for one in report["findings"] if one["count"] and one["class"] != "control-share"]
+    return report, told
+
+
+def names(finding):
+    return sorted({one["path"].rpartition("/")[2] for one in finding["columns"]})
+
+
+def in_capitals(value):
+    message = json.loads(value)
+    message["mysqlType"] = {name: told.upper() for name, told in message["mysqlType"].items()}
+    return json.dumps(message).encode()
+
+
+@pytest.mark.parametrize("reference", ["dts/canal@2", "drs/json@2", "oms-community/canal@2"])
+def test_types_in_capitals_are_one_finding_with_all_columns_of_every_image(reference):
+    values = rendered(reference, 120)
+    records = [(0, at, in_capitals(value) if at >= AT else value) for at, value in enumerate(values)]
+    _, (finding,) = findings_of(records, reference)
+    assert (finding["rule"], finding["count"], finding["first"]["offset"]) == ("D11.column-type", 60, AT)
+    assert finding["onset"] == {"kind": "every", "since": [finding["first"]]}
+    assert [part["count"] for part in finding["partitions"]] == [60]
+    assert names(finding) == COLUMNS
+    assert sum(finding["ops"].values()) == 60
+    assert finding["path"] == finding["columns"][0]["path"]
+
+
+def test_rows_of_a_table_that_no_message_names_are_one_finding():
+    old = rendered("oms/debezium-smt@1", 120)
+    new = rendered("oms/debezium-smt@1", 120, table=SourceTable("returns", {"nr": "int", "why": "text"}, ("nr",)))
+    records = [(0, at, value) for at, value in enumerate([*old[:AT], *new[AT:]])]
+    _, (finding,) = findings_of(records, "oms/debezium-smt@1")
+    assert (finding["class"], finding["first"]["offset"], finding["count"]) == ("table-schema", AT, 60)
+    assert names(finding) == sorted([*COLUMNS, "nr", "why"])
+    assert {one["rule"] for one in finding["columns"]} == {"D11.new-column", "D11.lost-column"}
+
+
+def test_columns_that_change_at_different_times_are_different_findings():
+    values = rendered("dts/canal@2", 120)
+    records = []
+    for at, value in enumerate(values):
+        message = json.loads(value)
+        message["mysqlType"] |= {"note": "varchar"} if at >= AT else {}
+        message["mysqlType"] |= {"quantity": "integer"} if at >= AT + 20 else {}
+        records.append((0, at, json.dumps(message).encode()))
+    _, told = findings_of(records, "dts/canal@2")
+    assert sorted((one["path"], one["first"]["offset"]) for one in told) == [
+        ("/data/0/note", AT), ("/data/0/quantity", AT + 20),
+    ]  # fmt: skip
+    assert ["columns" in one for one in told] == [False, False]
+
+
+@pytest.mark.parametrize("contract", ["oms-community/default@1", "oms-community/default"])
+def test_a_switch_of_versions_is_one_finding_with_the_columns_that_turn(contract):
+    report, (finding,) = findings_of(list(switching("oms-community/default", tables=False)), contract)
+    assert names(finding) == ["flags", "made", "seen"]
+    assert [part["first_offset"] for part in finding["partitions"]] == [120] * 4
+    jsonschema.validate(report, report_schema())
+
+
+def test_a_baseline_knows_a_finding_on_several_columns_by_each_of_them(tmp_path):
+    values = rendered("dts/canal@2", 120)
+    records = [(0, at, in_capitals(value) if at >= AT else value) for at, value in enumerate(values)]
+    report, (finding,) = findings_of(records, "dts/canal@2")
+    path = tmp_path / "known.json"
+    path.write_text(render_baseline(report))
+    assert leave_out_known(report, read_baseline(path))["verdict"] == "pass"
+    document = json.loads(path.read_text())
+    known = {one["fingerprint"] for one in document["findings"]}
+    assert {one["fingerprint"] for one in finding["columns"]} <= known
+    document["findings"] = [one for one in document["findings"] if not one["path"].endswith("/note")]
+    path.write_text(json.dumps(document))
+    left = leave_out_known(report, read_baseline(path))
+    assert [one["fingerprint"] for one in left["findings"]] == [finding["fingerprint"]]

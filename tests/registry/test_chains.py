@@ -1,0 +1,349 @@
+"""Key chains over a whole range: which version the changes of rows prove, however the records were cut."""
+
+import itertools
+import json
+import pickle
+from random import Random
+
+import pyarrow as pa
+import pytest
+from chain_topics import NEW, OLD, records, report_of
+from topics import scope_of
+
+from cdc_contracts.registry.checking import check_batches
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.kernel.batches import Batch
+from cdc_contracts.registry.kernel.counting import count
+from cdc_contracts.registry.kernel.judging import Bench
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.reports.wording import headline, notes
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.spark_checks.contradictions import contradiction
+
+
+def message(op, number, *, data=None, old=None, table="orders", time=1_760_000_000_000):
+    """A DTS message; its id and time rise with its number."""
+    return json.dumps({
+        "database": "shop", "table": table, "type": op, "isDdl": False, "id": number + 1, "es": time + 1000 * number,
+        "ts": time + 1000 * number + 9, "sql": "", "sqlType": {"id": -5, "name": 12, "size": 4},
+        "mysqlType": {"id": "bigint", "name": "varchar", "size": "int"}, "pkNames": ["id"], "data": data, "old": old,
+    }).encode()  # fmt: skip
+
+
+def update(number, before, after, *, version, partial=False, **more):
+    """An UPDATE as a version writes it; a partial one has the changed columns only in the image that may lack some."""
+    changed = {name for name in after if after[name] != before[name]}
+    if version == NEW:
+        old = {name: before[name] for name in before if not partial or name in changed}
+        return message("UPDATE", number, data=[after], old=[old], **more)
+    data = {name: before[name] for name in before if not partial or name in changed}
+    return message("UPDATE", number, data=[data], old=[after], **more)
+
+
+def delete(number, row, *, version):
+    return message("DELETE", number, **{"data" if version == NEW else "old": [row]})
+
+
+class Rows:
+    """A few rows that change again and again, told by the version of the moment."""
+
+    def __init__(self, keys, seed=1):
+        self.draw = Random(seed)
+        self.keys = keys
+        self.rows = {}
+        self.steps = itertools.count(1)
+
+    def step(self, number, version, *, deletes=False, partial=False):
+        key = self.draw.choice(self.keys)
+        row = self.rows.get(key)
+        if row is None:
+            self.rows[key] = {"id": str(key), "name": f"n{next(self.steps)}", "size": str(self.draw.randint(0, 3))}
+            return message("INSERT", number, data=[self.rows[key]])
+        if deletes and self.draw.random() < 0.1:
+            del self.rows[key]
+            return delete(number, row, version=version)
+        after = {**row, "name": f"n{next(self.steps)}"}
+        self.rows[key] = after
+        return update(number, row, after, version=version, partial=partial)
+
+
+def audited(parts, contract):
+    kernel, tally = Kernel(scope_of(contract)), Tally()
+    for part in parts:
+        tally.merge(kernel.audit(part))
+    return tally
+
+
+def decoded(values, contract):
+    """The tally of a decode, and why nothing of it is to be published."""
+    kernel, tally = Kernel(scope_of(contract)), Tally()
+    for written in kernel.decode(records(values)):
+        tally.merge(written.tally)
+    return contradiction(tally, scope_of(contract))
+
+
+def told(report):
+    return [
+        (one["class"], one["rule"], one["path"], one["count"], one["first"]["offset"], one["last"]["offset"])
+        for one in report["findings"]
+        if one["severity"] != "info"
+    ]
+
+
+def stream(count, version_at, *, keys=12, seed=1, **options):
+    rows = Rows(range(keys), seed)
+    return [rows.step(number, version_at(number), **options) for number in range(count)]
+
+
+@pytest.mark.parametrize(("spoken", "declared", "path"), [(OLD, NEW, "/old"), (NEW, OLD, "/data")])
+def test_a_swapped_topic_without_a_delete_fails_under_the_wrong_declaration_and_publishes_nothing(
+    spoken, declared, path
+):
+    values = stream(300, lambda _: spoken)
+    first = next(number for number, value in enumerate(values) if b"UPDATE" in value)
+    updates = sum(b"UPDATE" in value for value in values)
+
+    report = report_of(audited([records(values)], declared), declared)
+
+    assert report["verdict"] == "drift"
+    assert told(report) == [("other-version", "D03.images", path, updates, first, 299)]
+    assert (report["findings"][0]["expected"], report["findings"][0]["observed"]) == (declared, [spoken])
+    assert report["findings"][0]["onset"]["kind"] == "every"
+    assert f"key chains prove {spoken}" in decoded(values, declared)
+    assert decoded(values, spoken) is None
+    assert report_of(audited([records(values)], spoken), spoken)["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("turn", [0, 1, 40, 150, 260, 293])
+@pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)])
+def test_a_switch_in_mid_stream_is_told_with_the_offsets_between_which_it_lies(before, after, turn):
+    values = stream(300, lambda number: before if number < turn else after)
+    updates = [number for number, value in enumerate(values) if b"UPDATE" in value]
+    last = max((number for number in updates if number < turn), default=None)
+    first = min(number for number in updates if number >= turn)
+
+    report = report_of(audited([records(values)], before), before)
+
+    assert told(report)[0][0] == "other-version"
+    assert told(report)[0][4] == first
+    assert decoded(values, before) is not None
+    switches = [(one["from"], one["to"], one["after"], one["at"]) for one in report["switches"]]
+    assert switches == ([(before, after, last, first)] if turn >= 40 else [])
+
+
+def cut_at_random(values, draw, partition):
+    places = sorted({0, len(values), *(draw.randint(0, len(values)) for _ in range(9))})
+    return [records(values[start:stop], partition=partition, start=start) for start, stop in itertools.pairwise(places)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_chains_are_the_same_however_the_records_are_cut_and_in_whatever_order_they_come(seed):
+    draw = Random(seed)
+    turns = [draw.randint(100, 300) for _ in range(3)]
+    topic = [
+        stream(400, lambda number, turn=turn: OLD if number < turn else NEW, keys=40, seed=seed * 9 + turn)
+        for turn in turns
+    ]
+    topic = [[value.replace(b'"orders"', b'"orders%d"' % n) for value in values] for n, values in enumerate(topic)]
+    whole = audited([records(values, partition=n) for n, values in enumerate(topic)], NEW)
+    parts = [part for n, values in enumerate(topic) for part in cut_at_random(values, draw, n)]
+    draw.shuffle(parts)
+    tallies = [audited([part], NEW) for part in parts]
+    left, right = Tally(), Tally()
+    for number, tally in enumerate(tallies):
+        (left if number % 2 else right).merge(pickle.loads(pickle.dumps(tally)))
+    right.merge(left)
+
+    assert right.chains == whole.chains
+    assert report_of(right, NEW)["chains"] == report_of(whole, NEW)["chains"]
+    assert report_of(right, NEW)["switches"] == report_of(whole, NEW)["switches"]
+
+
+def test_records_judged_one_by_one_chain_as_those_judged_together_do():
+    values = stream(200, lambda number: OLD if number < 90 else NEW, deletes=True)
+    values[50] = message(
+        "UPDATE", 50, data=[{"id": "1", "name": "x", "size": "1"}, {"id": "2", "name": "y", "size": "1"}],
+        old=[{"id": "1", "name": "v", "size": "1"}, {"id": "2", "name": "w", "size": "1"}],
+    )  # fmt: skip
+    scope, batch = scope_of(NEW), Batch(records(values))
+    alone = Bench(pa.array([None], pa.string()), alone=[(n, scope.judge(value)) for n, value in enumerate(values)])
+
+    slow = count(alone, batch, placings=Kernel(scope).placings)
+
+    assert slow.chains == audited([records(values)], NEW).chains
+    assert any(line["links"][OLD] for line in report_of(slow, NEW)["chains"])
+
+
+def test_a_partial_image_in_the_place_of_the_whole_one_is_of_the_other_version_and_nothing_else():
+    values = stream(60, lambda _: OLD, partial=True)
+    updates = [number for number, value in enumerate(values) if b"UPDATE" in value]
+
+    report = report_of(audited([records(values)], NEW), NEW)
+
+    assert told(report) == [("other-version", "D03.images", "/old", len(updates), updates[0], updates[-1])]
+    assert report["ledger"]["quarantined"] == len(updates)
+    assert report_of(audited([records(values)], OLD), OLD)["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+def test_a_partial_image_in_its_own_place_is_conforming_and_chains_tell_it_from_the_other_version(version):
+    other = NEW if version == OLD else OLD
+    partial = []
+    for value in stream(120, lambda _: version):
+        one = json.loads(value)
+        if one["type"] == "UPDATE":
+            one["old"] = [{"name": one["old"][0]["name"]}]
+        partial.append(json.dumps(one).encode())
+
+    assert report_of(audited([records(partial)], version), version)["verdict"] == "pass"
+    report = report_of(audited([records(partial)], other), other)
+    assert [finding[:2] for finding in told(report)] == [("other-version", "D03.images")]
+    assert decoded(partial, other) is not None
+
+
+def test_a_declaration_that_no_message_could_put_to_the_test_is_said_and_fails_where_it_is_asked_to():
+    rows = Rows(range(60))
+    values = [rows.step(number, NEW) for number in range(20)]
+    values = [value for value in values if b"INSERT" in value]
+
+    report = report_of(audited([records(values)], NEW), NEW)
+
+    assert report["verdict"] == "pass"
+    assert report["unproven"] == [{"contract": NEW, "others": [OLD], "records": len(values)}]
+    assert headline(report).endswith(f"say what {NEW} says, but no message could tell {NEW} from {OLD}")
+    assert report_of(audited([records(values)], NEW), NEW, "warning,unproven")["verdict"] == "drift"
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_a_declaration_that_a_message_or_chains_prove_is_not_called_unproven(deletes):
+    values = stream(200, lambda _: NEW, deletes=deletes)
+
+    report = report_of(audited([records(values)], NEW), NEW, "warning,unproven")
+
+    assert (report["verdict"], report["unproven"]) == ("pass", [])
+
+
+def test_too_few_chains_against_the_declaration_prove_nothing_and_hold_a_decode_back():
+    rows = Rows(range(2))
+    values = [rows.step(number, OLD) for number in range(5)]
+    assert sum(b"UPDATE" in value for value in values) == 3
+
+    report = report_of(audited([records(values)], NEW), NEW)
+
+    assert (report["verdict"], told(report)) == ("inconclusive", [])
+    assert "3 key chains of orders 0" in notes(report)[0]
+    assert "too few to prove it" in decoded(values, NEW)
+
+
+def test_a_word_of_fail_on_that_is_none_names_unproven_among_those_that_are():
+    with pytest.raises(UsageError) as error:
+        report_of(Tally(), NEW, "unprovable")
+    assert "unproven" in error.value.mend
+
+
+def test_the_chains_of_earlier_batches_of_a_stream_speak_against_a_later_one():
+    rows = Rows(range(20))
+    values = [rows.step(number, NEW) for number in range(200)]
+    kernel = Kernel(scope_of(NEW))
+    (earlier,) = [written.tally for written in kernel.decode(records(values))]
+    batch = records([update(200, rows.rows[3], {**rows.rows[3], "name": "z"}, version=OLD)], start=200)
+    (later,) = [written.tally for written in kernel.decode(batch)]
+
+    assert contradiction(later, scope_of(NEW)) is None
+    withheld = contradiction(later, scope_of(NEW), pickle.loads(pickle.dumps(earlier)).chains)
+    assert "key chains speak for dts/canal@1 from offset 200 to 200 (1 of them, too few to prove it)" in withheld
+    assert contradiction(earlier, scope_of(NEW), earlier.chains) is None
+
+
+def test_of_too_many_rows_the_same_are_followed_however_the_records_are_cut(monkeypatch):
+    monkeypatch.setattr("cdc_contracts.registry.chains.MOST_KEYS", 8)
+    values = stream(400, lambda _: OLD, keys=40)
+    whole = audited([records(values)], NEW)
+    draw = Random(5)
+    for _ in range(3):
+        parts = cut_at_random(values, draw, 0)
+        draw.shuffle(parts)
+        cut = audited(parts, NEW)
+        assert report_of(cut, NEW)["chains"] == report_of(whole, NEW)["chains"]
+        assert cut.chains.left_out() == whole.chains.left_out()
+    left_out = whole.chains.left_out()
+    (rows,) = whole.chains.lines.values()
+
+    assert len(rows.fragments) == 8
+    assert sum(fragment["changes"] for fragment in rows.fragments) + left_out == 400
+    assert f"Key chains of {left_out} row changes were not followed" in notes(report_of(whole, NEW))[-1]
+    assert report_of(whole, NEW)["verdict"] == "drift"
+
+
+def test_behind_too_many_gaps_nothing_is_followed_and_what_lies_before_them_still_proves(monkeypatch):
+    monkeypatch.setattr("cdc_contracts.registry.chains.MOST_INTERVALS", 1)
+    values = stream(100, lambda _: OLD) + [
+        value if number % 3 else None for number, value in enumerate(stream(100, lambda _: NEW, seed=2))
+    ]
+
+    tally = audited([records(values)], OLD)
+
+    (line,) = report_of(tally, OLD)["chains"]
+    assert line["links"][NEW] == 0
+    assert line["links"][OLD] > 50
+
+
+@pytest.mark.parametrize(
+    ("changes", "links"),
+    [
+        ([("a", "b"), ("b", "c")], 1),  # neighbours
+        ([("a", "b"), ("b", "a")], 0),  # back and forth: whole either way
+        ([("a", "b"), ("a", "b")], 0),  # the same once more: whole in two mixed ways
+        ([("a", "a"), ("a", "b")], 1),  # nothing changed: read alike, and what it leaves is known
+        ([("a", "b"), ("x", "y")], 0),  # something is missing
+        ([("a", "b"), None, ("b", "c")], 0),  # an offset is missing between them
+    ],
+)
+@pytest.mark.parametrize("version", [OLD, NEW])
+def test_two_changes_of_a_row_prove_what_only_one_reading_makes_whole(version, changes, links):
+    values = [
+        None if one is None else update(n, {"id": "1", "name": one[0]}, {"id": "1", "name": one[1]}, version=version)
+        for n, one in enumerate(changes)
+    ]
+
+    (line,) = report_of(audited([records(values)], version), version)["chains"]
+
+    assert line["links"] == {OLD: 0, NEW: 0} | {version: links}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_row_that_is_told_in_two_partitions_proves_nothing_of_its_table(place):
+    values = stream(100, lambda _: OLD, keys=5)
+    halves = [[value for n, value in enumerate(values) if n % 2 == half] for half in (place, 1 - place)]
+
+    tally = audited([records(half, partition=partition) for partition, half in enumerate(halves)], NEW)
+
+    assert [line["links"] for line in report_of(tally, NEW)["chains"]] == [{OLD: 0, NEW: 0}] * 2
+
+
+def test_check_tells_what_chains_prove_in_a_line_of_its_own():
+    values = stream(80, lambda _: OLD)
+    first = next(number for number, value in enumerate(values) if b"UPDATE" in value)
+    lines = []
+
+    check_batches([records(values)], scope_of(NEW), plan=None, paths=["a.jsonl"], fail_on="warning", tell=lines.append)
+
+    assert len(lines) == 1
+    assert lines[0].startswith(f"orders:{first + 1} error other-version /old expected {NEW}, observed {OLD} (")
+
+
+@pytest.mark.parametrize(("torn", "told"), [(False, True), (True, False)])
+def test_a_link_that_speaks_against_the_declaration_is_not_told_where_changes_are_missing(torn, told):
+    circle = [("s0", "s1"), ("s2", "s0")]  # the change between them is missing
+    others = [("a", "b"), ("x", "y")] if torn else [("a", "b"), ("b", "c")]
+    changes = [("2", *one) for one in others] + [("1", *one) for one in circle]
+    values = [
+        update(n, *({"id": key, "name": name, "size": "1"} for name in names), version=NEW)
+        for n, (key, *names) in enumerate(changes)
+    ]
+
+    tally = audited([records(values)], NEW)
+
+    assert bool(tally.speaks_against(NEW)) is told
+    assert report_of(tally, NEW)["verdict"] == ("inconclusive" if told else "pass")
+    assert (decoded(values, NEW) is not None) is told

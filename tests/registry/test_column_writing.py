@@ -1,0 +1,248 @@
+"""Columns without a type that are written otherwise in mid-stream: told with the onset, in any order of the records."""
+
+import json
+import random
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from topics import CATALOGUE, WITH_TABLES, rendered
+from turning import AT, audited, batch_of, switching
+
+from cdc_contracts.registry.accounting import account
+from cdc_contracts.registry.column_writing import Writing, layout_of, layout_of_token
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.kernel.writing import _codes_of
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.terms import Terms
+
+SWITCHING = {"oms-community/default": "/postStruct", "oms-community/shareplex": "/data"}
+TURNS = {"flags": "BIT", "made": "DATETIME", "seen": "TIMESTAMP"}
+TOLD = {
+    "flags": ("bit-number", "bit-base64"),
+    "made": ("iso-datetime-minutes", "sql-datetime-zone"),
+    "seen": ("epoch-seconds-integer", "epoch-seconds.fraction"),
+}
+
+
+def first_of(records, offsets, name):
+    """Where each partition has the first value of a column among some offsets, found by plain reading."""
+    found = {}
+    for partition, offset, value in records:
+        message = json.loads(value)
+        row = message.get("postStruct") or message.get("data") or message.get("prevStruct")
+        if offset in offsets and row.get(name) is not None:
+            found[partition] = min(offset, found.get(partition, offset))
+    return found
+
+
+def findings_of(report):
+    """What is told of each column, whether it is a finding of its own or one of several of a cause."""
+    told = [one for one in report["findings"] if one["class"] not in ("not-exercised", "control-share")]
+    return {column["path"]: {**one, **column} for one in told for column in one.get("columns", [one])}
+
+
+def report_of(tally, contract):
+    return build_report(
+        tally, catalogue=CATALOGUE, contract=contract, source={"kind": "file"}, spans={}, fail_on="warning"
+    )
+
+
+@pytest.mark.parametrize("order", ["in order", "partitions backwards", "shuffled"])
+@pytest.mark.parametrize("contract", ["@1", "@2", ""])
+@pytest.mark.parametrize("subject", SWITCHING)
+def test_a_switch_of_versions_without_types_is_told_with_its_onset(subject, contract, order):
+    records = list(switching(subject, tables=False))
+    told = report_of(audited(_ordered(records, order), subject + contract, Terms()), subject + contract)
+    findings = findings_of(told)
+    at = SWITCHING[subject]
+    assert set(findings) == {f"{at}/{name}" for name in TURNS}
+    before, after = f"{subject}@1", f"{subject}@2"
+    since = range(AT) if contract == "@2" else range(AT, 240)
+    for name, source_type in TURNS.items():
+        one = findings[f"{at}/{name}"]
+        was, now = TOLD[name]
+        ways = [f"{was}, as {before} writes {source_type}", f"{now}, as {after} writes {source_type}"]
+        assert (one["expected"], one["observed"]) == ((ways[1], ways[:1]) if contract == "@2" else (ways[0], ways[1:]))
+        assert (one["class"], one["severity"]) == (
+            ("other-version", "error") if contract else ("table-schema", "warning")
+        )
+        assert one["table"] == "shop.orders"
+        assert one["first"]["offset"] == first_of(records, since, name)[0]
+        firsts = {part["partition"]: part["first_offset"] for part in one["partitions"]}
+        assert firsts == {
+            partition: min(first_of(records, since, one)[partition] for one in TURNS) for partition in range(4)
+        }
+        assert one["onset"]["kind"] == ("sporadic" if contract == "@2" else "every")
+    assert told["verdict"] == "drift"
+
+
+@pytest.mark.parametrize("subject", SWITCHING)
+def test_a_switch_of_versions_is_a_note_where_tables_tell_the_types(subject):
+    records = list(switching(subject, tables=True))
+    told = report_of(audited(records, subject, WITH_TABLES), subject)
+    assert {(one["class"], one["severity"]) for one in findings_of(told).values()} == {("table-schema", "info")}
+    assert set(findings_of(told)) == {f"{SWITCHING[subject]}/{name}" for name in TURNS}
+    assert told["verdict"] == "pass"
+    assert [one["at"] for one in told["switches"]] == [AT] * 4
+
+
+@pytest.mark.parametrize("subject", SWITCHING)
+@pytest.mark.parametrize("tables", [False, True])
+def test_the_fast_path_sees_the_writing_that_the_reference_sees(subject, tables):
+    records = [record for record in switching(subject, tables) if record[0] == 0]
+    scope = open_scope(CATALOGUE, subject, WITH_TABLES if tables else Terms())
+    slow = account(scope, Source("orders", 0), [(offset, value) for _, offset, value in records])
+    fast = audited(records, subject, scope.terms, size=50)
+    assert fast.course.writing == slow.course.writing
+
+
+@settings(max_examples=15)
+@given(st.data())
+def test_writing_adds_up_in_any_order_however_it_is_cut(data):
+    records = list(switching("oms-community/default", tables=False))
+    parts = [records[at : at + 96] for at in range(0, len(records), 96)]
+    tallies = [whole_kernel().audit(batch_of(part)) for part in data.draw(st.permutations(parts))]
+    while len(tallies) > 1:
+        at = data.draw(st.integers(0, len(tallies) - 2))
+        tallies[at].merge(tallies.pop(at + 1))
+    assert tallies[0].course.writing == whole_stream().course.writing
+
+
+@cache
+def whole_kernel():
+    return Kernel(open_scope(CATALOGUE, "oms-community/default", Terms()))
+
+
+@cache
+def whole_stream():
+    return audited(
+        list(switching("oms-community/default", tables=False)), "oms-community/default", Terms(), size=10_000
+    )
+
+
+def turned(change):
+    """A stream of one version in which a change of each message begins at an offset."""
+    values = rendered("oms-community/default@2", 200, seed=3)
+    return [(0, offset, change(value) if offset >= AT else value) for offset, value in enumerate(values)]
+
+
+def rewritten(name, write):
+    def change(value):
+        message = json.loads(value)
+        for at in ("prevStruct", "postStruct"):
+            if (message.get(at) or {}).get(name) is not None:
+                message[at][name] = write(message[at][name])
+        return json.dumps(message).encode()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "ways"),
+    [
+        ("note", len, ("text", "number")),
+        ("id", str, ("number", "text (digits)")),
+        ("made", lambda text: text.replace(" ", "T"), ("text (SQL date and time)", "text (ISO date and time)")),
+    ],
+)
+def test_a_turn_that_no_version_explains_is_a_table_that_changed(name, write, ways):
+    records = turned(rewritten(name, write))
+    told = findings_of(report_of(audited(records, "oms/default@2", Terms()), "oms/default@2"))
+    one = told[f"/postStruct/{name}"]
+    assert (one["rule"], one["severity"], one["expected"], one["observed"]) == (
+        "D11.column-form", "warning", ways[0], [ways[1]],
+    )  # fmt: skip
+    assert one["first"]["offset"] == first_of(records, range(AT, 200), name)[0]
+    assert [path for path, found in told.items() if found["rule"] == "D11.column-form"] == [f"/postStruct/{name}"]
+
+
+def test_texts_of_many_layouts_and_numbers_of_many_sizes_turn_nowhere():
+    values = rendered("oms-community/default@2", 200, seed=3)
+    draw = random.Random(1)
+    texts = ["1700000000.5", "2024-01-02 03:04:05", "2024-01-02T03:04:05", "12", "", "a word"]
+    records = []
+    for offset, value in enumerate(values):
+        message = json.loads(value)
+        for at in ("prevStruct", "postStruct"):
+            if message.get(at):
+                message[at] |= {"note": draw.choice(texts), "id": draw.choice([1, 1_700_000_000, 10**17])}
+        records.append((0, offset, json.dumps(message).encode()))
+    told = findings_of(report_of(audited(records, "oms-community/default", Terms()), "oms-community/default"))
+    assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
+
+
+def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
+    values = rendered("oms/debezium-flatten@1", 200, seed=3)
+    records = []
+    for offset, value in enumerate(values):
+        message = json.loads(value)
+        for row in (message.get("after"), message.get("before")):
+            if row:
+                row["big"] = str(2**63 + offset) if offset % 3 else offset
+        records.append((0, offset, json.dumps(message).encode()))
+    told = findings_of(report_of(audited(records, "oms/debezium-flatten@1", Terms()), "oms/debezium-flatten@1"))
+    assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.one_of(
+            st.from_regex(r"\A[0-9]{1,21}(\.[0-9]{0,10})?\Z"),
+            st.from_regex(r"\A20[0-9]{2}-[0-9]{2}-[0-9]{2}[T x][0-9]{2}:[0-9]{2}(:[0-9]{2})?\Z"),
+            st.text(max_size=20),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_layouts_of_whole_columns_are_those_of_each_text(texts):
+    layouts = ["", "ISO date and time", "SQL date and time", "seconds since 1970", "digits"]
+    found = _codes_of("text", texts)
+    alone = [layout_of(text) for text in texts]
+    if layout_of(texts[0]) == "":
+        assert found.tolist() == [0]
+    else:
+        assert [layouts[code] for code in found.tolist()] == alone
+
+
+@pytest.mark.parametrize(
+    ("token", "layout"),
+    [
+        ("1700000000", "seconds since 1970"),
+        ("946684800", ""),
+        ("4102444800", ""),
+        ("17000000.0", ""),
+        ("-170000000", ""),
+    ],
+)
+def test_numbers_that_may_be_moments_have_ten_digits(token, layout):
+    assert layout_of_token(token) == layout
+    assert str(Writing("number", layout)) == ("number (seconds since 1970)" if layout else "number")
+    seconds = {"": 0, "seconds since 1970": 3}[layout]
+    assert _codes_of("number", [token.encode()]).tolist() == [seconds]
+
+
+def _ordered(records, order):
+    if order == "partitions backwards":
+        return sorted(records, key=lambda record: (-record[0], record[1]))
+    if order == "shuffled":
+        return random.Random(7).sample(records, len(records))
+    return records
+
+
+def test_a_column_that_was_sent_as_text_once_has_its_numbers_looked_at_all_the_same():
+    subject = "oms-community/default"
+    old, new = (rendered(f"{subject}@{number}", 240) for number in (1, 2))
+    kernel, total = Kernel(open_scope(CATALOGUE, f"{subject}@1", Terms())), Tally()
+    late = [(0, offset, value) for offset, value in enumerate(new) if offset >= AT]
+    early = [(0, offset, value) for offset, value in enumerate(old) if offset < AT]
+    for part in (late[:60], early[:60], late[60:], early[60:]):
+        total.merge(kernel.audit(batch_of(part)))
+    told = findings_of(report_of(total, f"{subject}@1"))
+    assert {one["class"] for one in told.values()} == {"other-version"}
+    assert told["/postStruct/seen"]["expected"].startswith("epoch-seconds-integer")

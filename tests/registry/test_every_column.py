@@ -1,0 +1,103 @@
+"""Every column of every output, fast path against reference, for every version: the schema says which there are.
+
+Samples, streams, and both with another value in some member of the envelope; CDC_CONTRACTS_COLUMNS says how many of
+these there are for each version.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from message_mutations import ABSENT, places, put, samples, write
+from output_rows import COLUMNS, OUTPUTS, by_reference, expected_columns, records_of, unlike_columns
+from topics import CATALOGUE, WITH_TABLES, rendered
+
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.messages import Unreadable
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.transport import open_wire
+
+CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "40"))
+"""How many values are put into members of the envelope of a version's messages, of the thousands there are."""
+VERSIONS = list(CATALOGUE.all_versions())
+TOLD_TYPES = Terms(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+OWN_TYPES = Terms(tables=WITH_TABLES.tables, parameters={"time_zone": "Europe/Berlin"}, table="shop.orders")
+TOKENS = (
+    "null", "true", '""', '"x"', '"null"', '"NULL"', '"0"', '"-1"', '"1718000000"', '"1718000000.5"', '"1718000000123"',
+    '"2024-06-10T06:13:20"', '"2024-06-10 06:13:20.1234567"', '"2024-06-10T06:13:20Z"', '"2024-13-10 06:13:20"',
+    "0", "-0", "-1", "1.5", "1e3", "1718000000", "1718000000123", "253402300800000", "9223372036854775808",
+    "18446744073709551616", "100000000000000000000000000000000000000000", "[]", "{}", "[1718000000123]", "[1,-5]",
+    "[null]", '["1718000000123"]', "[1.5]", "[18446744073709551616]", '{"a":1}',
+)  # fmt: skip
+
+
+def stream(version, count: int) -> list[bytes]:
+    return rendered(version.reference, count, seed=5, snapshot=count // 8, controls=7, terms=TOLD_TYPES)
+
+
+def with_other_values(version) -> list[tuple[dict[str, Any], tuple[str, ...], Any]]:
+    """Return samples and messages of a stream with a place outside of rows, and another value for it, or none."""
+    wire = open_wire(version, TOLD_TYPES)
+    rows = {split_pointer(at) for at in version.meaning.images.pointers()} - {()}
+    found = []
+    for value in [*samples(version), *stream(version, 12)]:
+        try:
+            message = wire.open(value)
+        except Unreadable:
+            continue
+        outside = [parts for parts in places(message) if not any(parts[: len(row)] == row for row in rows)]
+        found += [(message, parts, token) for parts in outside for token in (ABSENT, *TOKENS)]
+    return found
+
+
+def chosen(version) -> Iterator[bytes]:
+    wire, found = open_wire(version, TOLD_TYPES), with_other_values(version)
+    for mutation in random.Random(version.reference).sample(found, min(CHOSEN, len(found))):
+        try:
+            yield wire.write(write(put(*mutation)))
+        except Exception:  # noqa: BLE001  whatever keeps a message from being a record
+            continue
+
+
+def scopes(version) -> Iterator[Any]:
+    for terms in (TOLD_TYPES, OWN_TYPES) if version.meaning.columns.types == "none" else (TOLD_TYPES,):
+        for reference in (version.subject, version.reference):
+            yield open_scope(CATALOGUE, reference, terms)
+
+
+def test_every_column_is_said_here_once_more():
+    assert {name: set(columns) for name, columns in COLUMNS.items()} == {
+        name: set(schema.names) for name, schema in OUTPUTS.items()
+    }
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_both_paths_write_the_same_into_every_column(version):
+    values = [*samples(version), *stream(version, 40), *chosen(version), None]
+    found = []
+    for place, scope in enumerate(scopes(version)):
+        mixed = random.Random(place).sample(values, len(values) // (6 if place else 1))
+        kernel = Kernel(scope)
+        found += unlike_columns(scope, mixed, kernel)
+        found += unlike_columns(scope, mixed[::-6], kernel)  # by what it has learnt, in another order
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_what_a_contract_names_a_place_for_is_in_its_rows(version):
+    """A column that is null in all rows by either path says nothing of its place."""
+    scope = open_scope(CATALOGUE, version.reference, OWN_TYPES)
+    told = by_reference(scope, records_of([*samples(version)[:8], *stream(version, 16)]))
+    filled = {column for column, values in expected_columns("changes", told["changes"]) if any(values)}
+
+    envelope = version.meaning.envelope
+    named = {"event_time", "process_time", "position", "transaction", "primary_key"}
+    assert {name for name in named if getattr(envelope, name) is not None} <= filled
+    assert {"contract", "op", "table", "after", "after_complete", "topic", "partition", "offset"} <= filled
+    assert {"kafka_timestamp", "kafka_key", "types_from"} <= filled

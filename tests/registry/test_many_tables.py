@@ -1,0 +1,80 @@
+"""Topics of many tables: each is read as if it were the only one, and a new one is no new case for the reference."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from message_mutations import put, samples, write
+from output_rows import records_of, unlike_columns
+from topics import CATALOGUE, scope_of
+
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.messages import Unreadable, parse_message
+from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.reference import ReferenceJudge
+from cdc_contracts.registry.rendering import Renderer
+from cdc_contracts.registry.streams import row_stream
+from cdc_contracts.registry.terms import Terms
+
+REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
+TYPED = [version.reference for version in CATALOGUE.all_versions() if version.meaning.columns.types != "none"]
+JSON = [version.reference for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
+NAMES = ["visits", "a.b", ".", "", "ORDERS", "t\\u002Eu", "ünï", "1"]
+
+
+def stream(reference, total, name):
+    """Messages in which the table of the n-th is called `name(n)`."""
+    renderer = Renderer(CATALOGUE.version(reference), Terms())
+    for number, event in enumerate(row_stream(3, total)):
+        table = event.table and replace(event.table, name=name(number))
+        yield renderer.render(replace(event, table=table))
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_each_table_of_many_is_read_as_the_reference_reads_it(reference):
+    values = list(stream(reference, 60, lambda number: NAMES[number % 8] if number % 3 else f"t{number}"))
+    assert unlike_columns(scope_of(reference), values) == []
+
+
+@pytest.mark.parametrize("reference", JSON)
+def test_whatever_drifts_is_told_alike_of_every_table(reference):
+    version = CATALOGUE.version(reference)
+    envelope = version.meaning.envelope
+    places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
+    pointers = [split_pointer(place.at) for place in places if place is not None and place.at is not None]
+    twins = []
+    for value in samples(version):
+        try:
+            message = parse_message(value)
+        except Unreadable:
+            continue
+        held = [parts for parts in pointers if follow(message, parts) is not ABSENT]
+        for name in NAMES[:3] if held else ():
+            twin = message
+            for parts in held:
+                twin = put(twin, parts, json.dumps(name))
+            twins.append(write(twin).encode())
+    scope = scope_of(reference)
+    assert unlike_columns(scope, twins) == []
+
+
+@pytest.mark.parametrize("reference", TYPED)
+def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
+    looks = []
+    judge = ReferenceJudge.judge
+
+    def counted(self, message):
+        looks.append(message)
+        return judge(self, message)
+
+    monkeypatch.setattr(ReferenceJudge, "judge", counted)
+
+    def count(values):
+        looks.clear()
+        kernel = Kernel(scope_of(reference))
+        for start in range(0, len(values), 100):
+            kernel.audit(records_of(values[start : start + 100]))
+        return len(looks)
+
+    one, many = (list(stream(reference, 400, name)) for name in (lambda _: "t", "t{}".format))
+    assert count(many) <= 2 * count(one)

@@ -1,0 +1,155 @@
+"""Every rule of every contract: good records and what breaks the rule through one judge, whichever come first.
+
+What the fast path says of one record it says of all that are alike to it. So a rule that reads what the fast path does
+not tell records apart by shows here: the good record lends its verdict to the broken one, or the other way round.
+The pairs are enumerated: every rule and note of a contract, every op that it has a sample of. Of records that differ in
+one member of any kind a fixed choice is judged; CDC_CONTRACTS_MUTATIONS=kinds judges them all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differences, report, samples
+from breakers import BREAKERS, ONE_MESSAGE_SHOWS_NOTHING, good_records, neighbours, pairs_of, scope_of
+from mutations import Members, Token, put, to_bytes, walk
+
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.kernel.judging import FastJudge
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.pointers import split_pointer
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.terms import Terms
+
+EVERY = 7 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
+"""One of so many records that differ in one member is judged."""
+
+
+@cache
+def judged_apart(declared: str, value: bytes) -> Any:
+    return by_reference([scope_of(declared)], value)[0]
+
+
+def disagreements(version: Version, goods: Sequence[bytes], mutants: Sequence[bytes]) -> list[str]:
+    """Return where the fast path says something else of the good ones first, and of the mutants first."""
+    found = []
+    subject = version.subject if len(CATALOGUE.versions(version.subject)) > 1 else version.reference
+    orders = ([*goods, *mutants], version.reference), ([*mutants[::-1], *goods[::-1]], subject)
+    for values, declared in orders:
+        expected = [judged_apart(declared, value) for value in values]
+        judge = FastJudge(scope_of(declared))
+        half = len(goods) if values[0] == goods[0] else len(mutants)
+        for part in (slice(0, half), slice(half, None)):
+            found += differences(judge, values[part], expected[part])
+    return found
+
+
+def drift_samples(version: Version, rule: str) -> list[bytes]:
+    """Return the samples that break a rule."""
+    return [value for _, value in samples()[version.reference] if breaks(version, value, rule)]
+
+
+def breaks(version: Version, value: bytes, rule: str) -> bool:
+    return any(one.rule.endswith(f".{rule}") for one in judged_apart(version.reference, value).findings)
+
+
+RULES_OF_VERSIONS = [
+    (version, rule) for version in VERSIONS for rule in (*version.meaning.rules, *version.meaning.notes)
+]
+
+
+@pytest.mark.parametrize(("version", "rule"), RULES_OF_VERSIONS, ids=str)
+def test_a_good_record_and_one_that_breaks_a_rule_keep_their_verdicts_whichever_comes_first(version, rule):
+    goods, mutants = pairs_of(version, BREAKERS[rule])
+    mutants += drift_samples(version, rule)
+
+    found = disagreements(version, goods, mutants) if goods and mutants else []
+
+    assert not found, report(found)
+    broken = [value for value in mutants if breaks(version, value, rule)]
+    assert bool(broken) == (rule not in ONE_MESSAGE_SHOWS_NOTHING)
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_records_that_differ_in_one_member_keep_their_verdicts_whichever_comes_first(version):
+    goods, mutants = pairs_of(version, neighbours, every=EVERY)
+
+    found = disagreements(version, goods, mutants)
+
+    assert not found, report(found)
+
+
+PARTIAL_OBJECTS = [
+    (version, op)
+    for version in VERSIONS
+    for op in ("update", "update-after")
+    if version.meaning.images.hold_one_row and (sides := version.meaning.images.of(op)) and sides.after
+    if sides.after.over is not None
+]
+
+
+@pytest.mark.parametrize(("version", "op"), PARTIAL_OBJECTS, ids=str)
+@pytest.mark.parametrize("first", ["nothing", "something"])
+def test_an_update_that_changes_nothing_is_the_row_it_was_whatever_came_before(version, op, first):
+    some = next(reading for reading in good_records(version) if reading.op == op)
+    after = version.meaning.images.of(op).after
+    empty = to_bytes(put(some.message, {split_pointer(after.at): {}}))
+    values = [empty, to_bytes(some.message), empty]
+
+    kernel = Kernel(scope_of(version.reference))
+    rows = [row for batch in (values if first == "nothing" else values[1:]) for row in decoded(kernel, batch)]
+
+    still = rows[-1]
+    assert len(rows) == len(values) - (first == "something")
+    assert (still["op"], still["changed"]) == ("update", [])
+    assert still["before"] == still["after"]
+    assert still["after"] == scope_of(version.reference).judge(empty).changes[0].after
+    assert dict(still["after"]).keys() == reading_of(version, empty).rows(after.over)[0].keys()
+
+
+def decoded(kernel: Kernel, value: bytes) -> list[dict[str, Any]]:
+    """Return the rows of `changes/` that one message comes to."""
+    records = pa.record_batch({
+        "value": pa.array([value], pa.binary()), "topic": ["t"], "partition": pa.array([0], pa.int32()),
+        "offset": pa.array([0], pa.int64()),
+    })  # fmt: skip
+    rows = [row for written in kernel.decode(records) for row in written.changes.to_pylist()]
+    return [{**row, "before": dict(row["before"]), "after": dict(row["after"])} for row in rows]
+
+
+def reading_of(version: Version, value: bytes) -> Reading:
+    return Reading(version.meaning, scope_of(version.reference).wire.open(value), Terms())
+
+
+UNREADABLE_TOKENS = {
+    "utf8": '"\udcff"', "utf8-below": '[{"a":"\udcff"}]', "depth": "[" * 129 + "]" * 129,
+    "depth-of-objects": '{"a":' * 140 + "1" + "}" * 140, "surrogate": '"\\ud800"',
+}  # fmt: skip
+"""What may stand where nobody looks, since a second member of the name follows it; `udcff` is written as byte FF."""
+READABLE_TOKENS = {"brackets in a text": '"' + "[{" * 200 + '"', "escaped": r'"\\\"[[[["', "pair": r'"\ud83d\ude00"'}
+
+
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+def test_what_the_first_of_two_members_hides_decides_as_well(version):
+    good = next(one for one in good_records(version) if one.op in ("insert", "upsert"))
+    values, expected = [to_bytes(good.message)], ["conforming"]
+    for parts, parent, _ in list(walk(good.message)):
+        if not parts or not isinstance(parent, dict):
+            continue
+        for cause, token in (UNREADABLE_TOKENS | READABLE_TOKENS).items():
+            pairs = Members(parent.items())
+            pairs.insert(0, (parts[-1], Token(token)))
+            values.append(to_bytes(put(good.message, {parts[:-1]: pairs})))
+            expected.append("unreadable" if cause in UNREADABLE_TOKENS else "conforming")
+
+    for order in (1, -1):
+        judge = FastJudge(scope_of(version.reference))
+        assert [one.outcome for one in by_fast_path(judge, values[::order])] == expected[::order]
+    every = slice(None, None, 9)
+    apart = [by_reference([scope_of(version.reference)], value)[0].outcome for value in values[every]]
+    assert apart == expected[every]

@@ -1,0 +1,163 @@
+"""What table contracts say besides types: NULL, keys and dates that exist, on both paths, in every version that can."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from topics import CATALOGUE, rendered
+
+from cdc_contracts.registry.accounting import account
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.terms import Terms
+
+TABLE = SourceTable("orders", {"id": "bigint", "note": "varchar(60)", "day": "date"}, ("id",), database="shop")
+ALL = [version.reference for version in CATALOGUE.all_versions()]
+AT = 7
+
+
+def promising(*, key=("id",), **columns):
+    """The table of the streams as a user describes it."""
+    told = {name: {"type": source_type} for name, source_type in TABLE.types.items()}
+    for name, more in columns.items():
+        told[name] |= more
+    document = {"table": "shop.orders", "columns": told, "primary_key": list(key)}
+    names = ("shop.orders", "orders")  # some dialects name no database
+    return Terms(
+        tables=TableContracts(parse_table_contract({**document, "table": name}, "t.yaml") for name in names),
+        table="shop.orders",
+    )
+
+
+def stream(reference, rows, terms):
+    """One insert for each row."""
+    renderer = Renderer(CATALOGUE.version(reference), terms)
+    return [
+        renderer.render(
+            Event("insert", TABLE, None, row, 1_718_000_000_000_000 + number, 1_718_000_000_500_000, str(number + 1), "1")
+        )
+        for number, row in enumerate(rows)
+    ]  # fmt: skip
+
+
+def batch_of(values):
+    return pa.RecordBatch.from_pydict({
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array(["orders"] * len(values)),
+        "partition": pa.array([0] * len(values), pa.int32()),
+        "offset": pa.array(range(len(values)), pa.int64()),
+    })  # fmt: skip
+
+
+def told(values, reference, terms):
+    """The findings of a stream, the same by both paths."""
+    scope = open_scope(CATALOGUE, reference, terms)
+    both = []
+    for tally in (Kernel(scope).audit(batch_of(values)), account(scope, Source("orders", 0), enumerate(values))):
+        report = build_report(
+            tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
+        )
+        both.append([
+            (one["rule"], one["severity"], one["path"].rpartition("/")[2], one["expected"], one["observed"],
+             one["count"], one["first"]["offset"])
+            for one in report["findings"]
+            if one["count"] and one["class"] not in ("control-share", "precision")
+        ])  # fmt: skip
+    assert both[0] == both[1]
+    return both[0]
+
+
+def rows_until(change, count=12):
+    """Rows of which the later ones are changed."""
+    rows = [{"id": str(number), "note": "a word", "day": "2024-02-03"} for number in range(count)]
+    return [{**row, **change} if number >= AT else row for number, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("reference", ALL)
+def test_a_null_in_a_column_that_is_never_null_is_told_in_every_version(reference):
+    terms = promising(note={"nullable": False})
+    values = stream(reference, rows_until({"note": None}), terms)
+    assert told(values, reference, terms) == [
+        ("D11.not-null", "warning", "note", "a value", ["NULL"], 5, AT),
+    ]  # fmt: skip
+    assert told(values, reference, promising()) == []
+
+
+@pytest.mark.parametrize("reference", ALL)
+def test_rows_that_keep_what_is_promised_have_no_finding_in_any_version(reference):
+    terms = promising(note={"nullable": False}, day={"nullable": False})
+    assert told(stream(reference, rows_until({}), terms), reference, terms) == []
+
+
+def keyed(reference):
+    place = CATALOGUE.version(reference).meaning.envelope.primary_key
+    return place is not None and place.at is not None
+
+
+@pytest.mark.parametrize("reference", [one for one in ALL if keyed(one)])
+def test_a_key_that_the_messages_tell_otherwise_is_told_where_they_tell_it(reference):
+    terms = promising(key=("id", "note"))
+    values = stream(reference, rows_until({}), terms)
+    told_at = CATALOGUE.version(reference).meaning.envelope.primary_key.at.rpartition("/")[2]
+    assert told(values, reference, terms) == [
+        ("D11.primary-key", "warning", told_at, "id, note", ["id"], 12, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("reference", ["oms-community/shareplex@2", "oms/debezium-smt@1", "dts/canal@2", "oms/canal@1"])
+def test_a_key_that_the_rows_lack_is_one_finding(reference):
+    terms = promising(key=("note",))
+    rows = rows_until({})
+    for row in rows[AT:]:
+        del row["note"]
+    values = [without_key(value) for value in stream(reference, rows, terms)]
+    found = [one for one in told(values, reference, terms) if one[2] == "note"]
+    assert [one[:3] + one[5:] for one in found if one[0].startswith("D11")] == [
+        ("D11.primary-key", "warning", "note", 5, AT)
+    ]
+
+
+def without_key(value):
+    """A message that does not tell the names of the key."""
+    message = json.loads(value)
+    message.pop("pkNames", None)
+    for at in ("mysqlType", "sqlType"):
+        for name in [name for name in message.get(at) or {} if message["data"] and name not in message["data"][0]]:
+            del message[at][name]
+    return json.dumps(message).encode()
+
+
+KEEPING = [
+    one
+    for one in ALL
+    if one.split("@")[0] in ("oms-community/canal", "oms-community/default", "oms/canal", "dts/canal", "oms/shareplex")
+]
+
+
+@pytest.mark.parametrize("reference", KEEPING)
+@pytest.mark.parametrize(("day", "severity"), [("2024-02-30", "warning"), ("0000-00-00", "info")])
+def test_a_date_that_does_not_exist_is_told_where_one_is_declared(reference, day, severity):
+    values = stream(reference, rows_until({}), promising())
+    values[AT:] = [value.replace(b"2024-02-03", day.encode()) for value in values[AT:]]
+    assert told(values, reference, promising()) == [
+        ("D07.no-such-time", severity, "day", "a date that exists", ["9999-99-99"], 5, AT),
+    ]  # fmt: skip
+    assert [one for one in told(values, reference, Terms()) if one[0].startswith("D07")] == []
+
+
+def test_rows_are_still_decoded_that_break_a_promise():
+    terms = promising(key=("note",), note={"nullable": False})
+    values = stream("dts/canal@2", rows_until({"note": None}), terms)
+    (written,) = Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).decode(batch_of(values))
+    assert (written.changes.num_rows, written.quarantine.num_rows) == (12, 0)
+
+
+def test_streams_with_updates_and_deletes_break_no_promise():
+    for reference in ALL:
+        values = rendered(reference, 80, table=TABLE, terms=promising())
+        found = [one for one in told(values, reference, promising(id={"nullable": False})) if one[0] != "D10"]
+        assert found == [], reference

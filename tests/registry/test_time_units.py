@@ -1,0 +1,171 @@
+"""Times of the envelope in another unit than documented: every version, every place, every unit, on both paths."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from topics import CATALOGUE, rendered, scope_of
+
+from cdc_contracts.registry.accounting import account
+from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.model import Place
+from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.times import BEYOND, unit_observed
+from cdc_contracts.registry.wire.transport import open_wire
+
+PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+DOCUMENTED = {
+    "epoch-millis": "milliseconds",
+    "epoch-millis-list-last": "milliseconds",
+    "epoch-seconds": "seconds",
+    "epoch-seconds-text": "seconds",
+}
+JUNE = 1_718_000_000
+COUNTED = [
+    (version.reference, name)
+    for version in CATALOGUE.all_versions()
+    for name in ("event_time", "process_time", "checkpoint")
+    if (place := getattr(version.meaning.envelope, name)) is not None and place.form in DOCUMENTED
+]
+CASES = [
+    (reference, name, unit)
+    for reference, name in COUNTED
+    for unit in PER_SECOND
+    if DOCUMENTED[getattr(CATALOGUE.version(reference).meaning.envelope, name).form] != unit
+]
+
+
+def holder_of(message, place):
+    """The object that a place of a message lies in, and its name there."""
+    *above, last = place.at.split("/")[1:]
+    for name in above:
+        message = message[name]
+    return message, last
+
+
+def recounted(reference, value, place, unit):
+    """A message whose time at a place is the same moment counted in another unit."""
+    wire = open_wire(CATALOGUE.version(reference), Terms())
+    message = json.loads(wire.text_of(value))
+    holder, last = holder_of(message, place)
+    sent = holder[last]
+    count = int((sent[-1] if isinstance(sent, list) else sent) or 0)
+    count = count if count > 0 else JUNE * PER_SECOND[DOCUMENTED[place.form]]  # a checkpoint that says none
+    count = count * PER_SECOND[unit] // PER_SECOND[DOCUMENTED[place.form]]
+    holder[last] = [*sent[:-1], count] if isinstance(sent, list) else str(count) if isinstance(sent, str) else count
+    return wire.write(json.dumps(message, ensure_ascii=False))
+
+
+def counted(reference, value, place, count):
+    """A message with a number of its own as time at a place."""
+    wire = open_wire(CATALOGUE.version(reference), Terms())
+    message = json.loads(wire.text_of(value))
+    holder, last = holder_of(message, place)
+    sent = holder[last]
+    written = 7_777_777_777_777
+    holder[last] = (
+        [*sent[:-1], written] if isinstance(sent, list) else str(written) if isinstance(sent, str) else written
+    )
+    digits = "-" * (count < 0) + ("1" + "0" * 5000 if count > 2**64 else str(abs(count)))
+    return wire.write(json.dumps(message, ensure_ascii=False).replace(str(written), digits))
+
+
+def batch_of(values):
+    return pa.RecordBatch.from_pydict({
+        "value": pa.array(values, pa.binary()),
+        "topic": pa.array(["orders"] * len(values)),
+        "partition": pa.array([0] * len(values), pa.int32()),
+        "offset": pa.array(range(len(values)), pa.int64()),
+    })  # fmt: skip
+
+
+def told(tally, reference):
+    report = build_report(
+        tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
+    )
+    return [
+        (one["class"], one["rule"], one["severity"], one["path"], one["expected"], one["observed"], one["count"],
+         one["first"]["offset"])
+        for one in report["findings"]
+        if one["severity"] != "info"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reference", "name", "unit"), CASES)
+def test_a_time_in_another_unit_is_one_finding_with_its_onset_on_both_paths(reference, name, unit):
+    place = getattr(CATALOGUE.version(reference).meaning.envelope, name)
+    good = rendered(reference, 12)
+    values = [value if at < 7 else recounted(reference, value, place, unit) for at, value in enumerate(good)]
+    scope, source = scope_of(reference), Source("orders", 0)
+    severity = "warning" if name == "checkpoint" else "error"  # no row is read by a checkpoint
+    expected = [
+        ("value-form", "D07.time-unit", severity, place.at, f"{DOCUMENTED[place.form]} since 1970", [unit], 5, 7)
+    ]
+    assert told(account(scope, source, enumerate(values)), reference) == expected
+    kernel = Kernel(scope)
+    assert told(kernel.audit(batch_of(values)), reference) == expected
+    (written,) = Kernel(scope).decode(batch_of(values))
+    assert written.quarantine.num_rows == (5 if severity == "error" else 0)
+
+
+@pytest.mark.parametrize(("reference", "name"), COUNTED)
+@pytest.mark.parametrize("count", [9 * 10**17, -9 * 10**17, 2**64, 10**5000], ids=["long", "negative", "2**64", "huge"])
+def test_a_number_that_is_no_moment_in_any_unit_is_a_finding_and_its_bytes_are_kept(reference, name, count):
+    version = CATALOGUE.version(reference)
+    place = getattr(version.meaning.envelope, name)
+    if version.resolved["transport"] != "json" and abs(count) >= 2**63:
+        pytest.skip("an Avro long does not hold it")
+    good = rendered(reference, 12)
+    values = [value if at < 7 else counted(reference, value, place, count) for at, value in enumerate(good)]
+    scope, source = scope_of(reference), Source("orders", 0)
+    expected = ("value-form", "D07.time-unit", place.at, "a number beyond the years 1 to 9999", 5, 7)
+    for tally in (account(scope, source, enumerate(values)), Kernel(scope).audit(batch_of(values))):
+        found = [(one[0], one[1], one[3], *one[5], *one[6:]) for one in told(tally, reference)]
+        assert expected in found
+    (written,) = Kernel(scope).decode(batch_of(values))
+    kept = written.quarantine.column("value").to_pylist()
+    assert kept == ([] if name == "checkpoint" else values[7:])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_time_that_may_be_none_is_no_drift_whatever_came_before(order):
+    place = CATALOGUE.version("dts/canal@2").meaning.envelope.event_time
+    (value,) = rendered("dts/canal@2", 1)
+    values = [value]
+    for count in (0, 1, 1000, 86_400_000, None):
+        message = json.loads(value)
+        message["es"] = count
+        values.append(json.dumps(message).encode())
+    values.append(recounted("dts/canal@2", value, place, "seconds"))
+    found = told(Kernel(scope_of("dts/canal@2")).audit(batch_of(values[::order])), "dts/canal@2")
+    assert [(rule, count) for _, rule, _, _, _, _, count, _ in found if rule == "D07.time-unit"] == [
+        ("D07.time-unit", 1)
+    ]
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_seconds_are_not_noted_as_milliseconds(at):
+    place = CATALOGUE.version("dts/canal@2").meaning.envelope.event_time
+    values = [recounted("dts/canal@2", value, place, "seconds") for value in rendered("dts/canal@2", 5)]
+    verdict = scope_of("dts/canal@2").judge(values[at]).verdict
+    assert [(one.rule, one.observed) for one in verdict.findings] == [("D07.time-unit", "seconds")]
+
+
+@pytest.mark.parametrize(
+    ("count", "unit"),
+    [
+        (946_684_799, None),
+        (946_684_800, "seconds"),
+        (4_102_444_799, "seconds"),
+        (4_102_444_800, None),
+        (946_684_800_000_000, "microseconds"),
+        (1_718_000_000_000_000_000, "nanoseconds"),
+        (1_718_000_000_000, None),
+        (18_446_744_073_709_551_616, BEYOND),
+    ],
+)
+def test_a_unit_is_told_by_the_moments_of_this_century(count, unit):
+    assert unit_observed(Number(str(count)), Place(at="/es", form="epoch-millis")) == unit
