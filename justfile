@@ -12,6 +12,20 @@ setup:
 test *ARGS:
     {{python}} -m pytest {{ARGS}}
 
+# The long forms of tests
+nightly:
+    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest tests/registry/test_pairs.py tests/registry/test_orders.py \
+        tests/registry/test_differential.py
+    CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
+    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/test_ranged_judging.py \
+        tests/registry/test_version_proposals.py
+    CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py
+    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/test_chain_topics.py tests/spark_checks/test_chains.py
+    CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compatibility/json/test_enumerated.py \
+        tests/registry/compatibility/json/test_soundness.py
+    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{python}} -m pytest tests/registry/test_every_column.py \
+        tests/registry/test_byte_mutations.py
+
 lint:
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
@@ -28,6 +42,10 @@ pages:
 
 bench *ARGS:
     {{python}} bench/run.py {{ARGS}}
+
+# Which mutants of the judging kernel and of the rules the generic tests notice (docs/mutation.md)
+mutate *ARGS:
+    {{python}} bench/mutate.py {{ARGS}}
 
 # The versions that tests are locked to
 lock:
