@@ -17,6 +17,7 @@ from cdc_contracts.registry.facts import (
     written_table,
 )
 from cdc_contracts.registry.findings import Finding
+from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.sequences import Line, Point, Segment, Step, Stretch
 from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement
@@ -50,6 +51,8 @@ def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
     for finding in judged.verdict.findings:
         tally.add_finding(finding, table, _once(finding, judged, Moment(*source, offset, None)))
     facts = facts_of_one(judged)
+    statements = [offset] if facts is not None and facts.is_statement else []
+    tally.course.shapes.add_read(*source, ReadOffsets([(offset, offset)], statements))
     if facts is not None and version is not None and judged.reading is not None:
         point, contract = Point(offset, None), version.reference
         ops = {facts.code: 1} if facts.code is not None else {}

@@ -88,6 +88,10 @@ class Facts:
     exercised: tuple[Exercised, ...]
     severities: Severities
 
+    @property
+    def is_statement(self) -> bool:
+        return self.op == DDL and self.control is not None
+
 
 def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
     """Return what a message adds to a course as a version reads it; None where it is none of the subject."""
@@ -130,8 +134,6 @@ def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) ->
         course.shapes.add(group, facts.rows.shape, stretch)
     if facts.control is not None:
         course.add_control(ControlKind(*source, *facts.control), stretch)
-        if facts.op == DDL and stretch.count == 1:
-            course.shapes.add_break(*source, stretch.first.offset)
     if facts.unlisted is not None:
         finding = facts.unlisted
         first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)

@@ -129,37 +129,44 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
                 continue
             for shape in shapes.seen[group]:
                 for name in [name for name, _ in shape if name.casefold() in gone]:
-                    again = _added_again(tally.statements, statement, table, name)
-                    for part in _behind(shapes.parts(group, shape), statement.offset):
-                        if part.first.offset < again:
-                            key = FindingKey(
-                                "table-schema", rule_id("table-schema", DROPPED_COLUMN), group.at + join_pointer(name),
-                                group.table,
-                            )  # fmt: skip
-                            trail = Trail(part.count, part.last.offset, -1, [Start(*part.first, part.count)])
-                            rows = f"{group.subject} {group.kind}"
-                            yield _Found(
-                                key, Source(*group[:2]), "no such column: a statement dropped it", "the column", part,
-                                {rows: trail},
-                            )  # fmt: skip
+                    until = _next_about(tally.statements, statement, table, name)
+                    part = _between(shapes.parts(group, shape), statement.offset, until)
+                    if part is not None:
+                        key = FindingKey(
+                            "table-schema", rule_id("table-schema", DROPPED_COLUMN), group.at + join_pointer(name),
+                            group.table,
+                        )  # fmt: skip
+                        trail = Trail(part.count, part.last.offset, -1, [Start(*part.first, part.count)])
+                        yield _Found(
+                            key, Source(*group[:2]), "no such column: a statement dropped it", "the column", part,
+                            {f"{group.subject} {group.kind}": trail},
+                        )  # fmt: skip
 
 
-def _behind(parts: Iterable[Stretch], offset: int) -> Iterator[Stretch]:
-    """Yield what of rows lies behind a statement; of rows on both sides of one met late only the last surely does."""
+def _between(parts: Iterable[Stretch], start: int, end: float) -> Stretch | None:
+    """Return the rows behind one statement and before another; None where there are none.
+
+    Of rows that were counted together although a statement lies between them, only the last surely is behind it.
+    """
+    found: Stretch | None = None
     for part in parts:
-        if part.first.offset > offset:
-            yield part
-        elif part.last.offset > offset:
-            yield Stretch(1, part.last, part.last, dict.fromkeys(part.contracts, 1))
+        last = Stretch(1, part.last, part.last, dict.fromkeys(part.contracts, 1))
+        one = part.copy() if part.first.offset > start else last
+        if one.last.offset > start and one.first.offset < end:
+            if found is None:
+                found = one
+            else:
+                found.add(one)
+    return found
 
 
-def _added_again(statements: Iterable[Statement], dropped: Statement, table: str, name: str) -> float:
-    """Return the offset of the next statement on a table that adds a column which another dropped."""
+def _next_about(statements: Iterable[Statement], dropped: Statement, table: str, name: str) -> float:
+    """Return the offset of the next statement on a table that adds a column again, or drops it once more."""
     later = [
         one.offset
         for one in statements
         if one[:2] == dropped[:2] and one.offset > dropped.offset and altered_table(one) == table
-        and name.casefold() in named_in(one.text) - dropped_columns(one)
+        and name.casefold() in named_in(one.text)
     ]  # fmt: skip
     return min(later, default=math.inf)
 

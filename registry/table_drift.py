@@ -11,16 +11,16 @@ from __future__ import annotations
 import heapq
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.sequences import Stretch
 
 MOST_GROUPS: Final = 20_000
 MOST_SHAPES: Final = 64
-MOST_BREAKS: Final = 1_000
 
 NEW_COLUMN: Final = "new-column"
 LOST_COLUMN: Final = "lost-column"
@@ -74,34 +74,34 @@ class TableShapes:
 
     seen: dict[Group, dict[Shape, Stretch]] = field(default_factory=dict)
     cut: bool = False
-    breaks: dict[Place, list[int]] = field(default_factory=dict)
-    """The offsets of statements by topic and partition: rows are counted by what lies between."""
+    offsets: dict[Place, ReadOffsets] = field(default_factory=dict)
+    """What was read by topic and partition: rows are counted by what lies between its statements."""
     eras: dict[Group, dict[Shape, list[Stretch]]] = field(default_factory=dict)
-    """The rows of partitions that have such statements, in parts that no statement lies in."""
+    """The rows of a shape in parts, where a statement, or what was not read, lies between some of them."""
 
     def add(self, group: Group, shape: Shape, stretch: Stretch) -> None:
-        """Count rows of a group."""
-        if group[:2] in self.breaks:
-            held = self.parts(group, shape) if shape in self.seen.get(group, {}) else []
-            self._part(group, shape, [*held, stretch.copy()])
-        self._count(group, shape, stretch)
+        """Count rows of a group, between which no statement lies."""
+        self._count(group, shape, [stretch], stretch)
         self._bound(group)
 
-    def add_break(self, topic: str, partition: int, offset: int) -> None:
-        """Note a statement; rows of its batch are counted behind it, each by its side of it."""
-        self.breaks[topic, partition] = _first_of([*self.breaks.get((topic, partition), ()), offset])
+    def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
+        """Note what was read of a partition and where its statements stand, before the rows of it are counted."""
+        known = self.offsets.setdefault((topic, partition), ReadOffsets())
+        if known.merge(offsets):
+            self._rejoin((topic, partition))
 
     def parts(self, group: Group, shape: Shape) -> list[Stretch]:
-        """Return the rows of a shape in parts, cut at the statements of their partition."""
+        """Return the rows of a shape in parts, in order: no statement of their partition lies within one."""
         return self.eras.get(group, {}).get(shape) or [self.seen[group][shape]]
 
     def merge(self, other: TableShapes) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
         self.cut |= other.cut
-        self._merge_eras(other)
+        for place, offsets in other.offsets.items():
+            self.add_read(*place, offsets)
         for group, shapes in other.seen.items():
             for shape, stretch in shapes.items():
-                self._count(group, shape, stretch)
+                self._count(group, shape, other.parts(group, shape), stretch)
             self._bound(group)
 
     def breaches(self) -> Iterator[TableBreach]:
@@ -120,34 +120,34 @@ class TableShapes:
             due = wanted.keys() & of_kind | wanted.keys() - of_any
             yield from _breaches_of(group, shapes, wanted, due)
 
-    def _merge_eras(self, other: TableShapes) -> None:
-        if not (self.breaks or other.breaks):
-            return
-        for place, offsets in other.breaks.items():
-            self.breaks[place] = _first_of([*self.breaks.get(place, ()), *offsets])
-        for group, shapes in other.seen.items():
-            for shape in shapes if group[:2] in self.breaks else ():
-                held = [side for side in (self, other) if shape in side.seen.get(group, {})]
-                self._part(group, shape, [one.copy() for side in held for one in side.parts(group, shape)])
-
-    def _part(self, group: Group, shape: Shape, found: Sequence[Stretch]) -> None:
-        """Join parts of a shape that no statement lies between."""
-        parts: list[Stretch] = []
-        breaks = self.breaks[group[:2]]
-        for one in sorted(found, key=lambda part: part.first.offset):
-            last = parts[-1].last.offset if parts else -1
-            if parts and bisect(breaks, last) == bisect(breaks, max(last, one.first.offset)):
-                parts[-1].add(one)
-            else:
-                parts.append(one)
-        self.eras.setdefault(group, {})[shape] = parts
-
-    def _count(self, group: Group, shape: Shape, stretch: Stretch) -> None:
-        shapes = self.seen.setdefault(group, {})
+    def _count(self, group: Group, shape: Shape, parts: Sequence[Stretch], whole: Stretch) -> None:
+        """Count rows that come in parts, and as a whole."""
+        shapes, offsets = self.seen.setdefault(group, {}), self.offsets.get(group[:2])
+        if offsets is not None and offsets.parted:
+            known = self.eras.get(group, {}).get(shape) or [
+                one.copy() for one in [shapes.get(shape)] if one is not None
+            ]
+            self._keep_parts(group, shape, _in_parts(known, parts, offsets))
         if shape in shapes:
-            shapes[shape].add(stretch)
+            shapes[shape].add(whole)
         else:
-            shapes[shape] = stretch
+            shapes[shape] = whole
+
+    def _keep_parts(self, group: Group, shape: Shape, parts: list[Stretch]) -> None:
+        """Keep the parts of a shape; a single one is the whole of it."""
+        if len(parts) > 1:
+            self.eras.setdefault(group, {})[shape] = parts
+        elif group in self.eras:
+            self.eras[group].pop(shape, None)
+            if not self.eras[group]:
+                del self.eras[group]
+
+    def _rejoin(self, place: Place) -> None:
+        """Join the parts of a partition that nothing can come between any more."""
+        offsets = self.offsets[place]
+        for group in [group for group in self.eras if group[:2] == place]:
+            for shape, parts in [*self.eras[group].items()]:
+                self._keep_parts(group, shape, _in_parts([], parts, offsets))
 
     def _bound(self, group: Group) -> None:
         shapes = self.seen[group]
@@ -155,6 +155,8 @@ class TableShapes:
             kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
             self.cut |= len(kept) < len(shapes)
             self.seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
+            for shape in shapes.keys() - kept:
+                self._keep_parts(group, shape, [])
         if len(self.seen) > 2 * MOST_GROUPS:
             self.bound()
 
@@ -166,8 +168,22 @@ class TableShapes:
             self.cut = True
 
 
-def _first_of(offsets: Iterable[int]) -> list[int]:
-    return sorted(set(offsets))[:MOST_BREAKS]
+def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:
+    """Return the parts of a shape with others added, each where it lies; no two are in one cell."""
+    for one in found:
+        cell = offsets.cell(one.first.offset)
+        place = bisect(known, one.first.offset, key=_first_offset)
+        for beside in (place - 1, place):
+            if 0 <= beside < len(known) and offsets.cell(known[beside].first.offset) == cell:
+                known[beside].add(one)
+                break
+        else:
+            known.insert(place, one.copy())
+    return known
+
+
+def _first_offset(stretch: Stretch) -> int:
+    return stretch.first.offset
 
 
 def _breaches_of(

@@ -19,6 +19,7 @@ from cdc_contracts.registry.kernel.chaining import Placing, follow_chains
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_code, observed_kinds, observed_shapes
 from cdc_contracts.registry.kernel.watching import watch
+from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.runs import Run, join_runs
 from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement, keep_first
@@ -133,6 +134,7 @@ def count_parts(
         total.merge(tally)
         parts += mine
         proven.append((batch, proofs))
+    watch(judged, total)
     _find_trails(total, parts)
     _find_runs(total, proven, versions)
     return total
@@ -172,7 +174,6 @@ def _count_part(
         tally.statements += one.statements
     _note_extents(tally, parts)
     tally.statements = keep_first(tally.statements)
-    watch(bench, batch, tally)
     return tally, parts, proven
 
 
@@ -246,11 +247,18 @@ def _note_extents(tally: Tally, parts: Sequence[_Part]) -> None:
     for source, mine in held.items():
         offsets = np.concatenate([part.offsets for part in mine])
         times = np.concatenate([part.times for part in mine])
-        times = times[times != NO_TIMESTAMP]
-        extent = PartitionTally(first_offset=int(offsets.min()), last_offset=int(offsets.max()))
-        if len(times):
-            extent.first_timestamp, extent.last_timestamp = int(times.min()), int(times.max())
-        tally.partitions[source].merge(extent)
+        note_extent(tally, source, offsets, times)
+
+
+def note_extent(tally: Tally, source: Source, offsets: Numbers, times: Numbers) -> None:
+    """Note from where to where records of a partition were read, by offsets and by times."""
+    times = times[times != NO_TIMESTAMP]
+    first, last = int(offsets.min()), int(offsets.max())
+    extent = PartitionTally(first_offset=first, last_offset=last)
+    if len(times):
+        extent.first_timestamp, extent.last_timestamp = int(times.min()), int(times.max())
+    tally.partitions.setdefault(source, PartitionTally()).merge(extent)
+    tally.course.shapes.add_read(*source, ReadOffsets([(first, last)]))
 
 
 def _add_findings(tally: Tally, one: _Told, parts: Sequence[_Part], batch: Batch, examples: dict[int, Example]) -> None:

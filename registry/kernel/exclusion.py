@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.kernel.batches import Batch
+from cdc_contracts.registry.kernel.counting import note_extent
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.selection import Selection
 from cdc_contracts.registry.tables import table_name
@@ -48,15 +49,7 @@ def _table_of(ruling: Ruling) -> str | None:
 def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:
     for source, chosen in batch.by_source(numbers):
         mine = numbers[chosen]
-        offsets, times = batch.offsets[mine], batch.timestamps[mine]
-        times = times[times != NO_TIMESTAMP]
-        tally.partitions.setdefault(source, PartitionTally()).merge(
-            PartitionTally(
-                read=len(mine),
-                excluded=len(mine),
-                first_offset=int(offsets.min()),
-                last_offset=int(offsets.max()),
-                first_timestamp=int(times.min()) if len(times) else None,
-                last_timestamp=int(times.max()) if len(times) else None,
-            )
-        )
+        partition = tally.partitions.setdefault(source, PartitionTally())
+        partition.read += len(mine)
+        partition.excluded += len(mine)
+        note_extent(tally, source, batch.offsets[mine], batch.timestamps[mine])

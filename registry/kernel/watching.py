@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.facts import (
-    DDL,
     Facts,
     Track,
     count_exercise,
@@ -29,6 +28,7 @@ from cdc_contracts.registry.facts import (
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Bench, Precedent
 from cdc_contracts.registry.kernel.writing import note_writing, stretch_of
+from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.sequences import (
     GOES_BACK,
@@ -50,8 +50,21 @@ from cdc_contracts.registry.verdicts import Verdict
 Numbers = NDArray[np.int64]
 
 
-def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
-    """Add what the records of a judged batch say of the stream they are part of."""
+def watch(judged: Sequence[tuple[Batch, Bench]], tally: Tally) -> None:
+    """Add what the records of a judged batch, in parts that may lie between each other, say of their stream."""
+    watched = [one for batch, bench in judged if (one := _watch_part(bench, batch, tally.course)).facts]
+    statements: dict[Source, list[int]] = {}
+    for part in watched:
+        for source, offsets in part.statements():
+            statements[source] = sorted([*statements.get(source, ()), *offsets])
+    for source, offsets in statements.items():
+        tally.course.shapes.add_read(*source, ReadOffsets(statements=offsets))
+    for part in watched:
+        part.count(tally, statements)
+        part.follow(tally.course)
+
+
+def _watch_part(bench: Bench, batch: Batch, course: Course) -> _Watched:
     watched = _Watched(batch)
     for ruling in bench.rulings:
         facts = _facts_of(ruling.alike.precedent, ruling.verdict)
@@ -59,16 +72,14 @@ def watch(bench: Bench, batch: Batch, tally: Tally) -> None:
             members = ruling.alike.sheet.members
             values = members.get(facts.track.path) if facts.track is not None else None
             watched.take(facts, ruling.alike.numbers, values, ruling.alike.positions)
-            note_writing(tally.course.writing, ruling.alike, facts, batch)
+            note_writing(course.writing, ruling.alike, facts, batch)
     for number, judged in bench.alone:
         alone = facts_of_one(judged)
         if alone is not None and judged.reading is not None:
             values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
             watched.take(alone, np.array([number]), values, np.array([0]))
-            watched.take_rows(tally.course, alone, number, judged.reading)
-    if watched.facts:
-        watched.count(tally)
-        watched.follow(tally.course)
+            watched.take_rows(course, alone, number, judged.reading)
+    return watched
 
 
 def _facts_of(precedent: Precedent, verdict: Verdict) -> Facts | None:
@@ -119,13 +130,9 @@ class _Watched:
             for row in reading.rows(facts.written.source) or ():
                 course.writing.add_row(written_table(facts, facts.written, source), row, stretch)
 
-    def count(self, tally: Tally) -> None:
+    def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""
-        breaks = self._breaks()
-        for source, offsets in breaks.items():
-            for offset in offsets:
-                tally.course.shapes.add_break(*source, offset)
-        for facts, source, stretch in self._stretches(breaks):
+        for facts, source, stretch in self._stretches(statements):
             count_facts(tally, facts, source, stretch)
         totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
         alike: dict[int, int] = {}
@@ -174,26 +181,24 @@ class _Watched:
             return np.arange(len(offsets))
         return np.argsort(offsets, kind="stable")
 
-    def _breaks(self) -> dict[Source, list[int]]:
-        """Return the offsets of the statements of each partition."""
-        codes = [code for code, facts in enumerate(self.facts) if facts.op == DDL and facts.control is not None]
-        found: dict[Source, list[int]] = {}
-        for number in np.flatnonzero(np.isin(self._codes, codes)).tolist() if codes else ():
-            source = Source(*self.batch.sources[int(self.batch.source_of[number])])
-            found.setdefault(source, []).append(int(self.batch.offsets[number]))
-        return {source: sorted(offsets) for source, offsets in found.items()}
+    def statements(self) -> Iterator[tuple[Source, list[int]]]:
+        """Yield the offsets of the statements of each partition."""
+        codes = [code for code, facts in enumerate(self.facts) if facts.is_statement]
+        numbers = np.flatnonzero(np.isin(self._codes, codes)) if codes else np.zeros(0, np.int64)
+        for source, chosen in self.batch.by_source(numbers):
+            yield source, self.batch.offsets[numbers[chosen]].tolist()
 
-    def _stretches(self, breaks: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
+    def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
         """Yield each kind of records in each partition, cut at the statements of the partition."""
         order = self._order()
         order = order[self._codes[order] >= 0]
         keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
-        most = max(map(len, breaks.values()), default=0) + 1
+        most = max(map(len, statements.values()), default=0) + 1
         if most > 1:
             eras = np.zeros(len(order), np.int64)
-            for source, offsets in breaks.items():
-                mine = self.batch.source_of[order] == self.batch.sources.index((source.topic, source.partition))
-                eras[mine] = np.searchsorted(offsets, self.batch.offsets[order[mine]])
+            for place, pair in enumerate(self.batch.sources):
+                mine = self.batch.source_of[order] == place
+                eras[mine] = np.searchsorted(statements.get(Source(*pair), []), self.batch.offsets[order[mine]])
             keys = keys * most + eras
         if len(self.facts) * len(self.batch.sources) * most < 2**15:
             keys = keys.astype(np.int16)  # sorted by radix

@@ -1,7 +1,7 @@
 """A column that a statement of the topic dropped and that is still sent: told since the first row behind the statement."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
 from topics import CATALOGUE, rendered
@@ -9,9 +9,10 @@ from turning import audited, batch_of
 
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.rendering import Event, Renderer
 from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.scope import Spoken, open_scope, open_spoken
 from cdc_contracts.registry.statements import Statement, altered_table, dropped_columns
 from cdc_contracts.registry.streams import ORDERS
 from cdc_contracts.registry.tally import Source, Tally
@@ -66,12 +67,74 @@ def test_the_order_in_which_parts_of_a_partition_come_hides_nothing():
     kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
     bounds = [0, 30, 60, 71, 90, 120]
     parts = [records[start:stop] for start, stop in pairwise(bounds)]
-    for seed in range(12):
+    for order in permutations(parts):
         total = Tally()
-        for part in random.Random(seed).sample(parts, len(parts)):
+        for part in order:
             total.merge(kernel.audit(batch_of(part)))
-        ((rule, _, column, table, _, first),) = told(total, "dts/canal@2")
-        assert (rule, column, table, first > AT) == ("D11.dropped-column", "note", "shop.orders", True)
+        assert told(total, "dts/canal@2") == [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
+
+
+DROPPED_TWICE = [
+    (20, "ALTER TABLE orders DROP COLUMN note"),
+    (40, "ALTER TABLE orders ADD COLUMN note text"),
+    (60, "CREATE TABLE other (id int)"),
+    (80, "ALTER TABLE orders DROP COLUMN note"),
+    (100, "ALTER TABLE orders DROP COLUMN IF EXISTS note"),
+]
+
+
+@pytest.mark.parametrize("read", [range(120), [offset for offset in range(120) if offset % 7 or offset % 10 == 0]])
+def test_small_parts_in_any_order_and_any_grouping_tell_the_same_first_row_and_count(read):
+    """With every offset there, and with gaps that nobody read."""
+    records = [record for record in stating("dts/canal@2", *DROPPED_TWICE) if record[1] in set(read)]
+    expected = len({*range(21, 40), *range(81, 100), *range(101, 120)} & set(read))
+    kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
+    states = []
+    for seed in range(8):
+        draw = random.Random(seed)
+        tallies = [kernel.audit(batch_of(part)) for part in cut_at_gaps(records, draw)]
+        draw.shuffle(tallies)
+        while len(tallies) > 1:
+            one = tallies.pop(draw.randrange(len(tallies)))
+            tallies[draw.randrange(len(tallies))].merge(one)
+        (total,) = tallies
+        assert told(total, "dts/canal@2") == [
+            ("D11.dropped-column", "warning", "note", "shop.orders", expected, 22 if 21 not in read else 21)
+        ]
+        states.append(total.course.shapes)
+    assert states == states[:1] * len(states)
+
+
+def cut_at_gaps(records, draw):
+    """Parts of one to five records, each without a gap."""
+    parts = [records[:1]]
+    for record in records[1:]:
+        if record[1] == parts[-1][-1][1] + 1 and len(parts[-1]) < draw.randint(1, 5):
+            parts[-1].append(record)
+        else:
+            parts.append([record])
+    return parts
+
+
+def test_nothing_is_kept_apart_where_no_statement_lies_and_every_offset_was_read():
+    records = [(0, offset, value) for offset, value in enumerate(rendered("dts/canal@2", 120))]
+    kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
+    parts = [records[start : start + 10] for start in range(0, 120, 10)]
+    total = Tally()
+    for part in random.Random(3).sample(parts, len(parts)):
+        total.merge(kernel.audit(batch_of(part)))
+    shapes = total.course.shapes
+    assert (shapes.eras, shapes.offsets) == ({}, {("orders", 0): ReadOffsets([(0, 119)])})
+
+
+def test_rows_that_lie_between_records_of_another_subject_are_parted_at_its_statements():
+    """One batch, in which the statement is told by another dialect than the rows are."""
+    rows = rendered("dts/canal@2", 40)
+    ddl = Event("ddl", ORDERS, position="21", ddl_text="ALTER TABLE orders DROP COLUMN note", ddl_type="ALTER")
+    rows[20] = Renderer(CATALOGUE.version("drs/json@2"), Terms()).render(ddl)
+    scope = open_spoken(CATALOGUE, Spoken(("dts/canal", "drs/json"), ("dts/canal@2",)), Terms())
+    tally = Kernel(scope).audit(batch_of([(0, offset, value) for offset, value in enumerate(rows)]))
+    assert ("D11.dropped-column", "warning", "note", "shop.orders", 19, 21) in told(tally, "dts/canal@2")
 
 
 def test_partitions_come_in_any_order():

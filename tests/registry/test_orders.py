@@ -226,16 +226,7 @@ FULL_ONLY = {"dropped", "cuts", "course.shapes.cut", "course.writing.cut"}
 """What is set only where there was too much to keep: other tests fill those."""
 
 
-OPEN = {
-    "course.shapes.eras": "rows before and behind a DROP COLUMN are parted as parts of their partition come in, so of parts"
-    " that come out of order the first row behind it may be told late"
-}
-"""Fields that are known not to hold this yet, and what of a report hangs on it."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=pytest.mark.xfail(reason=OPEN[one])) if one in OPEN else one for one in FIELDS]
-)
+@pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_tally_is_merged_in_any_order_and_any_grouping(name):
     draw = Random(name)
     order = list(range(len(pickle.loads(pieces()))))

@@ -1,0 +1,73 @@
+"""Read offsets: what was read of a partition, and where statements stand in it, so that rows are parted at them.
+
+Two rows are on the same side of all statements as soon as every offset between them was read and no statement was
+among them; before that a part of the run that is merged later may bring one. What a batch holds of a partition counts
+as read from its first to its last record.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final
+
+MOST_SPANS: Final = 128
+MOST_STATEMENTS: Final = 1_000
+
+Span = tuple[int, int]
+Cell = tuple[int, int]
+"""By numbers: what was read without a gap, and what of it lies between two statements."""
+
+_start = itemgetter(0)
+
+
+@dataclass
+class ReadOffsets:
+    """The spans of a partition that were read without a gap, and the offsets of its statements, both in order.
+
+    Bounded: of more statements the first are kept, and of more than twice as many spans as are kept the narrowest gaps
+    are taken for read, as those that transactions and compaction leave: tasks that are still to come leave wide ones.
+    """
+
+    spans: list[Span] = field(default_factory=list)
+    statements: list[int] = field(default_factory=list)
+
+    def merge(self, other: ReadOffsets) -> bool:
+        """Take what another part of the run read, and say whether rows that were apart may be side by side now."""
+        known, most = self.spans, (self.statements or [0])[-1]
+        self.spans = _bound(_join([*known, *other.spans])) if other.spans != known else known
+        if other.statements:
+            self.statements = sorted({*self.statements, *other.statements})[:MOST_STATEMENTS]
+        bridged = len(known) > 1 and len({bisect(self.spans, start, key=_start) for start, _ in known}) < len(known)
+        return bridged or (self.statements or [0])[-1] < most
+
+    def cell(self, offset: int) -> Cell:
+        """Return where an offset lies; rows of one cell are on the same side of every statement."""
+        return bisect(self.spans, offset, key=_start), bisect(self.statements, offset)
+
+    @property
+    def parted(self) -> bool:
+        """Whether there is more than one cell."""
+        return bool(self.statements) or len(self.spans) > 1
+
+
+def _join(spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order, those that touch as one."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _bound(spans: list[Span]) -> list[Span]:
+    if len(spans) <= 2 * MOST_SPANS:
+        return spans
+    gaps = sorted(range(1, len(spans)), key=lambda at: (spans[at][0] - spans[at - 1][1], at))
+    kept = [0, *sorted(gaps[len(spans) - MOST_SPANS :])]
+    ends = [*(spans[at - 1][1] for at in kept[1:]), spans[-1][1]]
+    return [(spans[at][0], end) for at, end in zip(kept, ends, strict=True)]
