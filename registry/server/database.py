@@ -7,6 +7,9 @@ advisory lock for all servers; readers never wait for them.
 
 from __future__ import annotations
 
+import errno
+import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +17,20 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.server.tables import FORM, FORMS, METADATA
 from cdc_contracts.registry.server.upgrades import STEPS
 
 BUSY_SECONDS: Final = 30
+TRIAL_SECONDS: Final = 1
+"""For how long a trial waits for its turn to write."""
+_TRIAL_BYTES: Final = 64 * 1024
+"""About what the registration of a schema writes."""
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_READ_ONLY_TRANSACTION: Final = "25006"
 LOCK: Final = 0x0CDC_C047
 """The key of the advisory lock: any number that no other program of the database uses."""
 
@@ -66,8 +76,49 @@ class Database:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
             yield connection
 
+    def try_writing(self) -> bool:
+        """Write something that is taken back at once, and say whether it was this server's turn to write.
+
+        Raises UnavailableError where nothing can be stored, and SQLAlchemyError where the database does not answer.
+        """
+        if self._engine.dialect.name == "postgresql":
+            self._lock_a_row()
+            return True
+        file = Path(self._engine.url.database or "")
+        if not file.exists():
+            raise UnavailableError("nothing can be stored: the file of the database is gone")
+        _try_room(file.parent)
+        return self._change_a_row()
+
     def close(self) -> None:
         self._engine.dispose()
+
+    def _lock_a_row(self) -> None:
+        """Lock a row, which only who may write can, unless it is locked already."""
+        try:
+            with self._engine.connect() as connection:
+                connection.execute(select(FORMS.c.form).with_for_update(skip_locked=True))
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) == _READ_ONLY_TRANSACTION:
+                raise UnavailableError(f"nothing can be stored: {_say(error)}") from error
+            raise
+
+    def _change_a_row(self) -> bool:
+        """Change a row to what it is, in a transaction that ends at once; False where another writer has its turn."""
+        with self._engine.connect().execution_options(writing=True) as connection:
+            cursor: Any = connection.connection.driver_connection
+            try:
+                cursor.execute(f"PRAGMA busy_timeout={TRIAL_SECONDS * 1000}")
+                connection.execute(FORMS.update().values(erasures=FORMS.c.erasures))
+            except DBAPIError as error:
+                code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+                if code in _BUSY:
+                    return False
+                raise UnavailableError(f"nothing can be stored: {_say(error)}") from error
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+                connection.rollback()
+        return True
 
 
 def _make_engine(url: str) -> Engine:
@@ -95,6 +146,17 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         what = f"the registry's database cannot be opened: no folder can be made for it: {error.strerror}"
         raise UnavailableError(what, where=str(folder), mend="Name a file in a folder that may be written.") from error
+
+
+def _try_room(folder: Path) -> None:
+    """Write a file that has no name, as SQLite notices a full disk only at the end of a transaction."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_TRIAL_BYTES))
+            file.flush()
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise UnavailableError(f"nothing can be stored: {error.strerror}") from error
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:
@@ -125,4 +187,4 @@ def _bring_up_to_date(connection: Connection) -> None:
 
 
 def _say(error: SQLAlchemyError) -> str:
-    return str(error.orig if isinstance(error, OperationalError) else error).strip().splitlines()[0]
+    return str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()[0]

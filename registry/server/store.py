@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
-from cdc_contracts.registry.server.database import Database
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.server.database import BUSY_SECONDS, Database
 from cdc_contracts.registry.server.records import Records, StoredSchema
 from cdc_contracts.registry.server.subjects import Subject
 
@@ -29,6 +30,7 @@ class Store:
         self._erasures = -1
         self._aliases: dict[Subject, Subject] = {}
         self._asked_at = float("-inf")
+        self._busy_since: float | None = None
         self._lock = Lock()
 
     @contextmanager
@@ -43,6 +45,22 @@ class Store:
         with self._database.writing() as connection:
             yield Records(connection)
         self._asked_at = float("-inf")
+        self._busy_since = None
+
+    def check(self) -> None:
+        """See whether something could be stored now. Another writer at work is no failure, unless it never ends.
+
+        Raises UnavailableError where nothing can be stored, and SQLAlchemyError where the database does not answer.
+        """
+        now = time.monotonic()
+        if self._database.try_writing():
+            self._busy_since = None
+        elif self._busy_since is None:
+            self._busy_since = now
+        elif now - self._busy_since > BUSY_SECONDS:
+            raise UnavailableError(
+                f"nothing can be stored: another writer holds the database for {BUSY_SECONDS} seconds"
+            )
 
     def meant_at_hand(self, subject: Subject) -> Subject | None:
         """Return the subject that a name means, if that needs no look into the database."""

@@ -10,9 +10,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import SQLAlchemyError
 
+from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.server.entities import Entity
 from cdc_contracts.registry.server.metrics import Metrics
-from cdc_contracts.registry.server.service import Registry, Served
+from cdc_contracts.registry.server.service import Served
 
 ROUTER = APIRouter(tags=["operation"])
 PATIENCE_SECONDS = 5.0
@@ -27,9 +28,11 @@ class Health(Entity):
 
 @ROUTER.get(HEALTH, response_model=Health, responses={503: {"model": Health}})
 async def tell_health(registry: Served) -> Any:
-    """Say whether the store answers."""
+    """Say whether the store answers, and whether something could be stored in it."""
     try:
-        await asyncio.wait_for(run_in_threadpool(_look, registry), PATIENCE_SECONDS)
+        await asyncio.wait_for(run_in_threadpool(registry.store.check), PATIENCE_SECONDS)
+    except UnavailableError as error:
+        return JSONResponse({"status": error.what}, 503)
     except (SQLAlchemyError, TimeoutError):
         return JSONResponse({"status": "the store does not answer"}, 503)
     return {"status": "ok"}
@@ -43,8 +46,3 @@ def tell_metrics(request: Request, accept: Annotated[str, Header()] = "") -> Res
     metrics: Metrics = request.app.state.metrics
     content, media_type = metrics.expose(accept)
     return Response(content, media_type=media_type)
-
-
-def _look(registry: Registry) -> None:
-    with registry.store.reading() as records:
-        records.erasures()

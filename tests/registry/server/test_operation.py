@@ -1,7 +1,11 @@
 """What those who run a server see of it: health, figures, and a log without secrets."""
 
+import contextlib
+import errno
 import io
 import json
+import sqlite3
+import subprocess
 
 import patient
 import pytest
@@ -67,6 +71,100 @@ def test_a_store_that_is_gone_is_told_and_the_figures_stay(url, postgres):
         found = samples(address)
         assert ("cdc_contracts_subjects",) not in found
         assert found["cdc_contracts_requests_total", "/healthz", "503", "GET"] == 1
+
+
+def health(address):
+    answer = patient.get(f"{address}/healthz")
+    return answer.status_code, answer.json()["status"]
+
+
+def test_a_full_disk_is_told_before_somebody_wants_to_store_something(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], check=False, capture_output=True
+    ).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        with serving_site(f"sqlite:///{disk}/registry.db") as address:
+            assert health(address) == (200, "ok")
+            with (disk / "other").open("wb", buffering=0) as other, contextlib.suppress(OSError):
+                while other.write(bytes(4096)):
+                    pass
+            assert health(address) == (503, "nothing can be stored: No space left on device")
+            (disk / "other").unlink()
+            assert health(address) == (200, "ok")
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_a_file_system_without_room_is_told_where_none_can_be_mounted(url, monkeypatch):
+    class Full:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return False
+
+        def write(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with serving_site(url) as address:
+        monkeypatch.setattr("cdc_contracts.registry.server.database.tempfile.TemporaryFile", lambda **_: Full())
+        assert health(address) == (503, "nothing can be stored: No space left on device")
+
+
+def test_a_database_that_takes_no_change_or_is_gone_is_told(url, tmp_path):
+    with serving_site(url) as address:
+        with sqlite3.connect(tmp_path / "registry.db") as connection:
+            connection.execute(
+                "create trigger t before update on registry_form begin select raise(fail, 'not now'); end"
+            )
+        connection.close()
+        assert health(address) == (503, "nothing can be stored: not now")
+        (tmp_path / "registry.db").rename(tmp_path / "moved.db")
+        assert health(address) == (503, "nothing can be stored: the file of the database is gone")
+
+
+def test_a_store_that_is_busy_for_a_moment_is_no_failure_and_one_that_stays_so_is(url, tmp_path, monkeypatch):
+    with serving_site(url) as address:
+        writer = sqlite3.connect(tmp_path / "registry.db", isolation_level=None)
+        writer.execute("begin immediate")
+        assert health(address) == (200, "ok")
+        monkeypatch.setattr("cdc_contracts.registry.server.store.BUSY_SECONDS", 0)
+        assert health(address) == (503, "nothing can be stored: another writer holds the database for 0 seconds")
+        writer.execute("rollback")
+        assert health(address) == (200, "ok")
+        writer.close()
+
+
+def test_looking_leaves_nothing_behind_and_holds_no_lock(url, tmp_path):
+    with serving_site(url) as address:
+        patient.post(f"{address}/subjects/s/versions", json={"schema": '"int"'})
+        before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+        for _ in range(20):
+            assert health(address) == (200, "ok")
+        after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+        assert after == before
+        with sqlite3.connect(tmp_path / "registry.db", timeout=0) as connection:
+            connection.execute("begin immediate")
+        connection.close()
+
+
+def test_a_database_of_postgresql_that_may_only_be_read_is_told(postgres):
+    database = postgres.new_database()
+    name = database.split("/")[3].split("?")[0]
+
+    def run(statement):
+        postgres._run("psql", "-h", postgres._folder, "-U", "registry", "-d", name, "-c", statement)
+
+    with serving_site(database) as address:
+        assert health(address) == (200, "ok")
+        run(f'alter database "{name}" set default_transaction_read_only = on')
+        run("set transaction read write; select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()")  # fmt: skip
+        told = (503, "nothing can be stored: cannot execute SELECT FOR UPDATE in a read-only transaction")
+        assert health(address) == told
 
 
 def test_the_figures_are_open_where_that_is_wanted(url, tmp_path):
