@@ -59,7 +59,10 @@ class Following:
     ] = None
 
     def check(self, *, refused: Mapping[str, bool]) -> None:
-        """Raise UsageError where options of a stream are given without `--follow`, or with some that do not fit."""
+        """Raise UsageError where options of a stream are given without `--follow`, or with some that do not fit.
+
+        Raises UnavailableError where the folder of the checkpoint cannot be written to.
+        """
         if not self.follow:
             for one in fields(self):
                 if getattr(self, one.name) != one.default:
@@ -71,6 +74,10 @@ class Following:
                     f"{option} does not go with --follow",
                     mend="a stream reads all that comes, with Spark, until it is stopped; --once ends at what is there",
                 )
+        if self.checkpoint is not None and "://" not in self.checkpoint:
+            from cdc_contracts.registry.whole_files import check_folder
+
+            check_folder(Path(self.checkpoint))
 
     @property
     def pace(self) -> Pace:
@@ -201,7 +208,7 @@ def _follow(
     open_stream: Callable[..., Follow | None], formats: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Follow topics until the end of what is there, or a signal, and end with the exit code."""
-    from cdc_contracts.registry.reports.kinds import check_place
+    from cdc_contracts.registry.whole_files import check_place
     from cdc_contracts.spark_checks.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.streams.metrics import Metrics, serving_metrics

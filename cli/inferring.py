@@ -12,7 +12,7 @@ import typer
 from cdc_contracts.cli import console, running, topics
 from cdc_contracts.cli.judging import Contract, Judging, Parameters, Table
 from cdc_contracts.cli.options import AsJson, ContractFolders, spread
-from cdc_contracts.cli.table_files import Folder, Replace, file_tables
+from cdc_contracts.cli.table_files import Folder, Replace, check_output, file_tables
 from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def infer_topic(
     folders: ContractFolders = None,
 ) -> None:
     """Make a contract for each table that the messages of topics have rows of, and show what it rests on."""
+    check_output(output)
     judging = Judging(contract=contract, folders=folders, table=table, parameters=parameters)
     judge = partial(judging.open_scope, reading=reading)
     opened = topics.open_inputs(names, reading, brokers, contract, judge, topics.open_bookmarks(brokers))
@@ -70,6 +71,7 @@ def infer_file(
     folders: ContractFolders = None,
 ) -> None:
     """Make a contract for each table that the messages of files have rows of, and show what it rests on."""
+    check_output(output)
     judging = Judging(contract=contract, folders=folders, table=table, parameters=parameters)
     scope = judging.open_scope(reading=reading)
     source = running.open_files(

@@ -105,7 +105,7 @@ class OutputOptions:
                 f"{file} is a file, and no directory", mend="give a directory, which need not be there yet"
             )
         if "://" not in self.directory:
-            from cdc_contracts.registry.reports.kinds import check_folder
+            from cdc_contracts.registry.whole_files import check_folder
 
             check_folder(path)
 

@@ -95,15 +95,15 @@ def fit_scope(scope: Scope | Undetected, sources: Collection[Source], *, some: b
 def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None:
     """Make sure, before any work is done, that a versions file can be written, and over nothing that the run needs."""
     if target is not None:
-        from cdc_contracts.registry.reports.kinds import check_place
+        from cdc_contracts.registry.whole_files import check_place
 
         check_place(target, kept=[path for path in kept if path is not None])
 
 
 def write_versions(report: Mapping[str, Any], target: Path, catalogue: Catalogue) -> None:
     """Write the versions file that a report speaks for."""
-    from cdc_contracts.registry.reports.kinds import write_whole
     from cdc_contracts.registry.version_proposals import propose_versions
+    from cdc_contracts.registry.whole_files import write_whole
 
     write_whole(target, propose_versions(report, catalogue))
     console.say(

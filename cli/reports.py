@@ -38,12 +38,13 @@ def check_targets(
     Raises UsageError or UnavailableError where one cannot.
     """
     from cdc_contracts.registry.reports import kinds
+    from cdc_contracts.registry.whole_files import check_place
 
     others = [path for path in kept if path is not None]
     baselines = [path for path in (new_baseline, known) if path is not None]
     kinds.check_targets(targets or (), kept=[*others, *baselines])
     if new_baseline is not None:
-        kinds.check_place(new_baseline, kept=others)
+        check_place(new_baseline, kept=others)
 
 
 def open_baseline(path: Path | None) -> Baseline | None:
@@ -56,7 +57,7 @@ def open_baseline(path: Path | None) -> Baseline | None:
 def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline: Path | None) -> Mapping[str, Any]:
     """Write the findings of a report as a baseline if asked, and return the report without those that are known."""
     from cdc_contracts.registry.baseline import leave_out_known, render_baseline
-    from cdc_contracts.registry.reports.kinds import write_whole
+    from cdc_contracts.registry.whole_files import write_whole
 
     if new_baseline is not None:
         write_whole(new_baseline, render_baseline(report))

@@ -55,7 +55,7 @@ def sample(
 
 
 def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
-    from cdc_contracts.registry.reports.kinds import check_place
+    from cdc_contracts.registry.whole_files import check_place
 
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
@@ -72,7 +72,7 @@ def _print_lines(messages: Iterable[bytes]) -> None:
 
 def _write_file(target: Path, messages: Sequence[bytes]) -> None:
     """Write the messages to a file that is there whole or not at all."""
-    from cdc_contracts.registry.reports.kinds import put_whole
+    from cdc_contracts.registry.whole_files import put_whole
 
     with put_whole(target) as aside:
         if target.suffix == ".parquet":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli import console
-from cdc_contracts.registry.errors import ContractError, UnavailableError, UsageError
+from cdc_contracts.registry.errors import ContractError, UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.ddl import Definitions
@@ -63,9 +63,18 @@ def tell_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
     return problems
 
 
+def check_output(output: Path | None) -> None:
+    """Raise UnavailableError, before the work is done, where no contract can be written to the folder."""
+    from cdc_contracts.registry.whole_files import check_folder
+
+    if output is not None:
+        check_folder(output)
+
+
 def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> bool:
     """Write contracts to a folder or to stdout; say whether that was done. Nothing is written over unasked."""
     from cdc_contracts.registry.table_files import DIFFERS, SAME, file_contracts, write_table_contract
+    from cdc_contracts.registry.whole_files import make_folder, write_whole
 
     if output is None:
         texts = [write_table_contract(contract, notes, head) for contract, notes, head in made]
@@ -79,10 +88,10 @@ def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> 
     if differing and not replace:
         console.say("nothing was written; --replace writes over what is there")
         return False
-    _make_folder(output)
+    make_folder(output)
     for one, (_, notes, head) in zip(filings, made, strict=True):
         if one.state != SAME:
-            one.file.write_text(write_table_contract(one.contract, notes, head), encoding="utf-8")
+            write_whole(one.file, write_table_contract(one.contract, notes, head))
     counts = [(sum(one.state == state for one in filings), word) for state, word in _STATES.items()]
     console.say(f"{output}: " + ", ".join(f"{count} {word}" for count, word in counts if count))
     return True
@@ -121,13 +130,6 @@ def default_folder() -> Path:
         if folder.exists():
             return folder
     raise UsageError("there is no folder of table contracts here", mend="name a file or folder of them")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(f"cannot make {folder}: {error.strerror}") from error
 
 
 def _tell_differences(filing: Filing) -> None:

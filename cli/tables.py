@@ -42,8 +42,9 @@ def from_ddl(
 
     Ends with 1 where something could not be read, or a file says something else already.
     """
-    from cdc_contracts.cli.table_files import file_tables, read_ddl, tell_definitions
+    from cdc_contracts.cli.table_files import check_output, file_tables, read_ddl, tell_definitions
 
+    check_output(output)
     found = [(name, read_ddl(name, dialect.value, database)) for name in files]
     contracts = [contract for _, definitions in found for contract in definitions.tables]
     told = tell_definitions(found)

@@ -72,10 +72,18 @@ def open_inputs(
 
 
 def open_bookmarks(brokers: running.Brokers) -> Bookmarks | None:
-    """Return where the last run ended, None where nobody asks. Raises as `read_bookmarks`."""
+    """Return where the last run ended, None where nobody asks.
+
+    Raises as `read_bookmarks`, and UnavailableError where this run could not note its own end.
+    """
+    from cdc_contracts.registry.whole_files import check_place
     from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
 
-    return read_bookmarks(brokers.since_last) if brokers.since_last is not None else None
+    if brokers.since_last is None:
+        return None
+    bookmarks = read_bookmarks(brokers.since_last)
+    check_place(brokers.since_last)
+    return bookmarks
 
 
 def is_followed(stream: following.Following, reading: running.Reading, brokers: running.Brokers) -> bool:

@@ -12,6 +12,7 @@ import yaml
 from cdc_contracts.registry import documents
 from cdc_contracts.registry.errors import ContractError, UsageError
 from cdc_contracts.registry.settings import FILE
+from cdc_contracts.registry.whole_files import write_whole
 
 _SECTION: Final = "topics"
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}\Z", re.ASCII)
@@ -31,7 +32,7 @@ def bind_topic(folder: Path, topic: str, reference: str | None) -> Bound:
     """Bind a topic to a contract in the settings of a folder, or to none; comments and order stay.
 
     Raises UsageError where the topic has no name that Kafka takes, ContractError where the file is no YAML mapping or
-    is written in a way that only a person can change.
+    is written in a way that only a person can change, UnavailableError where it cannot be written.
     """
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise UsageError(f"`{topic}` is no name of a topic", mend="letters, digits, dots, _ and -, at most 249")
@@ -53,7 +54,7 @@ def bind_topic(folder: Path, topic: str, reference: str | None) -> Bound:
         raise ContractError(
             "`topics` is written in a way that only a person can change", where=str(file), mend=f"{topic}: {reference}"
         )
-    file.write_bytes(changed.encode())
+    write_whole(file, changed.encode())
     return Bound(topic, before, reference)
 
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
 from cdc_contracts.registry.outputs import HEADERS_TYPE
-from cdc_contracts.registry.reports.kinds import check_folder
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.whole_files import check_folder
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.tasks import Work, attempt_name
 

@@ -16,7 +16,7 @@ from cdc_contracts.registry.annotations.sarif import render_sarif
 from cdc_contracts.registry.annotations.workflow import render_workflow
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.findings import ERROR
-from cdc_contracts.registry.reports.kinds import check_place, write_whole
+from cdc_contracts.registry.whole_files import check_place, write_whole
 
 _PLAIN: Final[Mapping[str, Callable[[Review], str]]] = MappingProxyType({
     "text": render_lines, "json": render_document, "sarif": render_sarif, "github": render_workflow,

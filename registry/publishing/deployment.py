@@ -13,11 +13,12 @@ from cdc_contracts.registry.publishing.applying import Application
 from cdc_contracts.registry.publishing.client import RegistryClient
 from cdc_contracts.registry.publishing.folders import read_folder
 from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings
-from cdc_contracts.registry.publishing.locks import Lock, read_lock, subject_key, write_lock
+from cdc_contracts.registry.publishing.locks import FILE, Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.publishing.names import context_of
 from cdc_contracts.registry.publishing.plans import IMPORT, Action, Plan, Refusal, Step, plan_changes
 from cdc_contracts.registry.publishing.publications import CONTRACT, publish_for_topic
 from cdc_contracts.registry.publishing.servers import find_by_id, find_by_ids, list_subjects, read_server
+from cdc_contracts.registry.whole_files import check_place
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -76,9 +77,12 @@ def only_additions(deployment: Deployment) -> Deployment:
 def carry_out(client: RegistryClient, deployment: Deployment) -> Iterator[Step]:
     """Carry out a plan that nothing refuses, and yield each step that is done; ids come into `ids.lock`.
 
-    Raises UnavailableError where the server refuses a step or goes away; what was yielded is done.
+    Raises UnavailableError where the server refuses a step or goes away; what was yielded is done. Nothing is done
+    where `ids.lock` cannot be written.
     """
     before = deployment.lock.text()
+    if deployment.plan.steps:
+        check_place(deployment.root / FILE)
     try:
         yield from Application(client, deployment.plan, deployment.held, deployment.lock).carry_out()
     finally:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +21,11 @@ from cdc_contracts.registry import documents
 from cdc_contracts.registry.catalogue import SUBJECTS
 from cdc_contracts.registry.errors import ContractError, UsageError
 from cdc_contracts.registry.publishing.holdings import GLOBAL, HeldSchema, Holdings, ScopeSettings
-from cdc_contracts.registry.publishing.locks import FILE, Lock, read_lock, subject_key
+from cdc_contracts.registry.publishing.locks import Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.publishing.names import decode_subject, encode_subject
 from cdc_contracts.registry.publishing.publications import open_own_versions, publish_version
 from cdc_contracts.registry.schema_documents import AVRO, JSON
+from cdc_contracts.registry.whole_files import make_folder, write_whole
 
 SETTINGS: Final = "registry.yaml"
 SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": ".proto"}
@@ -108,28 +109,28 @@ def read_settings(root: Path) -> dict[str, ScopeSettings]:
 
 
 def write_folder(root: Path, holdings: Holdings, lock: Lock) -> None:
-    """Write all that a registry holds as a folder; files of subjects that are no longer there go."""
-    root.mkdir(parents=True, exist_ok=True)
-    if (root / SUBJECTS).exists():
-        shutil.rmtree(root / SUBJECTS)
-    for position in sorted(holdings.schemas):
-        write_schema(root, holdings.schemas[position])
+    """Write all that a registry holds as a folder; files of subjects that are no longer there go, last of all.
+
+    Raises UnavailableError where something cannot be written.
+    """
+    make_folder(root)
+    before = {file for file in (root / SUBJECTS).rglob("*") if not file.is_dir() or file.is_symlink()}
+    written = {file for position in sorted(holdings.schemas) for file in write_schema(root, holdings.schemas[position])}
     write_settings(root, holdings.settings)
-    (root / FILE).write_bytes(lock.text().encode())
+    write_lock(root, lock)
+    for file in before - written:
+        file.unlink()
+        with suppress(OSError):  # there is something else in it
+            file.parent.rmdir()
 
 
-def write_schema(root: Path, schema: HeldSchema) -> None:
-    """Write the files of one version. Raises UsageError where its type has no form as a file."""
+def write_schema(root: Path, schema: HeldSchema) -> set[Path]:
+    """Write the files of one version, and return them. Raises UsageError where its type has no form as a file."""
     if schema.type not in SUFFIXES:
         raise UsageError(f"{schema.subject} version {schema.version} is of type {schema.type}, which has no file form")
     name = folder_name(schema.subject)
     folder = root / SUBJECTS / name
-    folder.mkdir(parents=True, exist_ok=True)
-    (root / SUBJECTS / ".gitattributes").write_bytes(_AS_THEY_ARE.encode())
-    for suffix in (*_TYPES, ".yaml"):
-        (folder / f"v{schema.version}{suffix}").unlink(missing_ok=True)
-    text = schema.text.encode("utf-8", "surrogatepass")
-    (folder / f"v{schema.version}{SUFFIXES[schema.type]}").write_bytes(text)
+    make_folder(folder)
     beside = {
         "references": [dict(one) for one in schema.references],
         "metadata": schema.metadata,
@@ -138,12 +139,24 @@ def write_schema(root: Path, schema: HeldSchema) -> None:
         "subject": schema.subject if decode_subject(name) != schema.subject else None,
     }
     said = {key: value for key, value in beside.items() if value}
+    attributes = root / SUBJECTS / ".gitattributes"
+    files = {
+        folder / f"v{schema.version}{SUFFIXES[schema.type]}": schema.text.encode("utf-8", "surrogatepass"),
+    }
     if said:
-        (folder / f"v{schema.version}.yaml").write_bytes(documents.write_values(said).encode())
+        files[folder / f"v{schema.version}.yaml"] = documents.write_values(said).encode()
+    if not attributes.is_file() or attributes.read_bytes() != _AS_THEY_ARE.encode():
+        write_whole(attributes, _AS_THEY_ARE.encode())
+    for file, content in files.items():
+        write_whole(file, content)
+    for suffix in (*_TYPES, ".yaml"):
+        if (file := folder / f"v{schema.version}{suffix}") not in files:
+            file.unlink(missing_ok=True)
+    return {attributes, *files}
 
 
 def write_settings(root: Path, settings: Mapping[str, ScopeSettings]) -> None:
-    """Write `registry.yaml`."""
+    """Write `registry.yaml`. Raises UnavailableError where it cannot be written."""
     document: dict[str, Any] = {}
     for scope, one in settings.items():
         said = {key: value for key, value in (("config", one.config), ("mode", one.mode)) if value is not None}
@@ -155,7 +168,7 @@ def write_settings(root: Path, settings: Mapping[str, ScopeSettings]) -> None:
             document.setdefault("contexts", {})[scope.strip(":")] = said
         else:
             document.setdefault("subjects", {})[scope] = said
-    (root / SETTINGS).write_bytes(documents.write_values(document).encode())
+    write_whole(root / SETTINGS, documents.write_values(document).encode())
 
 
 def folder_name(subject: str) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.publishing.names import context_of, decode_subject, encode_subject
+from cdc_contracts.registry.whole_files import write_whole
 
 FILE: Final = "ids.lock"
 RETIRED: Final = "retired"
@@ -178,7 +179,5 @@ def parse_lock(text: str, where: str) -> Lock:
 
 
 def write_lock(root: Path, lock: Lock) -> None:
-    """Write the lock of a folder, whole or not at all."""
-    beside = root / f".{FILE}.new"
-    beside.write_bytes(lock.text().encode())
-    beside.replace(root / FILE)
+    """Write the lock of a folder, whole or not at all. Raises UnavailableError where that fails."""
+    write_whole(root / FILE, lock.text().encode())

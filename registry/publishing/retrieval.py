@@ -20,6 +20,7 @@ from cdc_contracts.registry.publishing.folders import (
 from cdc_contracts.registry.publishing.holdings import HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.publishing.locks import FILE, Entry, Lock, read_lock, write_lock
 from cdc_contracts.registry.publishing.servers import read_server
+from cdc_contracts.registry.whole_files import check_folder, check_place, make_folder
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
     """Write everything a server holds into a folder, and return it. An id that the folder knew stays in its lock.
 
     Raises UsageError where the folder holds such files already and `force` is not given, UnavailableError where the
-    server does not answer; nothing is written then.
+    server does not answer or the folder cannot be written to; nothing is written then.
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is no folder")
@@ -42,6 +43,7 @@ def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
     if before and not force:
         mend = "give a new folder, `registry pull` to add what is newer, or --force to write it anew"
         raise UsageError(f"there is a {before[0]} already", where=str(root), mend=mend)
+    check_folder(root)
     holdings = read_server(client)
     write_folder(root, holdings, _lock_of(holdings, read_lock(root)))
     return holdings
@@ -51,9 +53,10 @@ def pull_server(client: RegistryClient, root: Path, *, force: bool, bound: Colle
     """Write into a folder what a server holds and the folder does not. What differs in both is kept unless `force`.
 
     Values of topics that are `bound` to contracts come as ids only. Raises ContractError where the folder is not as it
-    should be, UnavailableError where the server does not answer.
+    should be, UnavailableError where the server does not answer or the folder cannot be written to.
     """
-    root.mkdir(parents=True, exist_ok=True)
+    make_folder(root)
+    check_place(root / FILE)
     wanted, lock = read_folder(root) if any(root.iterdir()) else (Holdings(), Lock())
     held = read_server(client)
     pulled = Pulled()

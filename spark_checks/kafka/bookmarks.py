@@ -8,14 +8,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.whole_files import write_whole
 
 Offsets = Mapping[str, Mapping[int, int]]
 _ID: Final = "id"
@@ -68,7 +67,7 @@ class Bookmarks:
             | ({_ID: ids[topic]} if topic in ids else {})
             for topic, ends in sorted(offsets.items())
         }
-        _write(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        write_whole(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_bookmarks(path: Path) -> Bookmarks:
@@ -93,20 +92,6 @@ def read_bookmarks(path: Path) -> Bookmarks:
         mend = 'It holds {"TOPIC": {"0": 120}} with the next offset of each partition.'
         raise UsageError("not a file of offsets", where=str(path), mend=mend) from error
     return Bookmarks(path, offsets, ids)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        handle, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(aside).replace(path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UnavailableError(f"the offsets cannot be written: {error}", where=str(path)) from error
 
 
 def _offset(value: object) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.reports.kinds import write_whole
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.whole_files import write_whole
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.streams.batches import Batch

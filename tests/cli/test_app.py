@@ -209,8 +209,13 @@ def test_a_file_that_the_system_does_not_take_whole_is_told_and_not_there(name, 
 @pytest.mark.parametrize(
     "arguments",
     [["decode", "file", "a.jsonl", "--contract", "dts/canal@2", "--to", "/proc/out"],
-     ["capture", "topic", "t", "-b", "127.0.0.1:9", "-o", "/proc/out/a.parquet"]],
-    ids=lambda given: given[0],
+     ["capture", "topic", "t", "-b", "127.0.0.1:9", "-o", "/proc/out/a.parquet"],
+     ["audit", "topic", "t", "-b", "127.0.0.1:9", "--contract", "dts/canal", "--follow", "--checkpoint", "/proc/out"],
+     ["tables", "infer", "file", "a.jsonl", "--contract", "dts/canal@2", "-o", "/proc/out"],
+     ["tables", "infer", "topic", "t", "-b", "127.0.0.1:9", "--contract", "dts/canal@2", "-o", "/proc/out"],
+     ["tables", "from-ddl", "a.jsonl", "--dialect", "mysql", "-o", "/proc/out"],
+     ["registry", "dump", "/proc/out", "--url", "http://127.0.0.1:9"]],
+    ids=lambda given: " ".join(given[:2]),
 )  # fmt: skip
 def test_a_folder_that_cannot_be_written_to_is_told_before_any_work(arguments, tmp_path, monkeypatch, capsys):
     """No Java is found in this test: there was no Spark yet."""

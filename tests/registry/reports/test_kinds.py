@@ -2,14 +2,13 @@
 
 import json
 import os
-import stat
 from pathlib import Path
 
 import pytest
 from report_examples import NAMES, example, path_of
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.reports.kinds import KINDS, check_targets, write_reports, write_whole
+from cdc_contracts.registry.reports.kinds import KINDS, check_targets, write_reports
 from cdc_contracts.registry.reports.stored import read_report
 
 
@@ -45,31 +44,12 @@ def test_a_folder_that_nothing_can_be_written_to_is_told_before_anything_starts(
         check_targets([Path("/proc/report.json")])
 
 
-def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path):
-    target = tmp_path / "out.md"
-    target.write_text("before")
-    (tmp_path / f".out.md.{os.getpid()}.part").mkdir()
-    with pytest.raises(UnavailableError, match="cannot be written"):
-        write_whole(target, "after")
-    assert target.read_text() == "before"
-
-
 def test_one_file_that_cannot_be_written_does_not_keep_the_others_from_it(tmp_path):
     (tmp_path / "a.md").mkdir()
     with pytest.raises(UnavailableError, match="cannot be written") as error:
         write_reports(example("pass"), [tmp_path / "a.md", tmp_path / "b.md"])
     assert error.value.where == str(tmp_path / "a.md")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.md"]
-
-
-def test_a_link_stays_a_link_and_the_file_has_the_usual_rights(tmp_path):
-    (tmp_path / "real.md").write_text("before")
-    (tmp_path / "link.md").symlink_to("real.md")
-    write_whole(tmp_path / "link.md", "after")
-    assert (tmp_path / "link.md").is_symlink()
-    assert (tmp_path / "real.md").read_text() == "after"
-    (tmp_path / "usual").touch()
-    assert stat.S_IMODE((tmp_path / "real.md").stat().st_mode) == stat.S_IMODE((tmp_path / "usual").stat().st_mode)
 
 
 @pytest.mark.parametrize(
