@@ -11,6 +11,7 @@ from cdc_contracts.registry.verdicts import (
     AMBIGUOUS,
     CONFORMING,
     CONTROL,
+    LEFT_OPEN,
     OTHER_DIALECT,
     OTHER_VERSION,
     TOMBSTONE,
@@ -75,6 +76,8 @@ def _sentence(one: Dissection) -> str:
             return f"{what}, as {_says(one)}"
         case outcome if outcome == CONTROL:
             return f"{what} that holds no row, as {_says(one)}"
+        case outcome if outcome == AMBIGUOUS and any(remark.rule == LEFT_OPEN for remark in one.findings):
+            return f"{what}, where the versions file declares no version"
         case outcome if outcome == AMBIGUOUS:
             return f"{what}; the message alone does not tell which contract it speaks"
         case outcome if outcome == OTHER_VERSION:

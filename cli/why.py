@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli import console, running
-from cdc_contracts.cli.judging import AUTO, Judging
 from cdc_contracts.cli.options import AsJson, spread
+from cdc_contracts.cli.ranging import RangedJudging, fit_scope
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.exits import EXIT_CODES
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.dissection import Dissection
     from cdc_contracts.registry.origins import Found
+    from cdc_contracts.registry.scope import Scope, Undetected
 
 _TOPIC = "topic"
 
@@ -42,18 +43,33 @@ class Place:
 def why(
     words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
     place: Place,
-    judging: Judging,
+    judging: RangedJudging,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain one message: every member of it, the nearest contract, and what it breaks of that and why."""
-    from cdc_contracts.registry.dissection import dissect
-
     topics = [words[1]] if _names_a_topic(words) else []
-    catalogue, terms, reference = judging.open_terms(topics)
+    asked = judging.open_scope(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
-    declared = None if reference == AUTO else reference
-    _tell(dissect(found.value, catalogue, terms, declared=declared, show_values=show_values), found, as_json=as_json)
+    _tell(_dissect(found, asked, show_values=show_values), found, as_json=as_json)
+
+
+def _dissect(found: Found, asked: Scope | Undetected, *, show_values: bool) -> Dissection:
+    """Return what a message is, by the contract that is declared where it is, or else by the nearest."""
+    from cdc_contracts.registry.dissection import dissect
+    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.tally import Source
+
+    asked = fit_scope(asked, {Source(found.topic, found.partition)}, some=True)
+    scope, choice = asked if isinstance(asked, Scope) else None, "declared"
+    if scope is not None and scope.ranges is not None:
+        scope = scope.at(found.topic, found.partition, found.offset, found.micros)
+        choice = "the versions file declares it there"
+        if scope.left_open:
+            choice = f"the versions file declares no version at partition {found.partition} offset {found.offset}"
+    return dissect(
+        found.value, asked.catalogue, asked.terms, scope=scope, choice=choice, show_values=show_values
+    )  # fmt: skip
 
 
 def _tell(told: Dissection, found: Found, *, as_json: bool) -> None:

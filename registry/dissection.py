@@ -21,7 +21,7 @@ from cdc_contracts.registry.faults import Fault, find_fault
 from cdc_contracts.registry.findings import CLASSES, INFO, Finding, rule_id
 from cdc_contracts.registry.messages import EXPECTED, Unreadable, parse_message
 from cdc_contracts.registry.remarks import Remark, explain_findings
-from cdc_contracts.registry.scope import Judged, Scope, open_scope
+from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import (
     AMBIGUOUS,
@@ -94,20 +94,21 @@ class Dissection:
 
 
 def dissect(
-    value: bytes | None, catalogue: Catalogue, terms: Terms, *, declared: str | None = None, show_values: bool = False
-) -> Dissection:
-    """Return what one value is, under the contract that is declared or else the nearest there is.
+    value: bytes | None, catalogue: Catalogue, terms: Terms, *, scope: Scope | None = None, choice: str = "declared",
+    show_values: bool = False,
+) -> Dissection:  # fmt: skip
+    """Return what one value is, within the scope that is declared or else by the nearest contract there is.
 
-    Raises UsageError where there is no such contract.
+    `choice` says why it is that scope.
     """
-    scope = open_scope(catalogue, declared, terms) if declared is not None else None
+    declared = scope.declared if scope is not None and not scope.left_open else None
     if value is None:
-        choice = "a null value is a tombstone under every contract"
-        return Dissection(TOMBSTONE, declared, None, choice, 0, None, None, (), (), None, None, (), show_values)
+        tombstone = "a null value is a tombstone under every contract"
+        return Dissection(TOMBSTONE, declared, None, tombstone, 0, None, None, (), (), None, None, (), show_values)
     scopes = open_scopes(catalogue, terms)
     candidates = weigh(value, scopes)
     if scope is not None:
-        judged, choice = scope.judge(value), "declared"
+        judged = scope.judge(value)
     else:
         scope, judged, choice = _choose(value, scopes, candidates, terms)
     verdict = judged.verdict

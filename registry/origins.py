@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Found:
     """The value of one message, and where it is. `line` is counted from 1, None where its source has no lines.
 
-    `whole` says that the source is this message, `more` that it holds others and none of them was asked for.
+    `micros` is its timestamp, in microseconds since 1970 UTC. `whole` says that the source is this message, `more` that
+    it holds others and none of them was asked for.
     """
 
     value: bytes | None
@@ -30,9 +31,13 @@ class Found:
     offset: int
     line: int | None = None
     key: bytes | None = None
-    timestamp: str | None = None
+    micros: int | None = None
     whole: bool = False
     more: bool = False
+
+    @property
+    def timestamp(self) -> str | None:
+        return None if self.micros is None else instant(self.micros)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -55,7 +60,6 @@ def found_in(batch: pa.RecordBatch, row: int = 0, *, line: int | None = None) ->
     """Return the record at a row of a batch with the columns of the Kafka source."""
     names = ("value", "topic", "partition", "offset", "key", "timestamp")
     value, topic, partition, offset, key, stamp = (batch.column(name)[row] for name in names)
-    micros = stamp.value
     return Found(
         value=value.as_py(),
         topic=topic.as_py(),
@@ -63,7 +67,7 @@ def found_in(batch: pa.RecordBatch, row: int = 0, *, line: int | None = None) ->
         offset=offset.as_py(),
         line=line,
         key=key.as_py(),
-        timestamp=instant(micros) if micros is not None else None,
+        micros=stamp.value,
     )
 
 

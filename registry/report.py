@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.catalogue import Catalogue
 from cdc_contracts.registry.causes import group_by_cause
 from cdc_contracts.registry.chains import ChainEvidence
 from cdc_contracts.registry.drift import Telling, column_of, tell_drift
@@ -23,6 +23,7 @@ from cdc_contracts.registry.settling import settle, with_chains
 from cdc_contracts.registry.tally import PartitionTally, Source, Tally, proven_runs
 from cdc_contracts.registry.thresholds import split_words, verdict_of
 from cdc_contracts.registry.times import instant
+from cdc_contracts.registry.unproven import find_unproven, find_unproven_ranges
 from cdc_contracts.registry.verdicts import AMBIGUOUS
 from cdc_contracts.registry.version_ranges import TIMES, VersionRanges
 
@@ -80,6 +81,10 @@ def build_report(
         refutations = list(refute(tally.chain_evidence(), judged[0].reference))
     tally = with_chains(tally, catalogue, refutations)
     tally.bound()
+    unproven = (
+        find_unproven(tally, judged) if versions is None else list(find_unproven_ranges(tally, versions, catalogue))
+    )
+    verdict = judge_run(tally, fail_on, detection, stopped=stopped, unproven=bool(unproven), refutations=refutations)
     subjects = (
         [one.subject for one in detection.spoken]
         if detection
@@ -95,7 +100,7 @@ def build_report(
         "source": dict(source),
         "contract": contract,
         "fail_on": split_words(fail_on),
-        "verdict": judge_run(tally, fail_on, detection, stopped=stopped, judged=judged, refutations=refutations),
+        "verdict": verdict,
         "detection": detection.as_document() if detection else None,
         "coverage": _coverage(tally, wanted or spans, sample),
         "stopped": stopped,
@@ -106,7 +111,7 @@ def build_report(
         "findings_other": _others(tally),
         "versions_seen": _versions_seen(tally, catalogue, subjects),
         "versions_undecided": tally.undecided,
-        "unproven": _unproven(tally, catalogue, judged),
+        "unproven": [one.document() for one in unproven],
         "chains": [_chain_document(found) for found in tally.chain_evidence()],
         "chains_left_out": tally.chains.left_out() if tally.chains else 0,
         "timeline": _timeline(runs, tally, spans),
@@ -134,14 +139,14 @@ def judge_run(
     detection: Detection | None = None,
     *,
     stopped: str | None = None,
-    judged: Sequence[Version] = (),
+    unproven: bool = False,
     refutations: Sequence[Refutation] = (),
 ) -> str:
     """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
 
     Nothing can be told either where records were read by the version that a sample speaks for, and others of the
     range prove another; where key chains speak against the version that was asked for, too few to prove another; and
-    what a run that ended early has not found may still be there.
+    what a run that ended early has not found may still be there. `unproven` says that a declared version is.
     """
     refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
     doubted = any(one.stretch.links and one.whole for one in refutations)
@@ -150,23 +155,10 @@ def judge_run(
         ((key.name, finding.severity) for key, finding in tally.findings.items()),
         valued=sum(partition.valued for partition in tally.partitions.values()),
         ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or doubted or stopped is not None,
-        unproven=bool(unproven_versions(tally, judged)),
+        unproven=unproven,
         fail_on=fail_on,
         refused=quarantined > tally.outcomes[AMBIGUOUS],
     )
-
-
-def unproven_versions(tally: Tally, judged: Sequence[Version]) -> list[str]:
-    """Return the versions that no message could tell from the one that was asked for, though it read some."""
-    if len(judged) != 1 or not tally.undecided:
-        return []
-    (version,) = judged
-    others = [one.reference for one in version.catalogue.versions(version.subject) if one != version]
-    if tally.seen[version.reference] or any(found.speaks_for(version.reference) for found in tally.chain_evidence()):
-        return []
-    refuted = {reference for reference in others if tally.seen[reference]}
-    refuted |= {stretch.contract for _, stretch in tally.speaks_against(version.reference)}
-    return [] if refuted else others
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:
@@ -234,11 +226,6 @@ def _others(tally: Tally) -> dict[str, int | None]:
     """Count what belongs to findings that are not kept; how many those are, nobody can know."""
     kept = sum(finding.count for finding in tally.findings.values())
     return {"findings": None if tally.dropped else 0, "records": tally.told - kept}
-
-
-def _unproven(tally: Tally, catalogue: Catalogue, judged: Sequence[Version]) -> list[dict[str, Any]]:
-    others = unproven_versions(tally, judged)
-    return [{"contract": judged[0].reference, "others": others, "records": tally.undecided}] if others else []
 
 
 def _chain_document(found: ChainEvidence) -> dict[str, Any]:

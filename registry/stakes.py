@@ -21,14 +21,21 @@ class Proof(NamedTuple):
 
 @dataclass
 class Stake:
-    """How many records of a range another version would read otherwise, and the first that proves another version."""
+    """How many records of a range another version would read otherwise, and the first that proves another version.
+
+    `undecided` fit several versions, `proven` the declared one alone.
+    """
 
     differing: int = 0
     proof: Proof | None = None
+    undecided: int = 0
+    proven: int = 0
 
     def merge(self, other: Stake) -> None:
         """Take what another part of the range holds; the order does not matter."""
         self.differing += other.differing
+        self.undecided += other.undecided
+        self.proven += other.proven
         self.proof = min((one for one in (self.proof, other.proof) if one is not None), default=None)
 
 

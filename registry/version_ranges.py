@@ -36,6 +36,13 @@ class VersionRange(NamedTuple):
             return False
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
 
+    def meets(self, first: tuple[int, int | None], last: tuple[int, int | None]) -> bool:
+        """Say whether it shares some part of what lies between two records, given by offset and timestamp."""
+        start, end = (first[0], last[0]) if self.unit == OFFSETS else (first[1], last[1])
+        if start is None or end is None:
+            return False
+        return (self.start is None or self.start <= end) and (self.end is None or start < self.end)
+
     def document(self) -> dict[str, Any]:
         """Return the range as a report and a pin write it."""
         return {"unit": self.unit, "from": self.start, "to": self.end, "contract": self.contract}

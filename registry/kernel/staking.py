@@ -30,21 +30,22 @@ def count_stakes(parts: Sequence[tuple[Batch, Bench]], finder: RangeFinder) -> d
 
 
 def _concerned(bench: Bench) -> Iterator[tuple[Verdict, NDArray[np.int64]]]:
-    """Yield the records that prove another version than the declared one, or would be read otherwise by one."""
+    """Yield the records that some version takes: those that prove one, and those that fit several."""
     for ruling in bench.rulings:
-        if _concerns(ruling.verdict):
+        if ruling.verdict.fits:
             yield ruling.verdict, ruling.alike.numbers
     for number, judged in bench.alone:
-        if _concerns(judged.verdict):
+        if judged.verdict.fits:
             yield judged.verdict, np.array([number])
 
 
-def _concerns(verdict: Verdict) -> bool:
-    return verdict.outcome == OTHER_VERSION or (verdict.outcome in (CONFORMING, CONTROL) and verdict.differs)
-
-
 def _stake(verdict: Verdict, offsets: NDArray[np.int64]) -> Stake:
-    if verdict.outcome != OTHER_VERSION:
-        return Stake(differing=len(offsets))
-    first = verdict.findings[0]
-    return Stake(proof=Proof(int(offsets.min()), first.path, first.expected, first.observed))
+    if verdict.outcome == OTHER_VERSION:
+        first = verdict.findings[0]
+        return Stake(proof=Proof(int(offsets.min()), first.path, first.expected, first.observed))
+    total = len(offsets)
+    return Stake(
+        differing=total if verdict.outcome in (CONFORMING, CONTROL) and verdict.differs else 0,
+        undecided=total if verdict.undecided else 0,
+        proven=0 if verdict.undecided else total,
+    )

@@ -64,11 +64,27 @@ def _of_other_versions(report: Document) -> int:
 
 def _untold(report: Document) -> str:
     """Say what was asked for and could not be put to any test."""
+    groups: dict[tuple[str, ...], list[Document]] = {}
+    for one in report.get("unproven") or ():
+        groups.setdefault((one["contract"], *one["others"]), []).append(one)
     told = [
-        f"no message could tell {visible(one['contract'])} from {' or '.join(map(visible, one['others']))}"
-        for one in report.get("unproven") or ()
+        f"no message {_ranges_of(places)}could tell {visible(contract)} from {' or '.join(map(visible, others))}"
+        for (contract, *others), places in groups.items()
     ]
     return f", but {', and '.join(told)}" if told else ""
+
+
+def _ranges_of(places: Sequence[Document]) -> str:
+    """Return the ranges of a versions file that something is told of, nothing where it is told of all."""
+    first = places[0]
+    if "topic" not in first:
+        return ""
+    ends = [f"from {first['from']}"] * (first["from"] is not None) + [f"up to {first['to']}"] * (
+        first["to"] is not None
+    )
+    more = f" or in {count_of(len(places) - 1, 'other range')}" if len(places) > 1 else ""
+    within = f" {' '.join(ends)}" if ends else ""
+    return f"of {visible(first['topic'])} partition {first['partition']}{within}{more} "
 
 
 def _unread(report: Document) -> str:

@@ -198,3 +198,33 @@ class TestSettings:
         (here / "v.yaml").unlink()
         with pytest.raises(UsageError, match=r"there is no file v\.yaml"):
             RangedJudging().open_scope(["orders"])
+
+
+def test_why_judges_a_message_by_the_range_that_it_lies_in(here, capsys):
+    (here / "v.yaml").write_text(json.dumps(SWITCHED))
+    place = {"a.jsonl": {0: [{"to": 100, "contract": OLD}, {"from": 180, "contract": NEW}]}}
+    (here / "open.yaml").write_text(json.dumps({"topics": place}))
+    values = (here / "a.jsonl").read_bytes().splitlines()
+    for start, end, contract, other in ((0, 100, OLD, NEW), (180, 300, NEW, OLD)):
+        line = next(at for at in range(start, end) if b'"DELETE"' in values[at]) + 1
+        code, told = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--versions", "v.yaml")
+        assert (code, told["outcome"], told["contract"], told["declared"]) == (0, "conforming", contract, contract)
+        assert told["choice"] == "the versions file declares it there"
+        code, told = report_of(capsys, "why", "a.jsonl", "--line", str(line), "--contract", other)
+        assert (code, told["outcome"]) == (1, "other-version")
+
+    code, told = report_of(capsys, "why", "a.jsonl", "--line", "141", "--versions", "open.yaml")
+    assert (code, told["outcome"], told["declared"]) == (4, "ambiguous", None)
+    assert [finding["rule"] for finding in told["findings"]] == ["D16.left-open"]
+    assert told["choice"] == "the versions file declares no version at partition 0 offset 140"
+    code, printed = run(capsys, "why", "a.jsonl", "--line", "141", "--versions", "open.yaml")
+    assert "where the versions file declares no version" in printed.out
+
+
+def test_why_with_a_versions_file_refuses_what_the_judging_commands_refuse(here, capsys):
+    (here / "v.yaml").write_text(json.dumps(SWITCHED))
+    (here / "c.jsonl").write_bytes((here / "a.jsonl").read_bytes())
+    code, printed = run(capsys, "why", "a.jsonl", "--versions", "v.yaml", "--contract", OLD)
+    assert (code, "two answers to one question" in printed.err) == (2, True)
+    code, printed = run(capsys, "why", "c.jsonl", "--versions", "v.yaml")
+    assert (code, "says nothing of topic c.jsonl" in printed.err) == (2, True)

@@ -31,7 +31,8 @@ SAMPLES = [
 
 def document_of(value, declared=None, **options):
     """The dissection as `--json` writes it, which has to keep to its schema."""
-    told = dissect(value, CATALOGUE, Terms(), declared=declared, **options)
+    scope = open_scope(CATALOGUE, declared, Terms()) if declared is not None else None
+    told = dissect(value, CATALOGUE, Terms(), scope=scope, **options)
     document = json.loads(json.dumps(told.as_document({"file": "a.jsonl", "line": 1})))
     assert [error.message for error in SCHEMA.iter_errors(document)] == []
     return document
@@ -136,5 +137,6 @@ def test_whatever_is_wrong_with_the_bytes_has_its_place(sample, at, cut, put):
 
 
 def test_a_value_over_the_limit_is_told_by_its_size():
-    told = dissect(b'{"id":1}', CATALOGUE, Terms(max_bytes=4), declared="dts/canal@2")
+    short = Terms(max_bytes=4)
+    told = dissect(b'{"id":1}', CATALOGUE, short, scope=open_scope(CATALOGUE, "dts/canal@2", short))
     assert (told.fault.cause, told.fault.reason) == (Unreadable("too-long", "").cause, "more than 4 bytes")

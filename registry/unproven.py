@@ -1,0 +1,99 @@
+"""Unproven: versions that were declared, for a run or for a range of it, and that no message could tell from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.chains import ChainEvidence
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.times import instant
+from cdc_contracts.registry.version_ranges import TIMES, VersionRange, VersionRanges
+from cdc_contracts.registry.writing_turns import ToldTurn, told_turns
+
+
+@dataclass(frozen=True)
+class Unproven:
+    """A declared version, the others that its messages may be of as well, and how many messages fit several.
+
+    `place` is the topic, the partition and the range that it is declared for; None where that is the whole run.
+    """
+
+    contract: str
+    others: tuple[str, ...]
+    records: int
+    place: tuple[str, int, VersionRange] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as a report has it."""
+        told = {"contract": self.contract, "others": list(self.others), "records": self.records}
+        if self.place is None:
+            return told
+        topic, partition, within = self.place
+        ends = {
+            word: instant(bound) if within.unit == TIMES else bound
+            for word, bound in (("from", within.start), ("to", within.end))
+        }
+        return {**told, "topic": topic, "partition": partition, **ends}
+
+
+def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
+    """Return the version that was declared for a run if it read messages, and nothing tells it from another."""
+    if len(judged) != 1 or not tally.undecided:
+        return []
+    (version,) = judged
+    others = _others(version)
+    evidence = tally.chain_evidence()
+    told = (
+        any(tally.seen[reference] for reference in (version.reference, *others))
+        or any(found.speaks_for(version.reference) for found in evidence)
+        or any(stretch.contract in others for _, stretch in tally.speaks_against(version.reference))
+        or any(_speaks_of(turn, version.reference) for turn in told_turns(tally.course.writing, version.catalogue))
+    )
+    return [] if told else [Unproven(version.reference, others, tally.undecided)]
+
+
+def find_unproven_ranges(tally: Tally, ranges: VersionRanges, catalogue: Catalogue) -> Iterator[Unproven]:
+    """Yield the ranges with messages in which nothing tells the version that they declare from another."""
+    evidence = tally.chain_evidence()
+    turns = list(told_turns(tally.course.writing, catalogue))
+    for (topic, partition, number), stake in sorted(tally.stakes.items()):
+        within = ranges.ranges_of(topic, partition)[number]
+        if not stake.undecided or stake.proven or stake.proof is not None:
+            continue
+        chains = [found for found in evidence if found.line[:2] == (topic, partition)]
+        own = [turn for turn in turns if (turn.turn.rows.topic, turn.turn.rows.partition) == (topic, partition)]
+        if not (_tell_by_chains(chains, within) or _tell_by_turns(own, within)):
+            others = _others(catalogue.version(within.contract))
+            yield Unproven(within.contract, others, stake.undecided, (topic, partition, within))
+
+
+def _others(version: Version) -> tuple[str, ...]:
+    return tuple(one.reference for one in version.catalogue.versions(version.subject) if one != version)
+
+
+def _tell_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
+    """Say whether key chains in a range prove its version, or speak against it."""
+    return any(
+        within.meets(stretch.first, stretch.last)
+        for found in evidence
+        if any(within.contract in versions for versions in found.readings)
+        for stretch in (*found.proven(), *found.against(within.contract))
+        if stretch.links
+    )
+
+
+def _tell_by_turns(turns: Iterable[ToldTurn], within: VersionRange) -> bool:
+    """Say whether a column turned from the version of a range, or to it, in the range or at its border."""
+    return any(
+        _speaks_of(told, within.contract)
+        and any(within.meets(way.first, way.last) for way in (told.turn.was, told.turn.stretch))
+        for told in turns
+    )
+
+
+def _speaks_of(told: ToldTurn, reference: str) -> bool:
+    """Say whether a turn is a switch from or to a version."""
+    return told.switch is not None and reference in (told.switch.before.reference, told.switch.after.reference)

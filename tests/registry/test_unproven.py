@@ -1,0 +1,108 @@
+"""What was declared and nothing could tell from another version: of a whole run, and range by range."""
+
+import pytest
+from chain_topics import NEW, OLD, records
+from jsonschema import Draft202012Validator
+from topics import CATALOGUE, rendered
+from turning import batch_of, switching
+
+from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.report import build_report, report_schema
+from cdc_contracts.registry.reports.wording import headline
+from cdc_contracts.registry.scope import open_ranges, open_scope
+from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.version_files import parse_versions
+
+PLACES = {"orders": {0: [{"to": 20, "contract": OLD}, {"from": 20, "contract": NEW}]}}
+
+
+def inserts(count=40):
+    """Messages that both versions read alike."""
+    told = [value for value in rendered(NEW, 4 * count) if b'"INSERT"' in value]
+    return told[:count]
+
+
+def ranged_report(parts, places, fail_on="warning"):
+    ranges = parse_versions({"topics": places}, "v.yaml", CATALOGUE)
+    scope = open_ranges(CATALOGUE, ranges, Terms())
+    kernel, tally = Kernel(scope), Tally()
+    for part in parts:
+        tally.merge(kernel.audit(part))
+    report = build_report(
+        tally, catalogue=CATALOGUE, contract=scope.declared, source={"kind": "topic"}, spans={}, fail_on=fail_on,
+        versions=ranges,
+    )  # fmt: skip
+    Draft202012Validator(report_schema()["properties"]["unproven"]).validate(report["unproven"])
+    return report
+
+
+def unproven(contract, other, count, start, end, partition=0):
+    return {
+        "contract": contract, "others": [other], "records": count, "topic": "orders", "partition": partition,
+        "from": start, "to": end,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [7, 40])
+def test_ranges_that_no_message_could_tell_are_named_and_fail_where_it_is_asked_to(size):
+    values = inserts()
+    parts = [records(values[start : start + size], start=start) for start in range(0, len(values), size)]
+
+    report = ranged_report(parts, PLACES)
+
+    assert report["verdict"] == "pass"
+    assert report["unproven"] == [unproven(OLD, NEW, 20, None, 20), unproven(NEW, OLD, 20, 20, None)]
+    assert headline(report).endswith(
+        f"but no message of orders partition 0 up to 20 could tell {OLD} from {NEW}, "
+        f"and no message of orders partition 0 from 20 could tell {NEW} from {OLD}"
+    )
+    assert ranged_report(parts, PLACES, "warning,unproven")["verdict"] == "drift"
+
+
+def test_a_range_with_one_message_that_proves_it_is_not_named():
+    values = inserts()
+    values[30] = next(value for value in rendered(NEW, 400) if b'"DELETE"' in value)
+
+    assert ranged_report([records(values)], PLACES)["unproven"] == [unproven(OLD, NEW, 20, None, 20)]
+
+
+def test_ranges_without_a_message_are_not_named_and_several_are_counted_in_the_headline():
+    places = {
+        "orders": {0: [
+            {"to": 10, "contract": NEW}, {"from": 12, "to": 20, "contract": NEW}, {"from": 90, "contract": NEW},
+        ]}
+    }  # fmt: skip
+    report = ranged_report([records(inserts(20))], places)
+    assert report["unproven"] == [unproven(NEW, OLD, 10, None, 10), unproven(NEW, OLD, 8, 12, 20)]
+    assert f"no message of orders partition 0 up to 10 or in 1 other range could tell {NEW} from" in headline(report)
+
+
+def test_a_column_that_turns_tells_what_no_message_does():
+    subject = "oms-community/default"
+    stream = list(switching(subject, tables=False))
+    for declared in ("@1", "@2"):
+        kernel = Kernel(open_scope(CATALOGUE, subject + declared, Terms()))
+        report = build_report(
+            kernel.audit(batch_of(stream)), catalogue=CATALOGUE, contract=subject + declared,
+            source={"kind": "topic"}, spans={}, fail_on="warning",
+        )  # fmt: skip
+        assert report["versions_undecided"] > 0
+        assert report["unproven"] == []
+        assert "no message" not in headline(report)
+
+    half = [one for one in stream if one[1] < 120]
+    kernel = Kernel(open_scope(CATALOGUE, f"{subject}@1", Terms()))
+    report = build_report(
+        kernel.audit(batch_of(half)), catalogue=CATALOGUE, contract=f"{subject}@1",
+        source={"kind": "topic"}, spans={}, fail_on="warning",
+    )  # fmt: skip
+    assert [one["contract"] for one in report["unproven"]] == [f"{subject}@1"]
+
+
+def test_a_column_that_turns_tells_the_ranges_on_both_sides_of_its_turn():
+    subject = "oms-community/default"
+    stream = [one for one in switching(subject, tables=False) if one[0] < 2]
+    places = {"orders": {0: [{"to": 120, "contract": f"{subject}@1"}, {"from": 120, "contract": f"{subject}@2"}],
+                         1: [{"contract": f"{subject}@1"}]}}  # fmt: skip
+    assert ranged_report([batch_of(stream)], places)["unproven"] == []
