@@ -175,7 +175,9 @@ def _raise_again(unraisable: Any) -> None:
     """Raise `Stopped` once more where it came up in a destructor or a callback of C, which nothing leaves."""
     if isinstance(unraisable.exc_value, Stopped):
         number, _process.raised = unraisable.exc_value.number, None
-        threading.Timer(_AGAIN_SECONDS, signal.raise_signal, [number]).start()
+        # Sent to the main thread: a signal that another thread takes wakes up no call that the main thread waits in.
+        main = threading.main_thread().ident or 0
+        threading.Timer(_AGAIN_SECONDS, signal.pthread_kill, [main, number]).start()
     elif _process.raised is None:
         sys.__unraisablehook__(unraisable)
 

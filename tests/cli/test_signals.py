@@ -141,6 +141,8 @@ import signal, sys, time
 from cdc_contracts.cli import process
 from cdc_contracts.registry import signals
 
+signals.ENDING_SECONDS = 900  # it is not the thread that watches which ends the work
+
 class Swallower:
     def __del__(self):
         signal.raise_signal(signal.SIGTERM)
@@ -149,7 +151,7 @@ def work():
     with signals.raising():
         try:
             Swallower()
-            time.sleep(60)
+            time.sleep(900)
         except signals.Stopped as stop:
             return stop.exit_code
 
