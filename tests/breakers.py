@@ -82,10 +82,25 @@ def other_keys(reading: Reading) -> Iterator[Mutant]:
 
 
 def other_key_values(reading: Reading) -> Iterator[Mutant]:
-    place = reading.meaning.envelope.primary_key_values
+    place, names = reading.meaning.envelope.primary_key_values, reading.primary_key or ()
     told = reading.place(place)
-    if place is not None and place.at is not None and isinstance(told, str):
-        yield put(reading.message, {split_pointer(place.at): told + "0"})
+    if place is None or place.at is None or not isinstance(told, str):
+        return
+    yield put(reading.message, {split_pointer(place.at): told + "0"})
+    for at, value, row in _images(reading):
+        if len(names) != 1 or names[0] not in row:
+            continue
+        for other, text in WIRE_TEXTS:
+            for joined in dict.fromkeys((text, text.lower(), f"{text}0")):
+                whole = {at: _with_row(value, {**row, names[0]: other}), split_pointer(place.at): joined}
+                yield put(reading.message, whole)
+
+
+WIRE_TEXTS: Final[Sequence[tuple[Any, str]]] = (
+    ("Ab", "Ab"), ("", ""), (True, "true"), (None, "null"), (Number("7"), "7"), (Number("-0"), "0"),
+    (Number("1.50"), "1.50"), (Number("1E2"), "1E2"),
+)  # fmt: skip
+"""Values of every kind, and how each is written where the values of a key are joined."""
 
 
 def other_partial_rows(reading: Reading) -> Iterator[Mutant]:

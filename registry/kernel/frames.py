@@ -340,7 +340,7 @@ def _wire_text(
         return None
     value = values.tokens[row]
     if isinstance(value, Number):
-        return value.token
+        return "0" if value.token == "-0" else value.token  # noqa: S105  a JSON token
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, bool):
