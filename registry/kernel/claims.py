@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -34,25 +33,30 @@ class Claims:
     def __init__(self, scope: Scope, judge_of: Callable[[Scope], Rival]) -> None:
         self._scope = scope
         self._judge_of = judge_of
+        self._known: dict[str, Rival] = {}
 
-    @cached_property
-    def _rivals(self) -> list[Rival]:
-        return [self._judge_of(scope) for scope in self._scope.others]
+    def _rivals(self, scopes: Iterable[Scope]) -> list[Rival]:
+        """Return the judges of other subjects; each is made when it is first needed."""
+        return [self._known.get(scope.subject) or self._make(scope) for scope in scopes]
+
+    def _make(self, scope: Scope) -> Rival:
+        self._known[scope.subject] = made = self._judge_of(scope)
+        return made
 
     def claimants(self, numbers: NDArray[np.int64], values: Values) -> Mapping[int, str]:
         """Return for each of some values that other subjects claim which they are, in catalogue order."""
         if len(numbers) <= _FEW:
             told = ((number, self._scope.claimants(values[number] or b"")) for number in numbers.tolist())
             return {number: claimed_by for number, found in told if (claimed_by := join_claimants(found))}
-        return _welcoming(self._rivals, numbers, values)
+        return _welcoming(self._rivals(self._scope.others), numbers, values)
 
     def foreign(self, numbers: Sequence[int], values: Values) -> Mapping[int, str]:
         """Return for each of some values that are no message to us which subjects written in another way claim it."""
-        others = [rival for rival in self._rivals if rival.scope.wire.transport != self._scope.wire.transport]
+        others = [scope for scope in self._scope.others if scope.wire.transport != self._scope.wire.transport]
         closed = [number for number in numbers if not _opens(self._scope, values[number])] if others else []
         if len(closed) <= _FEW:
             return {}
-        return _welcoming(others, np.array(closed), values)
+        return _welcoming(self._rivals(others), np.array(closed), values)
 
 
 def may_be_of(scope: Scope, values: Values) -> NDArray[np.bool_]:
