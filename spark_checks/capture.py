@@ -17,6 +17,7 @@ from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.whole_files import check_folder
 from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tasks import Work, attempt_name
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
         aside = folder / target.name
         rows = _join([folder / row.path for row in parts], aside)
         aside.replace(target)
+    except BaseException:
+        halt(session)
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return rows

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from cdc_contracts.registry import signals
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 INTERRUPTED: Final = "interrupted"
@@ -112,10 +113,23 @@ def halt(session: SparkSession) -> None:
     def cancel() -> None:
         context = session.sparkContext
         context.cancelAllJobs()
-        while context.statusTracker().getActiveStageIds():
+        while _count_running_tasks(context):
             time.sleep(_ASK_SECONDS)
 
     give_time(cancel, _PATIENCE_SECONDS)
+
+
+def _count_running_tasks(context: SparkContext) -> int:
+    """Return how many tasks are running, cancelled ones included.
+
+    A stage that was cancelled is not active any more, but Spark lets the Python workers of its tasks go on for some
+    seconds (`spark.python.task.killTimeout`), in which they may begin to write files.
+    """
+    counts = context._jsc.sc().taskScheduler().runningTasksByExecutors().valuesIterator()  # noqa: SLF001  nothing else counts those
+    running = 0
+    while counts.hasNext():
+        running += counts.next()
+    return running
 
 
 def give_time(work: Callable[[], object], seconds: float) -> None:
