@@ -13,8 +13,8 @@ from cdc_contracts.cli import console, judging, running
 from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.ranging import NewVersions, check_new_versions, write_versions
 from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import EXIT_CODES
-from cdc_contracts.registry.reports.wording import count_of, exhibits
+from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.reports.wording import count_of, exhibits, share
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detection.hearing import Hearing
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.sources import Input
 
 TOPIC = "topic"
-_ENDS = {"certain": "pass", "likely": "pass", "mixed": "pass", "not-in-catalogue": "drift", "ambiguous": "inconclusive"}
 _MOST_SHOWN = 8
 
 Messages = Annotated[int, typer.Option("--messages", metavar="N", help="Look at so many messages at most.", min=1)]
@@ -41,6 +40,7 @@ def detect(
     end: running.To = "latest",
     tables: judging.Tables = None,
     parameters: judging.Parameters = None,
+    unwrap: running.Unwrap = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
     kafka_config: running.KafkaConfig = None,
@@ -50,7 +50,8 @@ def detect(
     """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
 
     With --write-versions every message is read, and not a sample, to find where a version ends and another begins.
-    Ends with 0 where it is told, 1 where the messages are not in the catalogue, 4 where it cannot be told.
+    Ends with 0 where every message that fits has one reading, 1 where the messages are not in the catalogue, and 4
+    where it cannot be told, as an audit of them does.
     """
     from cdc_contracts.registry.detection.deliberation import detect as conclude
     from cdc_contracts.registry.detection.hearing import Hearing
@@ -58,7 +59,7 @@ def detect(
 
     if new_versions is not None and list(sources) == ["-"]:
         raise UsageError("standard input is read once, and --write-versions reads it again", mend="put it into a file")
-    catalogue, terms = open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters)
+    catalogue, terms = open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters, unwrap=unwrap)
     hearing = Hearing(catalogue, terms)
     wanted: Any = None
     properties: Mapping[str, str] = {}
@@ -87,7 +88,8 @@ def detect(
         console.print_json(detection.as_document())
     else:
         tell_detection(detection.as_document())
-    raise typer.Exit(EXIT_CODES[_ENDS[detection.verdict]])
+    unknown = DRIFT if detection.verdict == "not-in-catalogue" else INCONCLUSIVE
+    raise typer.Exit(EXIT_CODES[PASS if detection.settled else unknown])
 
 
 def _place_versions(source: Input, scope: Scope, target: Path) -> None:
@@ -150,7 +152,7 @@ def _tell_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]])
 def _sentence(detection: Mapping[str, Any]) -> str:
     total = count_of(detection["messages"], "message")
     fit = detection["candidates"][0]["records"] if detection["candidates"] else 0
-    those = total if fit == detection["messages"] else f"{fit:,} of {total}"
+    those = total if fit == detection["messages"] else f"{fit:,} of {total} ({share(fit, detection['messages'])})"
     speak, tell, are = ("speaks", "does", "is") if detection["messages"] == 1 else ("speak", "do", "are")
     subject = detection["subject"]
     named = subject if detection["version"] is None else f"{subject}@{detection['version']}"
@@ -168,6 +170,8 @@ def _sentence(detection: Mapping[str, Any]) -> str:
             )
         case "mixed":
             return f"{total} speak several contracts; without --contract each is judged by its own"
+        case "ambiguous" if detection["version"] is not None:
+            return f"no more than {those} {speak} {named}"
         case "ambiguous" if not detection["messages"]:
             return "there is no message"
         case "ambiguous":

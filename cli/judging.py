@@ -138,7 +138,7 @@ ShowValues = Annotated[
 ]
 
 
-def open_terms(*, tables: Path | None, parameters: Sequence[str] | None) -> Terms:
+def open_terms(*, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None) -> Terms:
     """Return the terms that the options stand for, for a command that judges nothing."""
     from cdc_contracts.registry.tables import TableContracts, read_table_contracts
     from cdc_contracts.registry.terms import Terms
@@ -146,6 +146,7 @@ def open_terms(*, tables: Path | None, parameters: Sequence[str] | None) -> Term
     return Terms(
         parameters=_pairs(parameters, "--parameter"),
         tables=read_table_contracts(tables) if tables else TableContracts(),
+        wrapping=unwrap,
     )
 
 

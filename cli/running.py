@@ -80,6 +80,11 @@ class Wrapping(StrEnum):
     CONNECT_JSON = "connect-json"
 
 
+Unwrap = Annotated[
+    Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
+]
+
+
 @dataclass(frozen=True)
 class Reading:
     """Options of what is read, and where the work is done."""
@@ -90,9 +95,7 @@ class Reading:
         Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
     ] = Engine.SPARK
     cores: Cores = None
-    unwrap: Annotated[
-        Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
-    ] = None
+    unwrap: Unwrap = None
     sample: Annotated[
         str | None, typer.Option("--sample", metavar="1/10|0.1", help="Read only this part, in slices of the range.")
     ] = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.chains import Proof, prove
 from cdc_contracts.registry.changes import Change, Image
+from cdc_contracts.registry.detection.strays import strays
 from cdc_contracts.registry.detection.testimony import Place, Testimony
 from cdc_contracts.registry.sequences import Point
 
@@ -17,6 +18,9 @@ _Row = tuple[_Table, tuple[str | None, ...]]
 
 _PARTS: Final = 3
 """Into so many parts messages are split, each of which has to hold a link: the windows of a sample."""
+_TORN_SHARE: Final = 10
+"""One in so many neighbours may be whole in no reading, and two of fewer: one stray tears a row from both sides."""
+_LEAST: Final = 2 * _TORN_SHARE
 
 
 class Link(NamedTuple):
@@ -48,9 +52,9 @@ class KeyChains:
     Of two changes of one row that follow each other, the after image of the first is the before image of the second.
     Versions that place the images differently cannot both be right about that. Told backwards, or with changes left
     out, a row that goes round in circles would speak for the wrong one: so only neighbours are compared that nothing
-    can lie between, the later one behind the earlier, and no row that is told in several partitions. And a version is
-    proven for all messages only where its links are found all over them. What is found of a reading holds for every
-    contract that reads the row so, whatever its subject.
+    can lie between, the later one behind the earlier, and no row that is told in several partitions, nor any of a table
+    where more than a stray is. And a version is proven for all messages only where its links are found all over them.
+    What is found of a reading holds for every contract that reads the row so, whatever its subject.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -58,9 +62,10 @@ class KeyChains:
         self._left: dict[tuple[str, int], dict[tuple[Version, _Row], _Left]] = defaultdict(dict)
         self._last: dict[tuple[str, int], int] = {}
         self._partition_of: dict[_Row, int] = {}
-        self._scattered: set[_Table] = set()
-        self._links: dict[_Table, list[Link]] = defaultdict(list)
-        self._torn: set[_Table] = set()
+        self._scattered: dict[_Table, set[_Row]] = defaultdict(set)
+        self._rows: Counter[_Table] = Counter()
+        self._links: dict[_Row, list[Link]] = defaultdict(list)
+        self._torn: Counter[_Row] = Counter()
         self._readers: set[Version] = set()
         self._open = 0
 
@@ -89,15 +94,17 @@ class KeyChains:
     @property
     def links(self) -> list[Link]:
         """The links of all rows that are told in one partition, in the order of the records."""
-        told = [link for table, links in self._links.items() if table not in self._scattered for link in links]
+        told = [link for row, links in self._links.items() if self._stays(row) for link in links]
         return sorted(told, key=lambda link: link.place)
 
     @property
     def doubt(self) -> str | None:
         """What keeps the links from deciding: something is missing or switched; None where nothing does."""
-        if self._torn - self._scattered:
+        links = self.links
+        joined = len({link.place for link in links})
+        if _TORN_SHARE * sum(count for row, count in self._torn.items() if self._stays(row)) > max(joined, _LEAST):
             return "but some rows are whole in no reading"
-        proven = {_PARTS * end // self._open for link in self.links for end in link.ends}
+        proven = {_PARTS * end // self._open for link in links for end in link.ends}
         return "but only in some part of what was read" if len(proven) < _PARTS else None
 
     def turns(self) -> list[tuple[Version, Place, Place]]:
@@ -118,6 +125,11 @@ class KeyChains:
             ]
         return told if len({version for version, _, _ in told}) > 1 else []
 
+    def _stays(self, row: _Row) -> bool:
+        """Say whether a row is told in one partition, as all rows of its table are, but for strays."""
+        scattered = self._scattered.get(row[0], ())
+        return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
+
     def _link(self, place: Place, readings: Mapping[Version, Change]) -> None:
         left = self._left[place[:2]]
         own = {version: change for version, change in readings.items() if version in self._versions}
@@ -133,8 +145,9 @@ class KeyChains:
             if (row := _row(place, change, change.before)) is not None and (before := left.get((version, row)))
         }
         for row in rows:
+            self._rows[row[0]] += row not in self._partition_of
             if self._partition_of.setdefault(row, place.partition) != place.partition:
-                self._scattered.add(row[0])
+                self._scattered[row[0]].add(row)
             for version in self._readers:
                 left.pop((version, row), None)
         if len(rows) != 1:  # a key that changes is a row of its own in each reading
@@ -148,9 +161,9 @@ class KeyChains:
             ends = (known[0].number, self._open - 1)
             since = place.offset if all(one.image == known[0].image for one in known) else known[0].offset
             whole = {version for version, (one, change) in found.items() if _joins(one.image, change.before or {})}
-            self._links[row[0]] += [Link(*pair, place, since, ends) for pair in _pairs([*found], whole)]
+            self._links[row] += [Link(*pair, place, since, ends) for pair in _pairs([*found], whole)]
             if not whole & own.keys():
-                self._torn.add(row[0])
+                self._torn[row] += 1
         for version, change in readings.items():
             if change.after is not None:
                 left[version, row] = _Left(change.after, _moment(change), max(self._open - 1, 0), place.offset)

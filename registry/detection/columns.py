@@ -9,6 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.changes import Change
+from cdc_contracts.registry.detection.strays import strays
 from cdc_contracts.registry.detection.testimony import Testimony
 from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag
 
@@ -43,9 +44,10 @@ class ColumnForms:
                 self._take_change(change)
 
     def votes(self) -> Iterator[tuple[Version, Version, str]]:
-        """Yield for every column always written as one version writes it that version, another, and its name."""
+        """Yield for every column written as one version writes it, but for strays, that version, another, its name."""
         for (*_, name), column in sorted(self._columns.items(), key=lambda entry: str(entry[0])):
-            always = [form for form in self._forms if column.written[form] == column.values]
+            few = strays(column.values)
+            always = [form for form in self._forms if column.values - column.written[form] <= few]
             if column.values < ENOUGH or len(always) != 1:
                 continue
             for version, form in self._form_of.items():
@@ -53,7 +55,7 @@ class ColumnForms:
                     yield from (
                         (version, other, name)
                         for other, its in self._form_of.items()
-                        if its != form and not column.written[its]
+                        if its != form and column.written[its] <= few
                     )
 
     def _take_change(self, change: Change) -> None:

@@ -1,35 +1,37 @@
 """The way from a hearing to its verdict.
 
-A contract is never guessed. Those that refuse no message are left; evidence for one and against another, with nothing
-that contradicts it, leaves fewer. Of several that read every message alike the first in catalogue order is named.
+A contract is never guessed. Those that refuse no more than strays are left; evidence for one and against another, with
+no more than strays that contradict it, leaves fewer. Of several that read every message alike the first in catalogue
+order is named.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Final
 
 from cdc_contracts.registry.candidates import find_nearest, open_scopes, weigh
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.detection import wrapped
 from cdc_contracts.registry.detection.detection import (
     AMBIGUOUS,
     CERTAIN,
     LIKELY,
     MIXED,
     NOT_IN_CATALOGUE,
-    Candidate,
     Detection,
     Exhibit,
 )
-from cdc_contracts.registry.detection.hearing import Hearing, tell_breach
+from cdc_contracts.registry.detection.exhibits import Exhibits
+from cdc_contracts.registry.detection.hearing import Hearing
+from cdc_contracts.registry.detection.mixtures import Mixture
 from cdc_contracts.registry.detection.relatives import Relative
 from cdc_contracts.registry.detection.testimony import Place
-from cdc_contracts.registry.detection.votes import COLUMN_TURN, ENOUGH, HINTS, KEY_CHAIN, MARK, WEAK, Side, name_of
+from cdc_contracts.registry.detection.votes import COLUMN_TURN, KEY_CHAIN, LINKS, WEAK, Side
+from cdc_contracts.registry.detection.weights import Weights
 
-_STRAY: Final = 0.05
-"""Up to this share, messages that only a relative could have sent are taken for drift."""
-_MOST_SIDES: Final = 8
 _LOOK: Final = "cdc-contracts why tells of one message what it is, and how far it is from the nearest contract."
 
 
@@ -44,105 +46,102 @@ class _Deliberation:
 
     def __init__(self, hearing: Hearing) -> None:
         self.hearing = hearing
-        self.taken = {sides: count for sides, count in hearing.heard.items() if sides}
-        self.explained = sum(self.taken.values())
+        self.weights = Weights(hearing.heard, hearing.messages, hearing.votes)
+        self.sides = self._sides()
+        self.exhibits = Exhibits(hearing, self.weights, self.sides)
 
     def conclude(self) -> Detection:
-        if not self.explained:
+        if self.weights.says_nothing:
             return self._unknown(None)
-        leaders = self._leaders()
+        leaders = self.weights.leaders(self.sides)
         if not leaders:
-            return self._mixed()
+            mixture = Mixture(self.hearing, self.weights, self.sides)
+            if len(mixture.spoken) > 1:
+                return self._mixed(mixture)
+            leaders = mixture.spoken
         turns = [turn for turn in self.hearing.turns if turn[0] in leaders]
         if len({version for version, _, _ in turns}) > 1:
             return self._turned(turns)
-        left = self._unbeaten(leaders)
+        left = self.hearing.votes.unbeaten(leaders)
         versions = [side for side in left if isinstance(side, Version)]
         relatives = [side for side in left if isinstance(side, Relative)]
         if not versions:
             return self._unknown(relatives[0])
-        if any(relative.reads == "other" for relative in relatives):
-            return self._told(AMBIGUOUS, versions, leaders, relatives=relatives)
-        if len(versions) > 1 and any(
-            self.hearing.differing[frozenset((one, other))] for one in versions for other in versions if one != other
-        ):
-            return self._told(AMBIGUOUS, versions, leaders, relatives=relatives)
+        open_ = (
+            any(relative.reads == "other" for relative in relatives)
+            or not all(self.hearing.read_alike(one, other) for one, other in combinations(versions, 2))
+            or not self.weights.fits_most(versions[0])
+        )
         sure = len(versions) == 1 and not relatives and self._is_sure(versions[0], leaders)
-        return self._told(CERTAIN if sure else LIKELY, versions, leaders, relatives=relatives)
-
-    # --- who is left
-
-    def _leaders(self) -> list[Side]:
-        """Return the sides that take every message which any side takes, but for strays that only relatives take."""
-        strays = sum(n for sides, n in self.taken.items() if not any(isinstance(side, Version) for side in sides))
-        heard = self.taken
-        if 0 < strays <= _STRAY * self.explained:
-            heard = {sides: n for sides, n in heard.items() if any(isinstance(side, Version) for side in sides)}
-        common = set.intersection(*(set(map(name_of, sides)) for sides in heard))
-        return [side for side in self._sides() if name_of(side) in common]
+        return self._told(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
 
     def _sides(self) -> list[Side]:
         """Return every side that takes some message: versions in catalogue order, then relatives."""
-        found = {name_of(side): side for sides in self.taken for side in sides}
-        versions = [one for one in self.hearing.catalogue.all_versions() if one.reference in found]
-        return [*versions, *(side for side in found.values() if isinstance(side, Relative))]
-
-    def _unbeaten(self, leaders: Sequence[Side]) -> list[Side]:
-        votes = self.hearing.votes
-        left = [one for one in leaders if not any(votes.beats(other, one) for other in leaders if other is not one)]
-        return left or list(leaders)
+        found = {side for heard in self.weights.heard for side in heard.sides}
+        versions = [one for one in self.hearing.catalogue.all_versions() if one in found]
+        return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
 
     def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
-        """Say whether strong evidence beats every other leader, and most messages are explained at all."""
+        """Say whether strong evidence beats every other leader, and all messages but strays fit."""
         strong = all(
             any(self.hearing.votes.beats(one, other) - WEAK for one in leaders)
             for other in leaders
             if other is not version
         )
-        return strong and 2 * self.explained > self.hearing.messages
+        return strong and self.weights.fits_nearly_all(version)
 
     # --- verdicts
 
-    def _told(
-        self, verdict: str, versions: list[Version], leaders: Sequence[Side], *, relatives: Sequence[Relative]
-    ) -> Detection:
+    def _told(self, verdict: str, versions: list[Version], relatives: list[Relative]) -> Detection:
         subjects = list(dict.fromkeys(version.subject for version in versions))
-        named = versions[0]
-        subject = named.subject if verdict != AMBIGUOUS or len(subjects) == 1 else None
+        subject = versions[0].subject if verdict != AMBIGUOUS or len(subjects) == 1 else None
         same = [version for version in versions if version.subject == subject]
-        version = same[0] if verdict != AMBIGUOUS and len(same) == 1 else None
+        alone = len(same) == 1 and (verdict != AMBIGUOUS or not relatives)
+        version = same[0] if alone else None
         others = [one for one in versions if one is not version and (version is not None or one.subject != subject)]
+        judged = tuple(same) if subject and not (verdict == AMBIGUOUS and relatives) else ()
+        preferences = (version,) if version is not None else ()
+        proofs = self._proofs_against(judged, preferences)
         return Detection(
             verdict=verdict,
             subject=subject,
             version=version,
-            candidates=self._candidates(versions),
+            candidates=self.exhibits.candidates(versions),
             equivalent=tuple(one.reference for one in others) if verdict == LIKELY else (),
-            spoken=tuple(same if subject and not (verdict == AMBIGUOUS and relatives) else ()),
+            spoken=judged,
             nearest=None,
-            evidence=self._exhibits(versions),
+            evidence=(*self.exhibits.evidence(versions), *self.exhibits.strays(versions)),
             messages=self.hearing.messages,
-            settle=self._settle(verdict, versions, relatives),
-            preferences=(version,) if version is not None else (),
+            settle=self._settle(verdict, versions, relatives, proofs),
+            preferences=preferences,
+            settled=verdict != AMBIGUOUS and not proofs,
         )
 
-    def _mixed(self) -> Detection:
-        spoken = self._cover()
-        versions = [side for side in spoken if isinstance(side, Version)]
+    def _mixed(self, mixture: Mixture) -> Detection:
+        versions = [side for side in mixture.spoken if isinstance(side, Version)]
         if not versions:
-            return self._unknown(next(side for side in spoken if isinstance(side, Relative)))
-        subjects = {side.subject if isinstance(side, Version) else side.name for side in spoken}
+            return self._unknown(next(side for side in mixture.spoken if isinstance(side, Relative)))
+        subjects = {side.subject if isinstance(side, Version) else side.name for side in mixture.spoken}
+        judged = mixture.judged()
+        preferences = tuple(self._preferences(list(dict.fromkeys(version.subject for version in versions))))
+        proofs = self._proofs_against(judged, preferences)
         return Detection(
             verdict=MIXED,
             subject=versions[0].subject if len(subjects) == 1 else None,
             version=None,
-            candidates=self._candidates(versions),
-            equivalent=(),
-            spoken=tuple(version for version in versions if not self._may_be_taken_for(version, spoken)),
+            candidates=self.exhibits.candidates(versions),
+            equivalent=tuple(dict.fromkeys(one.reference for part in mixture.parts for one in part.equals)),
+            spoken=judged,
             nearest=None,
-            evidence=(*self._alone(spoken), *self._exhibits(spoken)),
+            evidence=(
+                *self.exhibits.spoken(mixture.spoken),
+                *self.exhibits.evidence(mixture.spoken),
+                *self.exhibits.strays(mixture.spoken),
+            ),
             messages=self.hearing.messages,
-            preferences=tuple(self._preferences(dict.fromkeys(version.subject for version in versions))),
+            settle=_tell_mixture(mixture, proofs),
+            preferences=preferences,
+            settled=bool(judged) and not proofs,
         )
 
     def _turned(self, turns: Sequence[tuple[Version, Place, Place]]) -> Detection:
@@ -159,155 +158,98 @@ class _Deliberation:
             verdict=MIXED,
             subject=spoken[0].subject,
             version=None,
-            candidates=self._candidates(spoken),
+            candidates=self.exhibits.candidates(spoken),
             equivalent=(),
             spoken=spoken,
             nearest=None,
-            evidence=(*told, *self._exhibits(spoken)),
+            evidence=(*told, *self.exhibits.evidence(spoken)),
             messages=self.hearing.messages,
+            settle=_tell_undecided(self._proofs_against(spoken, ())),
+            settled=False,
         )
 
-    def _may_be_taken_for(self, version: Version, spoken: Sequence[Side]) -> bool:
-        """Say whether a relative is spoken as well whose messages the version would take and read otherwise."""
-        near = [side for side in spoken if isinstance(side, Relative) and version.subject in side.near]
-        return any(
-            sum(n for sides, n in self.taken.items() if side in sides) > _STRAY * self.explained
-            for side in near
-            if side.reads == "other"
+    def _unknown(self, relative: Relative | None) -> Detection:
+        hearing = self.hearing
+        hint = wrapped.tell_wrapping(hearing)
+        settle = (hint or _LOOK) if hearing.messages else "There was no message to look at."
+        return Detection(
+            verdict=NOT_IN_CATALOGUE if hearing.messages else AMBIGUOUS,
+            subject=None,
+            version=None,
+            candidates=self.exhibits.candidates([relative] if relative else []),
+            equivalent=(),
+            spoken=(),
+            nearest=relative.near[0] if relative else self._nearest(),
+            evidence=tuple(self.exhibits.marks(relative) if relative else self.exhibits.strays(())),
+            messages=hearing.messages,
+            settle=settle,
+            settled=False,
         )
 
-    def _preferences(self, subjects: Iterable[str]) -> Iterator[Version]:
+    def _nearest(self) -> str | None:
+        """Return the contract that most of the messages are nearest to that nothing takes."""
+        hearing = self.hearing
+        scopes = open_scopes(hearing.catalogue, hearing.terms, hearing.panel.judges) if hearing.samples else []
+        found = Counter(
+            nearest.version.reference if nearest else None
+            for nearest in (find_nearest(weigh(value, scopes)) for value in hearing.samples)
+        )
+        return max(found, key=lambda one: found[one]) if found else None
+
+    # --- what is left open
+
+    def _preferences(self, subjects: Sequence[str]) -> Iterator[Version]:
         """Yield of each subject the one version that is left by its own messages, where one is."""
-        for subject in subjects:
-            own = [
-                {side for side in sides if isinstance(side, Version) and side.subject == subject}
-                for sides in self.taken
-            ]
-            common = set.intersection(*filter(None, own))
-            left = self._unbeaten([side for side in self._sides() if side in common])
+        for number, subject in enumerate(subjects):
+            versions = [side for side in self.sides if isinstance(side, Version) and side.subject == subject]
+            own = self.weights.of_subject(subject, subjects[:number])
+            left = self.hearing.votes.unbeaten(own.leaders(versions))
             if len(left) == 1 and isinstance(left[0], Version):
                 yield left[0]
 
-    def _unknown(self, relative: Relative | None) -> Detection:
-        nearest = relative.near[0] if relative else None
-        hearing = self.hearing
-        if nearest is None and hearing.sample is not None:
-            scopes = open_scopes(hearing.catalogue, hearing.terms, hearing.panel.judges)
-            found = find_nearest(weigh(hearing.sample, scopes))
-            nearest = found.version.reference if found else None
-        settle = _LOOK if self.hearing.messages else "There was no message to look at."
-        evidence = [*self._marks(relative)] if relative else []
-        return Detection(
-            verdict=NOT_IN_CATALOGUE if self.hearing.messages else AMBIGUOUS,
-            subject=None,
-            version=None,
-            candidates=self._candidates([]),
-            equivalent=(),
-            spoken=(),
-            nearest=nearest,
-            evidence=tuple(evidence),
-            messages=self.hearing.messages,
-            settle=settle,
-        )
+    def _proofs_against(self, judged: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
+        """Return what keeps messages of the subjects that are judged from having one reading: versions, and how often.
 
-    def _cover(self) -> list[Side]:
-        """Return as few sides as take all messages: each time the one that takes most of what is left.
-
-        One that evidence speaks against gives way to the one it speaks for, where that takes all but strays of its
-        messages; and one whose messages may all be those of a relative that reads them otherwise is not spoken.
+        Where versions of a subject take messages and decode them differently, one has to be preferred, and no message
+        may prove another. A message is judged by the first subject that takes it.
         """
-        left = self._weighed()
-        spoken: list[Side] = []
-        while left and len(spoken) < _MOST_SIDES:
-            best = self._best(left)
-            spoken.append(best)
-            left = {sides: n for sides, n in left.items() if best not in sides}
-        return sorted(spoken, key=lambda side: sum(bool(self.hearing.votes.beats(one, side)) for one in spoken))
+        preferred = {version.subject: version for version in preferences}
+        own = {
+            heard: next((one.subject for one in judged if any(one.subject == it.subject for it in heard.versions)), "")
+            for heard in self.weights.heard
+        }
+        parted: Counter[str] = Counter()
+        for heard, subject in own.items():
+            parted[subject] += self.hearing.parted[heard, subject]
+        found: Counter[str] = Counter()
+        for heard, subject in own.items():
+            named = " or ".join(one.reference for one in heard.versions if one.subject == subject)
+            if subject not in preferred:
+                found[named] += self.hearing.parted[heard, subject]
+            elif parted[subject] and preferred[subject] not in heard.versions:
+                found[named] += self.weights.heard[heard]
+        return +found
 
-    def _weighed(self) -> dict[tuple[Side, ...], int]:
-        """Return how many messages have which sides left, where evidence decides between those that take them."""
-        weighed: Counter[tuple[Side, ...]] = Counter()
-        for sides, count in self.taken.items():
-            versions = [side for side in sides if isinstance(side, Version)]
-            relatives = [side for side in sides if isinstance(side, Relative)]
-            weighed[*self._unbeaten(versions), *relatives] += count
-        return weighed
-
-    def _best(self, left: Mapping[tuple[Side, ...], int]) -> Side:
-        """Return the side that takes most of the messages that are left, as far as evidence has it."""
-        sides = self._sides()
-        counts = {name_of(side): sum(n for taken, n in left.items() if side in taken) for side in sides}
-        most = max(sides, key=lambda side: counts[name_of(side)])
-        shares = {name_of(side): sum(n for taken, n in left.items() if {side, most} <= {*taken}) for side in sides}
-        enough = {True: counts[name_of(most)], False: (1 - _STRAY) * counts[name_of(most)]}
-        rivals = [side for side in sides if shares[name_of(side)] >= enough[isinstance(side, Relative)]]
-        unbeaten = self._unbeaten(rivals)
-        others = [side for side in unbeaten if isinstance(side, Relative) and side.reads == "other"]
-        return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
-
-    # --- what it rests on
-
-    def _candidates(self, first: Sequence[Version]) -> tuple[Candidate, ...]:
-        versions = [side for side in self._sides() if isinstance(side, Version)]
-        ordered = [*first, *(version for version in versions if version not in first)]
-        return tuple(map(self._candidate, ordered))
-
-    def _candidate(self, version: Version) -> Candidate:
-        records = sum(count for sides, count in self.taken.items() if version in sides)
-        alone = sum(count for sides, count in self.taken.items() if sides == (version,))
-        told = self.hearing.votes.all()
-        votes = [(winner, loser, vote.count) for winner, loser, kind, vote in told if kind not in HINTS]
-        return Candidate(
-            contract=version.reference,
-            records=records,
-            votes=alone + sum(count for winner, _, count in votes if winner == version.reference),
-            against=self.explained - records + sum(count for _, loser, count in votes if loser == version.reference),
-        )
-
-    def _alone(self, spoken: Sequence[Side]) -> Iterator[Exhibit]:
-        """Yield for each contract that is spoken how many messages none of the others takes."""
-        for side in spoken:
-            sets = [sides for sides in self.taken if side in sides and not set(sides) & set(spoken) - {side}]
-            count = sum(self.taken[sides] for sides in sets)
-            if sets:
-                first = min(self.hearing.first[sides] for sides in sets)
-                says = f"of the contracts spoken here only {name_of(side)} takes these messages"
-                yield Exhibit("spoken", says, name_of(side), None, count, 0, first)
-
-    def _exhibits(self, leaders: Sequence[Side]) -> tuple[Exhibit, ...]:
-        named = {name_of(side) for side in leaders}
-        told = [
-            Exhibit("refused", f"{refused.reference} refuses {tell_breach(refusal.finding)}", taken.reference,
-                    refused.reference, refusal.count, self._refusals(refused, taken), refusal.first)
-            for (taken, refused), refusal in self.hearing.refusals.items()
-            if taken.reference in named
-        ]  # fmt: skip
-        told += [
-            Exhibit(kind, vote.says, winner, loser, vote.count,
-                    self.hearing.votes.contradicting(winner, loser, kind), vote.first)
-            for winner, loser, kind, vote in self.hearing.votes.all()
-            if winner in named
-        ]  # fmt: skip
-        return tuple(sorted(told, key=lambda one: (-one.count, one.kind, one.winner, one.loser or "")))
-
-    def _refusals(self, taken: Version, refused: Version) -> int:
-        found = self.hearing.refusals.get((taken, refused))
-        return found.count if found else 0
-
-    def _marks(self, relative: Relative) -> list[Exhibit]:
-        count = sum(n for sides, n in self.taken.items() if relative in sides)
-        first = min(place for sides, place in self.hearing.first.items() if relative in sides)
-        says = f"the messages are built as {relative.name} builds them"
-        return [Exhibit(MARK, says, relative.name, None, count, 0, first)]
-
-    def _settle(self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative]) -> str | None:
+    def _settle(
+        self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative], proofs: Mapping[str, int]
+    ) -> str | None:
         """Return what would settle an open question."""
-        if verdict == CERTAIN:
-            return None
+        told = [self._open_question(verdict, versions, relatives)]
+        fit, messages = self.weights.taken(versions[0]), self.hearing.messages
+        if not self.weights.fits_nearly_all(versions[0]):
+            told.append(f"Only {fit:,} of {messages:,} messages fit {versions[0].reference}.")
+            told.append(wrapped.tell_wrapping(self.hearing))
+        if verdict != AMBIGUOUS:
+            told.append(_tell_undecided(proofs))
+        return " ".join(filter(None, told)) or None
+
+    def _open_question(self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative]) -> str | None:
         if len(versions) == 1 and not relatives:
-            if 2 * self.explained > self.hearing.messages:
-                return "Only weak evidence tells it from the others; --contract declares it."
-            return f"Only {self.explained:,} of {self.hearing.messages:,} messages fit it; --contract declares it."
+            if verdict == CERTAIN:
+                return None
+            if not self.weights.fits_nearly_all(versions[0]):
+                return "--contract declares it."
+            return "Only weak evidence tells it from the others; --contract declares it."
         sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
         names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
         turns = [(loser, winner) for winner, loser, kind, _ in self.hearing.votes.all() if kind == COLUMN_TURN]
@@ -320,5 +262,22 @@ class _Deliberation:
             return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
         more = "more messages"
         if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
-            more = f"a DELETE, or at least {ENOUGH[KEY_CHAIN]} rows that are changed twice,"
+            more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"
         return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
+
+
+def _tell_undecided(proofs: Mapping[str, int]) -> str | None:
+    if not proofs:
+        return None
+    named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
+    return f"Not every message has one reading ({named}): --write-versions FILE or --contract declares it."
+
+
+def _tell_mixture(mixture: Mixture, proofs: Mapping[str, int]) -> str | None:
+    told = [
+        f"{part.side.reference} reads its messages as {' and '.join(one.reference for one in part.equals)} would."
+        for part in mixture.parts
+        if isinstance(part.side, Version) and part.equals
+    ]
+    undecided = _tell_undecided(proofs)
+    return " ".join([*told, *([undecided] if undecided else [])]) or None

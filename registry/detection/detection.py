@@ -59,7 +59,7 @@ class Detection:
     `version` is set where one version of the subject is left, `equivalent` names contracts that say the same of every
     message, `spoken` the contracts to judge by, the most frequent first; `nearest` is the nearest where none is
     spoken, `settle` what would settle an open question. `preferences` are the versions to read by what several read
-    differently.
+    differently. It is `settled` where every message that fits has one reading: an audit of them is not inconclusive.
     """
 
     verdict: str
@@ -73,6 +73,7 @@ class Detection:
     messages: int
     settle: str | None = None
     preferences: tuple[Version, ...] = ()
+    settled: bool = True
 
     def open_scope(self, asked: Undetected) -> Scope | None:
         """Return the scope to judge messages within; None where they are of no contract that can be named."""
@@ -97,6 +98,7 @@ class Detection:
             "evidence": [one.as_document() for one in self.evidence],
             "messages": self.messages,
             "settle": self.settle,
+            "settled": self.settled,
         }
 
 
@@ -118,6 +120,7 @@ def read_detection(document: Mapping[str, Any], catalogue: Catalogue, spoken: Sp
         messages=document["messages"],
         settle=document["settle"],
         preferences=tuple(map(catalogue.version, spoken.preferences)),
+        settled=document.get("settled", True),
     )
 
 

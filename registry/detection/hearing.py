@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any, Final
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
@@ -15,6 +15,7 @@ from cdc_contracts.registry.column_writing import ColumnWriting, WrittenTable
 from cdc_contracts.registry.detection.chains import KeyChains
 from cdc_contracts.registry.detection.columns import ColumnForms
 from cdc_contracts.registry.detection.relatives import Relative
+from cdc_contracts.registry.detection.strays import enough
 from cdc_contracts.registry.detection.testimony import Panel, Place, Testimony
 from cdc_contracts.registry.detection.votes import (
     CODE_SEEN,
@@ -26,10 +27,12 @@ from cdc_contracts.registry.detection.votes import (
     MARK,
     PLAINER,
     PROCESS_TIME,
+    REPEAT,
+    SELDOM_REPEAT,
     VALUE_FORM,
-    Side,
     Votes,
 )
+from cdc_contracts.registry.detection.weights import Heard
 from cdc_contracts.registry.facts import written_rows
 from cdc_contracts.registry.findings import INFO, Finding
 from cdc_contracts.registry.forms import Number
@@ -42,6 +45,9 @@ from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.writing_turns import told_turns
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
+_SAMPLES: Final = 20
+_BATCHES: Final = 5
+"""One in so many messages at least says what the one before said where a product writes in batches."""
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -58,24 +64,29 @@ class Refusal:
 class Hearing:
     """What messages said so far.
 
-    `heard` counts messages by the sides that may have sent them; `differing` counts for two versions the messages
-    that both take and read differently.
+    `heard` counts messages by who may have sent them; `differing` counts for two versions the messages with rows that
+    both take and read differently, `unlike_controls` those without, `parted` for a subject the messages that some of
+    its versions take and do not decode to the same.
     """
 
     catalogue: Catalogue
     terms: Terms
     messages: int = 0
-    heard: Counter[tuple[Side, ...]] = field(default_factory=Counter)
-    first: dict[tuple[Side, ...], Place] = field(default_factory=dict)
+    heard: Counter[Heard] = field(default_factory=Counter)
+    first: dict[Heard, Place] = field(default_factory=dict)
     differing: Counter[frozenset[Version]] = field(default_factory=Counter)
+    unlike_controls: Counter[frozenset[Version]] = field(default_factory=Counter)
+    parted: Counter[tuple[Heard, str]] = field(default_factory=Counter)
     refusals: dict[tuple[Version, Version], Refusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
-    _before: dict[tuple[str, str, int], Any] = field(default_factory=dict)
+    _before: dict[tuple[str, str, int], tuple[Any, bytes]] = field(default_factory=dict)
     _writing: ColumnWriting = field(default_factory=ColumnWriting)
     turns: list[tuple[Version, Place, Place]] = field(default_factory=list)
     """Which versions key chains prove one after the other, from where to where, where it is more than one."""
-    sample: bytes | None = None
-    """The first message that nothing takes."""
+    samples: list[bytes] = field(default_factory=list)
+    """The first messages that nothing takes."""
+    _repeats: dict[tuple[Relative, Version], list[Place]] = field(default_factory=dict)
+    _neighbours: Counter[Relative] = field(default_factory=Counter)
 
     @cached_property
     def panel(self) -> Panel:
@@ -85,34 +96,51 @@ class Hearing:
         """Take one message into account."""
         testimony = self.panel.hear(place, value)
         self.messages += 1
-        marked = {relative.name for relative in (*testimony.marked, *self._repeating(testimony))}
-        sides: tuple[Side, ...] = (*testimony.fits, *testimony.may_be)
-        self.heard[sides] += 1
-        self.first.setdefault(sides, place)
-        if not sides and self.sample is None:
-            self.sample = value
-        for relative in testimony.may_be:
-            if relative.name in marked:
-                for version in testimony.fits:
-                    if version.subject in relative.near:
-                        self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
-        self._compare(testimony)
+        heard = Heard(tuple(testimony.fits), testimony.may_be, testimony.marked)
+        self._count(heard, place, value)
+        for relative, version in product(testimony.marked, testimony.fits):
+            if version.subject in relative.near:
+                self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
+        for relative, version in product(self._repeating(testimony, value), testimony.fits):
+            if version.subject in relative.near:
+                self._repeats.setdefault((relative, version), []).append(place)
+        self._compare(testimony, heard)
         for chains in self._chains.values():
             chains.follow(testimony)
         if any(entry.column_form for version in testimony.fits for entry in version.meaning.version_evidence):
             self._columns.take(testimony)
             self._take_writing(testimony)
 
-    def _repeating(self, testimony: Testimony) -> Iterator[Relative]:
-        """Yield the relatives whose member of that kind says what it said in the message before."""
+    def read_alike(self, one: Version, other: Version) -> bool:
+        """Say whether two versions read every row of what both take the same, and control messages but for strays."""
+        pair = frozenset((one, other))
+        return not self.differing[pair] and self.unlike_controls[pair] < max(enough(self.messages), 1)
+
+    def hear_unreadable(self, place: Place, value: bytes) -> None:
+        """Take a value into account that holds no message."""
+        self.messages += 1
+        self._count(Heard(), place, value)
+        self.pass_over(place)
+
+    def _count(self, heard: Heard, place: Place, value: bytes) -> None:
+        self.heard[heard] += 1
+        self.first.setdefault(heard, place)
+        if not heard.sides and len(self.samples) < _SAMPLES:
+            self.samples.append(value)
+
+    def _repeating(self, testimony: Testimony, value: bytes) -> Iterator[Relative]:
+        """Yield the relatives whose member of that kind says what it said in the message before, another one."""
         place = testimony.place
         for relative in testimony.may_be:
             if relative.repeats is not None:
                 key = (relative.name, place.topic, place.partition)
                 told = follow(testimony.message, split_pointer(relative.repeats))
-                if key in self._before and self._before[key] == told:
-                    yield relative
-                self._before[key] = told
+                if key in self._before:
+                    self._neighbours[relative] += 1
+                    before, message = self._before[key]
+                    if before == told and message != value:  # the same bytes were sent again
+                        yield relative
+                self._before[key] = told, value
 
     def pass_over(self, place: Place) -> None:
         """Note a record that holds no message."""
@@ -121,6 +149,11 @@ class Hearing:
 
     def settle(self) -> None:
         """Cast the votes that need all messages; once, at the end."""
+        self.votes.messages = self.messages
+        for (relative, version), places in self._repeats.items():
+            kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
+            says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
+            self.votes.cast(relative, version, kind, says, places[0], count=len(places))
         for chains in self._chains.values():
             self.turns += chains.turns()
             doubt = chains.doubt
@@ -154,7 +187,7 @@ class Hearing:
         for row in reading.rows(written.source) or ():
             self._writing.add_row(rows, row, Stretch(1, point, point))
 
-    def _compare(self, testimony: Testimony) -> None:
+    def _compare(self, testimony: Testimony, heard: Heard) -> None:
         """Note what tells the versions that take a message apart, and those that refuse it from those that take it."""
         fits, place = testimony.fits, testimony.place
         for taken in fits:
@@ -163,12 +196,17 @@ class Hearing:
                 refusal.count += 1
         for one, other in combinations(fits, 2):
             if not testimony.agree(one, other):
-                self.differing[frozenset((one, other))] += 1
+                rows = bool(fits[one].changes or fits[other].changes)
+                (self.differing if rows else self.unlike_controls)[frozenset((one, other))] += 1
+        for subject in dict.fromkeys(version.subject for version in fits):
+            changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
+            self.parted[heard, subject] += any(one != changes[0] for one in changes)
         for one, other in permutations(fits, 2):
             if testimony.is_plain(one) and not testimony.is_plain(other):
                 finding = next(found for found in fits[other].findings if found.severity != INFO)
                 self.votes.cast(one, other, PLAINER, f"{other.reference} would warn of {tell_breach(finding)}", place)
-            for kind, says in _tells(testimony, one, other):
+            told = dict(reversed([*_tells(testimony, one, other)]))  # a message says the same once
+            for kind, says in reversed(told.items()):
                 self.votes.cast(one, other, kind, says, place)
 
     @cached_property

@@ -58,7 +58,7 @@ class Tell(Document):
 class Relative(Document):
     """A product outside the catalogue: what all its messages have, and what only they have.
 
-    `repeats` is a member that has the same value in messages that follow each other, which others number one by one.
+    `repeats` is a member that has the same value in a whole batch of messages, which others number one by one.
     """
 
     name: str

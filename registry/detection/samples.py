@@ -13,10 +13,10 @@ from cdc_contracts.registry.detection.detection import Detection
 from cdc_contracts.registry.detection.hearing import Hearing
 from cdc_contracts.registry.detection.testimony import Place
 from cdc_contracts.registry.files import FilePlan, LineSlice, Slice, read_slice
-from cdc_contracts.registry.kernel.batches import Batch
-from cdc_contracts.registry.kernel.opening import open_wrapped
+from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.scope import Scope, Undetected
 from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.unwrapping import unwrap
 from cdc_contracts.registry.windows import Window, share_windows
 
 ENOUGH: Final = 2_000
@@ -54,26 +54,29 @@ def find_scope(
     if isinstance(scope, Scope):
         return scope, None
     hearing = Hearing(scope.catalogue, scope.terms)
-    hear_batches(hearing, _unwrapped(sample(), scope.terms.wrapping), ENOUGH)
+    hear_batches(hearing, sample(), ENOUGH)
     detection = detect(hearing)
     return detection.open_scope(scope), detection
 
 
-def _unwrapped(batches: Iterable[pa.RecordBatch], wrapping: str | None) -> Iterator[pa.RecordBatch]:
-    """Yield the messages of batches that another tool wrapped; what is not wrapped like this says nothing."""
-    for batch in batches:
-        yield batch if wrapping is None else open_wrapped(Batch(batch), wrapping)[0].records
-
-
 def hear_batches(hearing: Hearing, batches: Iterable[pa.RecordBatch], most: int) -> None:
-    """Let a hearing hear the messages of some batches, up to a number; records without a value say nothing."""
+    """Let a hearing hear the messages of some batches, up to a number; records without a value say nothing.
+
+    What another tool wrapped is unwrapped, as the terms have it; a value that is not wrapped so is of no contract.
+    """
+    wrapping = hearing.terms.wrapping
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
         for topic, partition, offset, value in zip(*columns, strict=True):
             if hearing.messages == most:
                 return
             place = Place(topic, partition, offset)
-            if value is None:
+            try:
+                message = value if wrapping is None else unwrap(value, wrapping)
+            except Unreadable:
+                hearing.hear_unreadable(place, value)
+                continue
+            if message is None:
                 hearing.pass_over(place)
             else:
-                hearing.hear(place, value)
+                hearing.hear(place, message)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.detection.columns import ENOUGH as VALUES_OF_A_COLUMN
 from cdc_contracts.registry.detection.relatives import Relative
+from cdc_contracts.registry.detection.strays import SHARE, enough, tolerates
 from cdc_contracts.registry.detection.testimony import Place
 
 Side = Version | Relative
@@ -23,15 +25,20 @@ DOUBTED_CHAIN: Final = "doubted-key-chain"
 COLUMN_FORM: Final = "column-form"
 COLUMN_TURN: Final = "column-turn"
 MARK: Final = "mark-of-a-relative"
+REPEAT: Final = "repeated-value"
+SELDOM_REPEAT: Final = "seldom-repeated-value"
 
-ENOUGH: Final = {KEY_CHAIN: 5}
-"""So many votes of a kind decide, where none contradicts; one of every other kind."""
+LINKS: Final = 5
+"""So many links of key chains decide."""
+_LINKS_TO_ONE: Final = 10
+"""One link that says the opposite is tolerated for so many: chains that contradict may be of two versions."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})
 """Kinds that make a contract likely, never certain."""
-HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN, COLUMN_TURN})
+HINTS: Final = frozenset({DDL_SEEN, DOUBTED_CHAIN, COLUMN_TURN, SELDOM_REPEAT})
 """Kinds that are told and decide nothing: another product may send what one document leaves out, and chains of keys
 that do not hold everywhere come from a stream with something missing, or from two versions. A column that turns in
-mid-stream speaks for one version before and for another since, so for neither of the whole."""
+mid-stream speaks for one version before and for another since, so for neither of the whole. A value that repeats now
+and then was sent again; batches repeat it all the time."""
 
 
 @dataclass
@@ -45,14 +52,15 @@ class Vote:
 
 @dataclass
 class Votes:
-    """All votes of a hearing, by the side they are for, the side they are against, and their kind."""
+    """All votes of so many messages, by the side they are for, the side they are against, and their kind."""
 
+    messages: int = 0
     _cast: dict[tuple[str, str, str], Vote] = field(default_factory=dict)
 
-    def cast(self, winner: Side, loser: Side, kind: str, says: str, place: Place | None) -> None:
-        """Count one vote; `says` is told as the first one said it."""
+    def cast(self, winner: Side, loser: Side, kind: str, says: str, place: Place | None, *, count: int = 1) -> None:
+        """Count votes; `says` is told as the first one said it."""
         vote = self._cast.setdefault((name_of(winner), name_of(loser), kind), Vote(says, first=place))
-        vote.count += 1
+        vote.count += count
 
     def of(self, winner: Side, loser: Side) -> dict[str, Vote]:
         """Return the votes for one side against another by kind."""
@@ -63,12 +71,23 @@ class Votes:
         }
 
     def beats(self, winner: Side, loser: Side) -> frozenset[str]:
-        """Return the kinds of evidence that decide for one side against another; none where anything contradicts."""
-        if self._weighing(loser, winner):
-            return frozenset()
+        """Return the kinds of evidence that decide for one side against another; none where too much contradicts."""
+        against = sum(vote.count for vote in self._weighing(loser, winner).values())
         return frozenset(
-            kind for kind, vote in self._weighing(winner, loser).items() if vote.count >= ENOUGH.get(kind, 1)
+            kind
+            for kind, vote in self._weighing(winner, loser).items()
+            if vote.count >= self._needed(kind) and _tolerates(kind, vote.count, against)
         )
+
+    def strongest(self, winner: Side, loser: Side) -> int:
+        """Return how many votes of one strong kind there are at most for one side against another."""
+        weighing = self._weighing(winner, loser)
+        return max((vote.count for kind, vote in weighing.items() if kind not in WEAK), default=0)
+
+    def unbeaten(self, sides: Sequence[Side]) -> list[Side]:
+        """Return the sides that evidence for no other of them beats; all of them where that would leave none."""
+        left = [one for one in sides if not any(self.beats(other, one) for other in sides if other is not one)]
+        return left or list(sides)
 
     def all(self) -> Iterator[tuple[str, str, str, Vote]]:
         """Yield every vote as (for, against, kind, vote), in the order of the first of them."""
@@ -80,8 +99,23 @@ class Votes:
         vote = self._cast.get((loser, winner, kind))
         return vote.count if vote else 0
 
+    def _needed(self, kind: str) -> int:
+        """Return how many votes of a kind decide: one of a column, which is judged by many values.
+
+        Few marks of a relative among many messages are drift of a contract near it.
+        """
+        share = -(-self.messages // SHARE) if kind == MARK else 0
+        return {KEY_CHAIN: LINKS, COLUMN_FORM: 1}.get(kind, max(enough(self.messages), share))
+
     def _weighing(self, winner: Side, loser: Side) -> dict[str, Vote]:
         return {kind: vote for kind, vote in self.of(winner, loser).items() if kind not in HINTS}
+
+
+def _tolerates(kind: str, count: int, against: int) -> bool:
+    """Say whether votes of a kind decide although others say the opposite; that of a column stands for its values."""
+    if kind == KEY_CHAIN:
+        return against <= count // _LINKS_TO_ONE
+    return tolerates(count * VALUES_OF_A_COLUMN if kind == COLUMN_FORM else count, against)
 
 
 def name_of(side: Side) -> str:

@@ -1,6 +1,7 @@
 """`--contract auto`, which is what no `--contract` means: each message judged by what it speaks, or none at all."""
 
 import json
+from base64 import b64encode
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -162,6 +163,65 @@ def test_beside_another_dialect_a_switch_of_version_is_told_once_between_its_pro
     assert [run["contract"] for run in timeline["runs"]] == ["dts/canal@1", "dts/canal@2", "oms/default@2"]
     assert first["after"] < 200 <= first["at"]
     assert (second["from"], second["to"], second["at"]) == ("dts/canal@2", "oms/default@2", 400)
+
+
+def both_codes(here, messages):
+    """The exit codes of detection and audit of the same file."""
+    capture = pq_of(here, messages)
+    audited = main(["audit", "file", capture, "--engine", "local", "--fail-on", "error", "--report", "report.json"])
+    return main(["detect", capture]), audited
+
+
+@pytest.mark.parametrize(
+    ("messages", "codes"),
+    [
+        (lambda: sampled("dts/canal@2", 150), (0, 0)),
+        (lambda: sampled("oms-community/canal@2", 60) + sampled("dts/avro@1", 60), (0, 0)),
+        (lambda: rendered("dts/canal@1", 150) + rendered("dts/canal@2", 150, seed=2), (4, 4)),
+        (lambda: sampled("oms/default@2", 80) + rendered("dts/canal@1", 90) + rendered("dts/canal@2", 90), (4, 4)),
+        (lambda: [one for one in sampled("dts/canal@2", 90) if b'"UPDATE"' in one][:9], (4, 4)),
+        (lambda: [*sampled("dts/canal@2", 200), _delete("dts/canal@1")], (4, 4)),
+        (lambda: sampled("oms-community/dataworks@1", 21) + sampled("oms-community/debezium@1", 1), (0, 1)),
+        (lambda: [RELATIVE] * 30, (1, 4)),
+    ],
+    ids=["one version", "two dialects", "a switch", "a switch beside a dialect", "updates that say nothing",
+         "a proof of the other version", "a stray, which is drift", "a product outside the catalogue"],
+)  # fmt: skip
+def test_detection_ends_with_0_only_where_an_audit_is_not_inconclusive(here, capsys, messages, codes):
+    assert both_codes(here, messages()) == codes
+
+
+def _delete(reference):
+    return next(one for one in sampled(reference, 60) if b'"DELETE"' in one)
+
+
+def in_base64(value):
+    return b64encode(value)
+
+
+def in_payload(value):
+    return b'{"schema":{"type":"string","optional":false},"payload":%s}' % json.dumps(value.decode()).encode()
+
+
+@pytest.mark.parametrize(("wrap", "wrapping"), [(in_base64, "base64"), (in_payload, "connect-json")])
+def test_messages_that_another_tool_wrapped_are_told_and_read_with_unwrap(here, capsys, wrap, wrapping):
+    messages = [wrap(value) for value in sampled("dts/canal@2", 90)]
+    write(here, messages)
+
+    assert main(["detect", "orders.jsonl"]) == 1
+    assert f"--unwrap {wrapping} reads what is inside" in " ".join(capsys.readouterr().out.split())
+    assert main(["detect", "orders.jsonl", "--unwrap", wrapping]) == 0
+    assert "CERTAIN: 90 messages speak dts/canal@2" in capsys.readouterr().out
+    assert audit(here, messages)[1]["detection"]["settle"].endswith(f"--unwrap {wrapping} reads what is inside.")
+
+
+def test_what_is_not_wrapped_as_it_should_be_counts_against_the_share(here, capsys):
+    messages = sampled("dts/canal@2", 90)
+    write(here, [*map(in_base64, messages[:60]), *messages[60:]])
+
+    assert main(["detect", "orders.jsonl", "--unwrap", "base64"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("LIKELY: 60 of 90 messages (66.7 %) speak dts/canal@2")
 
 
 @pytest.mark.parametrize(

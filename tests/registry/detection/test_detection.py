@@ -168,7 +168,9 @@ def test_chains_in_one_part_of_the_messages_do_not_speak_for_the_others():
 def test_a_column_that_is_added_does_not_tear_a_chain():
     wider = [
         canal("UPDATE", 100 + key, data=[{"id": str(key), "name": "z", "more": "1"}],
-              old=[{"id": str(key), "name": "n2", "more": None}], gtid="g:2")
+              old=[{"id": str(key), "name": "n2", "more": None}], gtid="g:2",
+              sqlType={"id": -5, "name": 12, "more": 12},
+              mysqlType={"id": "bigint", "name": "varchar", "more": "varchar"})
         for key in range(10)
     ]  # fmt: skip
 
