@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 Readings = tuple[tuple[str, ...], tuple[str, ...]]
-"""The versions of a subject by the two ways in which they read an UPDATE."""
+"""Versions by the two ways in which they read an UPDATE: mostly those of one subject."""
 
 
 class TableShare(NamedTuple):
@@ -105,24 +105,40 @@ class ChainEvidence:
     stretches: tuple[Stretch, ...]
     doubtful: bool
 
+    @property
+    def of_one_subject(self) -> bool:
+        """Whether both readings are of versions of the line's own subject, so that one of them is proven."""
+        return are_own(self.line, self.readings)
+
     def proven(self) -> tuple[Stretch, ...]:
         """Return the stretches that prove their reading, in order of their offsets."""
         return tuple(stretch for stretch in self.stretches if stretch.proven)
 
-    def against(self, reference: str) -> tuple[Stretch, ...]:
-        """Return the stretches that speak against a version.
+    def against(self, *references: str) -> tuple[Stretch, ...]:
+        """Return the stretches that speak against a version, or against several that read an UPDATE in one way.
 
         Those that prove nothing are among them as long as they have more links than neighbours are torn: where changes
         are missing or come late, a few links come about by themselves.
         """
-        if self.doubtful or not any(reference in versions for versions in self.readings):
+        own = next((way for way, versions in enumerate(self.readings) if {*references} <= {*versions}), None)
+        if self.doubtful or own is None:
             return ()
-        others = (one for one in self.stretches if reference not in self.readings[one.reading])
+        others = (one for one in self.stretches if one.reading != own)
         return tuple(one for one in others if one.proven or one.links > self.torn)
 
     def speaks_for(self, reference: str) -> bool:
-        """Say whether some stretch proves the reading of a version."""
-        return any(reference in self.readings[one.reading] for one in self.proven())
+        """Say whether some stretch proves the reading of a version, and of no other."""
+        return any(self.readings[one.reading] == (reference,) for one in self.proven())
+
+
+def is_strange(line: Line, stretch: Stretch) -> bool:
+    """Say whether a stretch is read as another subject than that of its line reads an UPDATE."""
+    return stretch.contract.partition("@")[0] != line.subject
+
+
+def are_own(line: Line, readings: Readings) -> bool:
+    """Say whether all versions of two readings are of the subject of a line."""
+    return all(reference.partition("@")[0] == line.subject for way in readings for reference in way)
 
 
 @dataclass(eq=False)

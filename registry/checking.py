@@ -68,9 +68,8 @@ def check_batches(
         show_values=scope.terms.show_values,
         versions=scope.ranges,
     )
-    chained = len(scope.judged) == 1 and any(
-        stretch.proven for _, stretch in tally.speaks_against(scope.judged[0].reference)
-    )
+    judged = [version.reference for version in scope.judged]
+    chained = any(stretch.proven for _, stretch in tally.speaks_against(*judged))
     of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
     for found in report["findings"] if tell else ():
         if found["class"] in of_stream and found["severity"] != INFO and tell is not None:

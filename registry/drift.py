@@ -92,7 +92,7 @@ def tell_drift(telling: Telling, key: FindingKey, finding: FindingTally, denomin
         "action": _action(telling, key, finding, version),
         "fingerprint": fingerprint(key),
         "contract": contract,
-        "explanation": explain_drift(key.name, key.rule, finding.expected),
+        "explanation": explain_drift(key.name, key.rule, finding.expected, finding.observed),
         "onset": {"kind": onset.kind, "since": [_moment(moment) for moment in onset.since]},
         "histogram": _histogram(finding),
         "similar": _similar(key, finding, version, _message(telling, finding.example)),

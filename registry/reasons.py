@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from cdc_contracts.registry.findings import CLASSES
+from cdc_contracts.registry.findings import CLASSES, rule_id
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.rulebook import CROSS_FIELD, find_rule
 from cdc_contracts.registry.verdicts import LEFT_OPEN
@@ -48,11 +48,22 @@ _LEFT_OPEN: Final = (
 )
 
 
-def explain_drift(name: str, rule: str, expected: Iterable[str]) -> str:
+_IMAGES: Final = rule_id("other-version", "images")
+_OF_ANOTHER_SUBJECT: Final = (
+    "The message is not of the version it is judged by: key chains prove one of another subject."
+)
+
+
+def _subject(reference: str) -> str:
+    return reference.partition("@")[0]
+
+
+def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Iterable[str] = ()) -> str:
     """Say what a finding means: what its class says, then its rule or the value form that was wanted."""
     if rule == LEFT_OPEN:
         return _LEFT_OPEN
-    says = [CLASSES[name].says]
+    strange = rule == _IMAGES and {*map(_subject, observed)} - {*map(_subject, expected)}
+    says = [_OF_ANOTHER_SUBJECT if strange else CLASSES[name].says]
     if name == CROSS_FIELD:
         says.append(find_rule(rule).says)
     elif rule in _CAUSES:

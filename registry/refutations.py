@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cdc_contracts.registry.chains import ChainEvidence, Line, Stretch
@@ -24,12 +24,12 @@ class Refutation(NamedTuple):
     goes_on: bool
 
 
-def refute(evidence: Iterable[ChainEvidence], reference: str) -> Iterator[Refutation]:
-    """Yield what speaks against a version that is declared for all records."""
+def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iterator[Refutation]:
+    """Yield what speaks against the version that is declared for all records, or against all of several."""
     for found in evidence:
-        for stretch in found.against(reference):
+        for stretch in found.against(*references):
             goes_on = stretch is found.stretches[-1]
-            yield Refutation(found.line, 0, reference, stretch, whole=True, goes_on=goes_on)
+            yield Refutation(found.line, 0, references[-1], stretch, whole=True, goes_on=goes_on)
 
 
 def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> Iterator[Refutation]:

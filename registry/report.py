@@ -77,8 +77,8 @@ def build_report(
     refutations: list[Refutation] = []
     if versions is not None:
         refutations = list(refute_ranges(tally.chain_evidence(), versions))
-    elif len(judged) == 1:
-        refutations = list(refute(tally.chain_evidence(), judged[0].reference))
+    elif judged:
+        refutations = list(refute(tally.chain_evidence(), [version.reference for version in judged]))
     tally = with_chains(tally, catalogue, refutations)
     tally.bound()
     unproven = (

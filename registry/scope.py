@@ -103,7 +103,7 @@ class Scope:
     @cached_property
     def judges(self) -> tuple[ReferenceJudge, ...]:
         """One reference judge for each version of the subject, lowest version first."""
-        return tuple(map(self._judge_of, self.catalogue.versions(self.subject)))
+        return tuple(map(self.judge_of, self.catalogue.versions(self.subject)))
 
     @cached_property
     def companions(self) -> tuple[Scope, ...]:
@@ -253,7 +253,8 @@ class Scope:
         except Unreadable:
             return False
 
-    def _judge_of(self, version: Version) -> ReferenceJudge:
+    def judge_of(self, version: Version) -> ReferenceJudge:
+        """Return the reference judge of any version on the terms of the scope."""
         if version not in self.made:
             self.made[version] = ReferenceJudge(version, self.terms)
         return self.made[version]

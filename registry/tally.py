@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from cdc_contracts.registry.chains import ChainEvidence, Chains, Line, Proof, Stretch
+from cdc_contracts.registry.chains import ChainEvidence, Chains, Line, Proof, Stretch, are_own, is_strange
 from cdc_contracts.registry.course import Course
 from cdc_contracts.registry.findings import Finding, heaviest
 from cdc_contracts.registry.runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
@@ -235,7 +235,8 @@ class Tally:
     def refutes(self, reference: str) -> Run | None:
         """Return the first run of records proven to be of another version of a subject.
 
-        None where there is none, or where no record was read that the versions would read differently.
+        None where there is none, or where no record was read that the versions would read differently. Key chains may
+        prove a version of another subject as well.
         """
         subject = reference.partition("@")[0]
         others = [
@@ -244,8 +245,11 @@ class Tally:
             for run in runs
             if run.version != reference and run.version.partition("@")[0] == subject
         ]
-        others += [as_run(stretch) for _, stretch in self.speaks_against(reference) if stretch.proven]
-        return others[0] if others and self.differing else None
+        chained = [
+            (is_strange(*found), as_run(found[1])) for found in self.speaks_against(reference) if found[1].proven
+        ]
+        told = [*((False, run) for run in others), *chained]
+        return next((run for strange, run in told if strange or self.differing), None)
 
     def chain_evidence(self) -> list[ChainEvidence]:
         """Return what the key chains of each partition come to, with the records that prove their version alone."""
@@ -257,15 +261,19 @@ class Tally:
                 if run.version in versions
             ]
             for line in self.chains.lines
+            if are_own(line, self.chains.readings[line.subject])
         }
         return self.chains.evidence(proofs)
 
-    def speaks_against(self, reference: str) -> list[tuple[Line, Stretch]]:
-        """Return the stretches of each partition in which key chains speak against a version, proven or not."""
+    def speaks_against(self, *references: str) -> list[tuple[Line, Stretch]]:
+        """Return the stretches of each partition in which key chains speak against a version, proven or not.
+
+        Of several versions that is told where they read an UPDATE in one way.
+        """
         return [
             (found.line, stretch)
             for found in self.chain_evidence()
-            for stretch in found.against(reference)
+            for stretch in found.against(*references)
             if stretch.links
         ]
 
@@ -356,7 +364,7 @@ def proven_runs(tally: Tally) -> dict[Source, list[Run]]:
     runs = {source: told_runs(tally, source) for source in tally.runs}
     for found in tally.chain_evidence():
         stretches = [as_run(stretch) for stretch in found.proven()]
-        if stretches and any(found.links):
+        if stretches and any(found.links) and found.of_one_subject:
             source = Source(found.line.topic, found.line.partition)
             subjects = {run.version.partition("@")[0] for run in runs.get(source, ())}
             if subjects <= {found.line.subject}:

@@ -49,7 +49,7 @@ def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
     told = (
         any(tally.seen[reference] for reference in (version.reference, *others))
         or any(found.speaks_for(version.reference) for found in evidence)
-        or any(stretch.contract in others for _, stretch in tally.speaks_against(version.reference))
+        or bool(tally.speaks_against(version.reference))
         or any(_speaks_of(turn, version.reference) for turn in told_turns(tally.course.writing, version.catalogue))
     )
     return [] if told else [Unproven(version.reference, others, tally.undecided)]
@@ -77,11 +77,12 @@ def _others(version: Version) -> tuple[str, ...]:
 def _tell_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
     """Say whether key chains in a range prove its version, or speak against it."""
     return any(
-        within.meets(stretch.first, stretch.last)
+        stretch.links and within.meets(stretch.first, stretch.last)
         for found in evidence
-        if any(within.contract in versions for versions in found.readings)
-        for stretch in (*found.proven(), *found.against(within.contract))
-        if stretch.links
+        for stretch in (
+            *(one for one in found.proven() if found.readings[one.reading] == (within.contract,)),
+            *found.against(within.contract),
+        )
     )
 
 

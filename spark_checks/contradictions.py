@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cdc_contracts.registry.chains import Chains, Line, Stretch
+from cdc_contracts.registry.chains import Chains, Line, Stretch, is_strange
 from cdc_contracts.registry.refutations import refute_ranges
 from cdc_contracts.registry.scope import Scope
 from cdc_contracts.registry.stakes import contradicted
@@ -22,16 +22,14 @@ def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> 
     """
     if scope.ranges is not None:
         return next(_contradicted_ranges(tally, scope.ranges, earlier), None)
-    if not tally.differing:
-        return None
     for version in scope.preferences:
         run = tally.refutes(version.reference)
         if run is not None:
             return (
                 f"the sample speaks for {version}, offset {run.first} is proven to be {run.version}, and "
-                f"{tally.differing} records fit both versions but mean different rows"
+                f"{tally.differing or run.records} records fit both versions but mean different rows"
             )
-    if not tally.outcomes[OTHER_VERSION]:
+    if not (tally.outcomes[OTHER_VERSION] and tally.differing):
         return _chained(tally, scope, earlier)
     proofs = [
         (extent.first, key, finding)
@@ -50,11 +48,11 @@ def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> 
 def _chained(tally: Tally, scope: Scope, earlier: Chains | None) -> str | None:
     """Return what key chains that reach into these records say against the version they were read by."""
     joined = _joined(tally, earlier)
-    declared = scope.judged if len(scope.judged) == 1 else ()
-    for version in (*declared, *scope.preferences):
-        for line, stretch in joined.speaks_against(version.reference):
-            if _reaches(stretch, line, tally):
-                told = f"{tally.differing} records fit both versions but mean different rows"
+    asked = [scope.judged, *((version,) for version in scope.preferences)]
+    for versions in asked:
+        for line, stretch in joined.speaks_against(*(version.reference for version in versions)):
+            if (tally.differing or is_strange(line, stretch)) and _reaches(stretch, line, tally):
+                told = f"{tally.differing or stretch.records} records fit both versions but mean different rows"
                 return f"{_tell(line, stretch)}, and {told}"
     return None
 
@@ -74,9 +72,12 @@ def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | 
     for one in refute_ranges(_joined(tally, earlier).chain_evidence(), ranges):
         stake = tally.stakes.get((one.line.topic, one.line.partition, one.number))
         counts = one.stretch.proven or (one.whole and one.stretch.links)
-        if counts and stake is not None and stake.differing and _reaches(one.stretch, one.line, tally):
+        differing = stake.differing if stake is not None else 0
+        if is_strange(one.line, one.stretch):
+            differing = differing or one.stretch.records
+        if counts and differing and _reaches(one.stretch, one.line, tally):
             yield (
-                f"{_tell(one.line, one.stretch)}, their range declares {one.contract}, and {stake.differing} records "
+                f"{_tell(one.line, one.stretch)}, their range declares {one.contract}, and {differing} records "
                 "of the range fit both versions but mean different rows"
             )
 

@@ -17,12 +17,13 @@ from cdc_contracts.registry.digests import NULL, Digests, digest_name, digest_na
 from cdc_contracts.registry.facts import Track
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.kernel.batches import Batch
-from cdc_contracts.registry.kernel.judging import Alike, Bench, Ruling
+from cdc_contracts.registry.kernel.judging import Alike, Bench, Precedent, Ruling
 from cdc_contracts.registry.kernel.sheets import Sheet
 from cdc_contracts.registry.kernel.watching import whole_numbers
 from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.pointers import ABSENT
 from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.rules import complete_rows
 from cdc_contracts.registry.scope import Judged, Scope
 from cdc_contracts.registry.tables import table_name
@@ -37,26 +38,34 @@ _LARGEST: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class Placing:
-    """How the versions of a subject read an UPDATE, where that is in two ways: the versions of each way."""
+    """How versions read an UPDATE, where that is in two ways: the versions of each way.
+
+    Mostly they are of one subject. Where all versions of a subject agree, the first way may be that of `strangers`:
+    versions of other subjects that place the images the other way round. They matter only for messages that fit them.
+    """
 
     versions: tuple[tuple[Version, ...], tuple[Version, ...]]
+    strangers: tuple[ReferenceJudge, ...] = ()
 
     @property
     def readings(self) -> Readings:
         one, other = self.versions
         return tuple(version.reference for version in one), tuple(version.reference for version in other)
 
+    def stranger(self, reading: Reading) -> Reading | None:
+        """Return how a stranger reads a message that might be its own; None where it is none of theirs."""
+        message = reading.message
+        judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
+        return None if judge is None else Reading(judge.meaning, message, reading.terms)
+
 
 @lru_cache(maxsize=256)
 def placing_of(versions: tuple[Version, ...]) -> Placing | None:
     """Return how the versions of a subject place the images of an UPDATE; None where they agree on it."""
-    ways: dict[tuple[str, str], list[Version]] = {}
+    ways: dict[_Places | None, list[Version]] = {}
     for version in versions:
-        sides = version.meaning.images.of("update")
-        if sides is None or sides.before is None or sides.after is None:
-            return None
-        ways.setdefault((sides.before.at, sides.after.at), []).append(version)
-    if len(ways) != 2:  # noqa: PLR2004
+        ways.setdefault(_places(version), []).append(version)
+    if len(ways) != 2 or None in ways:  # noqa: PLR2004
         return None
     one, other = ways.values()
     return Placing((tuple(one), tuple(other)))
@@ -64,8 +73,35 @@ def placing_of(versions: tuple[Version, ...]) -> Placing | None:
 
 def placings_of(scope: Scope) -> dict[str, Placing]:
     """Return by subject how the versions that records of a scope may be of disagree about before and after."""
-    found = {one.subject: placing_of(tuple(judge.version for judge in one.judges)) for one in _subjects(scope)}
+    found = {one.subject: _placing_in(one) for one in _subjects(scope)}
     return {subject: placing for subject, placing in found.items() if placing is not None}
+
+
+_Places = tuple[str, str]
+"""Where the before and the after image of an UPDATE are."""
+
+
+def _places(version: Version) -> _Places | None:
+    sides = version.meaning.images.of("update")
+    if sides is None or sides.before is None or sides.after is None:
+        return None
+    return sides.before.at, sides.after.at
+
+
+def _placing_in(scope: Scope) -> Placing | None:
+    """Return how versions of the first subject of a scope place the images, and others that it may be taken for."""
+    own = tuple(judge.version for judge in scope.judges)
+    ways = {_places(version) for version in own}
+    places = next(iter(ways))
+    if len(ways) > 1 or places is None:
+        return placing_of(own)
+    strangers = tuple(
+        scope.judge_of(version)
+        for version in scope.catalogue.all_versions()
+        if version.subject != scope.subject and _places(version) == places[::-1]
+    )
+    others = tuple(judge for judge in strangers if judge.wire.transport == scope.wire.transport)
+    return Placing((tuple(judge.version for judge in others), own), others) if others else None
 
 
 def follow_chains(parts: Sequence[tuple[Batch, Bench]], placings: Mapping[str, Placing]) -> Chains:
@@ -80,6 +116,8 @@ def follow_chains(parts: Sequence[tuple[Batch, Bench]], placings: Mapping[str, P
     for pair, intervals in _covered(parts).items():
         for subject, placing in placings.items():
             line = Line(*pair, subject)
+            if placing.strangers and line not in found:
+                continue  # nothing there is like a message of theirs
             changes = np.concatenate(found[line]) if line in found else np.zeros(0, FRAGMENT)
             chains.add(line, placing.readings, intervals, changes)
     return chains
@@ -143,11 +181,13 @@ class _Collector:
 
     def rows(self) -> Iterator[tuple[str, _Rows]]:
         """Yield the row changes with the subject they are of."""
-        chosen = [ruling for ruling in self._bench.rulings if self._is_followed(ruling.verdict)]
+        chosen = [
+            ruling for ruling in self._bench.rulings if self._is_followed(ruling.verdict) and self._readings(ruling)
+        ]
         opened = _open_sheets([ruling.alike for ruling in chosen])
         for ruling in chosen:
             subject = ruling.verdict.fits[0].subject
-            readings = [ruling.alike.precedent.readings[place] for place in self._places(ruling)]
+            readings = self._readings(ruling)
             sheet, numbers = opened[id(ruling.alike.sheet)], ruling.alike.numbers
             changes = _changes([sheet.images(reading, ruling.alike.positions) for reading in readings], readings[0])
             if changes is not None:
@@ -156,7 +196,7 @@ class _Collector:
         alone = [(number, judged) for number, judged in self._bench.alone if self._is_followed(judged.verdict)]
         for number, judged in alone:
             told = self._readings_of(judged)
-            changes = _changes([_images_of_one(reading) for reading in told], told[0])
+            changes = _changes([_images_of_one(reading) for reading in told], told[0]) if told else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in _moments_of_one(told[0])]
                 yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, told[0])
@@ -164,26 +204,32 @@ class _Collector:
     def _is_followed(self, verdict: Verdict) -> bool:
         return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
 
-    def _places(self, ruling: Ruling) -> list[int]:
-        """Return for each way of reading the place of a version that fits; what only one fits, it reads for both."""
-        fits = ruling.verdict.fits
-        opinions = ruling.alike.precedent.opinions
-        found = [
-            next((at for at, one in enumerate(opinions) if one.version in way and one.version in fits), None)
-            for way in self._placings[fits[0].subject].versions
+    def _readings(self, ruling: Ruling) -> list[Reading]:
+        """Return how each way reads the records of a ruling; what only one fits, it reads for both.
+
+        Nothing where strangers read the other way, and such records are none of theirs.
+        """
+        fits, precedent = ruling.verdict.fits, ruling.alike.precedent
+        placing = self._placings[fits[0].subject]
+        places = [
+            next((at for at, one in enumerate(precedent.opinions) if one.version in way and one.version in fits), None)
+            for way in placing.versions
         ]
-        return [place if place is not None else next(one for one in found if one is not None) for place in found]
+        readings = [None if place is None else precedent.readings[place] for place in places]
+        if placing.strangers:
+            readings[0] = _read_strangely(precedent, fits[0].subject, placing)
+        return _of_both(readings, placing)
 
     def _readings_of(self, judged: Judged) -> list[Reading]:
         fits, reading = judged.verdict.fits, judged.reading
         if reading is None:
             return []
-        found = [
-            next((version for version in way if version in fits), None)
-            for way in self._placings[fits[0].subject].versions
-        ]
-        told = [version or next(one for one in found if one is not None) for version in found]
-        return [Reading(version.meaning, reading.message, reading.terms) for version in told]
+        placing = self._placings[fits[0].subject]
+        found = [next((version for version in way if version in fits), None) for way in placing.versions]
+        readings = [None if one is None else Reading(one.meaning, reading.message, reading.terms) for one in found]
+        if placing.strangers:
+            readings[0] = placing.stranger(reading)
+        return _of_both(readings, placing)
 
     def _placed(self, changes: _Changes, numbers: Numbers, moments: Sequence[Numbers], reading: Reading) -> _Rows:
         """Return row changes where they stand: by table, offset and moment."""
@@ -200,6 +246,27 @@ class _Collector:
             fragments[end]["offset"], fragments[end]["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
             fragments[end]["event"], fragments[end]["position"] = (moment[records] for moment in moments)
         return _Rows(fragments, self._batch.source_of[mine])
+
+
+def _read_strangely(precedent: Precedent, subject: str, placing: Placing) -> Reading | None:
+    """Return how a stranger reads records of one kind; of another table they differ in its name alone."""
+    if subject not in precedent.strangers:
+        reading = precedent.readings[0]
+        if precedent.like is None:
+            found = placing.stranger(reading)
+        else:
+            like = _read_strangely(precedent.like, subject, placing)
+            found = None if like is None else Reading(like.meaning, reading.message, reading.terms)
+        precedent.strangers[subject] = found
+    return precedent.strangers[subject]
+
+
+def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Reading]:
+    """Return the readings of both ways, the one there is for the other as well; none where strangers lack theirs."""
+    told = [one for one in readings if one is not None]
+    if placing.strangers and len(told) < len(readings):
+        return []
+    return [told[0] if one is None else one for one in readings]
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,6 +87,8 @@ class Precedent:
     """The columns that the types of its records name, by the place of the version: found when first asked for."""
     like: Precedent | None = field(default=None, compare=False, repr=False)
     """What was judged, where this one differs from it in the names of the table alone."""
+    strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
+    """How another subject would read its records, by their own: found when first asked for."""
     plain: set[tuple[str, int, str]] = field(default_factory=set, compare=False, repr=False)
     """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing."""
 

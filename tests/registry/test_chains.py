@@ -8,6 +8,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 from chain_topics import NEW, OLD, records, report_of
+from changing_rows import Rows, audited, message, stream, update
 from topics import scope_of
 
 from cdc_contracts.registry.checking import check_batches
@@ -19,59 +20,6 @@ from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.reports.wording import headline, notes
 from cdc_contracts.registry.tally import Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
-
-
-def message(op, number, *, data=None, old=None, table="orders", time=1_760_000_000_000):
-    """A DTS message; its id and time rise with its number."""
-    return json.dumps({
-        "database": "shop", "table": table, "type": op, "isDdl": False, "id": number + 1, "es": time + 1000 * number,
-        "ts": time + 1000 * number + 9, "sql": "", "sqlType": {"id": -5, "name": 12, "size": 4},
-        "mysqlType": {"id": "bigint", "name": "varchar", "size": "int"}, "pkNames": ["id"], "data": data, "old": old,
-    }).encode()  # fmt: skip
-
-
-def update(number, before, after, *, version, partial=False, **more):
-    """An UPDATE as a version writes it; a partial one has the changed columns only in the image that may lack some."""
-    changed = {name for name in after if after[name] != before[name]}
-    if version == NEW:
-        old = {name: before[name] for name in before if not partial or name in changed}
-        return message("UPDATE", number, data=[after], old=[old], **more)
-    data = {name: before[name] for name in before if not partial or name in changed}
-    return message("UPDATE", number, data=[data], old=[after], **more)
-
-
-def delete(number, row, *, version):
-    return message("DELETE", number, **{"data" if version == NEW else "old": [row]})
-
-
-class Rows:
-    """A few rows that change again and again, told by the version of the moment."""
-
-    def __init__(self, keys, seed=1):
-        self.draw = Random(seed)
-        self.keys = keys
-        self.rows = {}
-        self.steps = itertools.count(1)
-
-    def step(self, number, version, *, deletes=False, partial=False):
-        key = self.draw.choice(self.keys)
-        row = self.rows.get(key)
-        if row is None:
-            self.rows[key] = {"id": str(key), "name": f"n{next(self.steps)}", "size": str(self.draw.randint(0, 3))}
-            return message("INSERT", number, data=[self.rows[key]])
-        if deletes and self.draw.random() < 0.1:
-            del self.rows[key]
-            return delete(number, row, version=version)
-        after = {**row, "name": f"n{next(self.steps)}"}
-        self.rows[key] = after
-        return update(number, row, after, version=version, partial=partial)
-
-
-def audited(parts, contract):
-    kernel, tally = Kernel(scope_of(contract)), Tally()
-    for part in parts:
-        tally.merge(kernel.audit(part))
-    return tally
 
 
 def decoded(values, contract):
@@ -88,11 +36,6 @@ def told(report):
         for one in report["findings"]
         if one["severity"] != "info"
     ]
-
-
-def stream(count, version_at, *, keys=12, seed=1, **options):
-    rows = Rows(range(keys), seed)
-    return [rows.step(number, version_at(number), **options) for number in range(count)]
 
 
 @pytest.mark.parametrize(("spoken", "declared", "path"), [(OLD, NEW, "/old"), (NEW, OLD, "/data")])
