@@ -16,7 +16,7 @@ test *ARGS:
 nightly:
     CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest tests/registry/test_pairs.py tests/registry/test_orders.py \
         tests/registry/test_differential.py
-    CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
+    CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
     CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/test_ranged_judging.py \
         tests/registry/test_version_proposals.py
     CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py

@@ -1,4 +1,7 @@
-"""A signal ends the process of a command, silently and with its exit code, at every moment of its life."""
+"""A signal ends the process of a command, silently and with its exit code, at every moment of its life.
+
+CDC_SIGNAL_POINTS says at how many moments it is sent, CDC_SPARK_SIGNALS that a run of Spark is to have it at all of them.
+"""
 
 import os
 import re
@@ -16,7 +19,7 @@ from cdc_contracts.spark_checks.stopping import Stop
 ROOT = Path(__file__).parents[2]
 STOPPED = Path(__file__).parents[1] / "stopped_command.py"
 CONTRACT = "oms-community/canal@2"
-POINTS = 20
+POINTS = int(os.environ.get("CDC_SIGNAL_POINTS", "9"))
 FIRST = 20
 """Calls of functions until a process takes signals: those that set them up."""
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
