@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -44,8 +46,27 @@ def readings(draw: st.DrawFn) -> tuple[list[int], list[tuple[SideTexts | None, S
     """Return two readings of the same records; the second is often the first with little changed."""
     counts = draw(st.lists(st.integers(0, 2), min_size=1, max_size=3))
     left = draw(sides(counts)), draw(sides(counts))
-    right = tuple(draw(st.one_of(st.just(side), sides(counts))) for side in left)
+    right = [draw(st.sampled_from([side, changed(draw, side, draw(sides(counts)))])) for side in left]
     return counts, [left, (right[0], right[1])]
+
+
+def changed(draw: st.DrawFn, side: SideTexts | None, other: SideTexts | None) -> SideTexts | None:
+    """Return an image with some of what it has as another one has it, or another one altogether."""
+    if side is None or other is None:
+        return other
+    texts = replace(side, places=np.where(other.present, other.places, side.places))
+    marks = replace(side, invalid=other.invalid & side.present)
+    return draw(st.sampled_from([other, texts, marks]))
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=3), st.data())
+def test_records_with_other_numbers_of_rows_are_read_differently(counts, data):
+    left = data.draw(sides(counts))
+    fewer = [count - (at == data.draw(st.sampled_from(range(len(counts))))) for at, count in enumerate(counts)]
+    right = data.draw(sides([max(0, count) for count in fewer]))
+    found = differing((left, None), (right, None), pa.array(TEXTS, pa.string()), len(counts))
+    unlike = left is not None and right is not None and len(left.records) != len(right.records)
+    assert not unlike or found.all()
 
 
 def image_of(side: SideTexts, row: int) -> list[tuple[str, str | None, bool]]:
