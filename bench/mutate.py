@@ -4,7 +4,7 @@
 
 A mutant is one function with one thing changed: a comparison, a condition, a constant, a statement left out. It is put
 into a forked process that holds everything else already, and judged by what the suite demands of every contract: the
-verdicts of good and broken records in both orders, the rows of what conforms and the counts of it all, as the
+verdicts of good and broken records in both orders, every column of all outputs and the counts of it all, as the
 reference has them. What nothing notices is printed, for `docs/mutation.md` to explain.
 
 Constants of modules, classes and default arguments are not mutated.
@@ -33,13 +33,17 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests")]
 
 import pyarrow as pa  # noqa: E402
-from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, samples, shown  # noqa: E402
+from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
+from both_paths import by_reference as judged_apart  # noqa: E402
 from breakers import BREAKERS, neighbours, pairs_of, scope_of  # noqa: E402
+from output_rows import OUTPUTS, by_kernel, by_reference, expected_columns, records_of  # noqa: E402
 
 from cdc_contracts.registry.accounting import account  # noqa: E402
+from cdc_contracts.registry.catalogue import Version  # noqa: E402
 from cdc_contracts.registry.kernel.judging import FastJudge  # noqa: E402
 from cdc_contracts.registry.kernel.kernel import Kernel  # noqa: E402
 from cdc_contracts.registry.rendering import Renderer  # noqa: E402
+from cdc_contracts.registry.scope import Scope  # noqa: E402
 from cdc_contracts.registry.streams import row_stream  # noqa: E402
 from cdc_contracts.registry.tally import Source, Tally  # noqa: E402
 from cdc_contracts.registry.terms import Terms  # noqa: E402
@@ -55,14 +59,13 @@ FAMILIES = (
     "dataworks/streamx@1", "oms/debezium@1", "dts/avro@1",
 )  # fmt: skip
 """One version of each family of dialects: what is demanded, unless of all 31."""
-COLUMNS = (
-    "op", "tenant", "database", "schema", "table", "primary_key", "before", "after", "before_complete",
-    "after_complete", "changed", "column_types", "types_from", "invalid", "invalid_values", "event_time_text",
-    "position", "transaction", "update_part", "pair_id",
-)  # fmt: skip
+MAPS = ("before", "after", "column_types")
 
 
 # --- what is demanded of every mutant
+
+Columns = dict[str, dict[str, list[Any]]]
+"""The values of every column of every output, by their names."""
 
 
 @dataclass(frozen=True)
@@ -72,35 +75,43 @@ class Demand:
     declared: str
     values: tuple[bytes, ...]
     verdicts: tuple[Any, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    columns: Columns
     counts: Any
 
     def is_met(self) -> bool:
+        scope, records = scope_of(self.declared), records_of(self.values)
         for order in (slice(None), slice(None, None, -1)):
-            judge = FastJudge(scope_of(self.declared))
-            if tuple(map(shown, by_fast_path(judge, self.values[order]))) != self.verdicts[order]:
+            if tuple(map(shown, by_fast_path(FastJudge(scope), self.values[order]))) != self.verdicts[order]:
                 return False
-        written = list(Kernel(scope_of(self.declared)).decode(batch_of(self.values)))
-        tally = Tally()
-        for one in written:
-            tally.merge(one.tally)
-        rows = tuple(row for one in written for row in rows_of(one.changes))
-        return rows == self.rows and counts_of(tally) == self.counts
+        written = by_kernel(Kernel(scope), records)
+        columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
+                   for name, table in written.items()}  # fmt: skip
+        return without_order(columns) == self.columns and counts_of(Kernel(scope).audit(placed(records))) == self.counts
 
 
-def batch_of(values: tuple[bytes, ...]) -> pa.RecordBatch:
-    total = len(values)
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()), "topic": pa.array(["t"] * total),
-        "partition": pa.array([0] * total, pa.int32()), "offset": pa.array(range(total), pa.int64()),
-    })  # fmt: skip
+def without_order(columns: Columns) -> Columns:
+    """Return the columns with maps whose members have no order."""
+    return {
+        name: {column: [dict(one) if column in MAPS and one is not None else one for one in values]
+               for column, values in found.items()}
+        for name, found in columns.items()
+    }  # fmt: skip
 
 
-def rows_of(changes: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    for row in changes.to_pylist():
-        for name in ("before", "after", "column_types"):
-            row[name] = None if row[name] is None else dict(row[name])
-        yield (row["offset"], *(row[name] for name in COLUMNS))
+def placed(records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return what the slow accounting knows of records: no times."""
+    return records.select(["value", "topic", "partition", "offset"])
+
+
+def counts_by_reference(scope: Scope, records: pa.RecordBatch) -> Any:
+    """Return what the records of each partition come to one by one."""
+    values: dict[Source, list[tuple[int, bytes | None]]] = {}
+    for one in placed(records).to_pylist():
+        values.setdefault(Source(one["topic"], one["partition"]), []).append((one["offset"], one["value"]))
+    tally = Tally()
+    for source, found in values.items():
+        tally.merge(account(scope, source, found))
+    return counts_of(tally)
 
 
 def counts_of(tally: Tally) -> Any:
@@ -117,8 +128,21 @@ def counts_of(tally: Tally) -> Any:
     )  # fmt: skip
 
 
-def demand_of(version: Any) -> Demand:
-    """Return samples, mutations and a stream of a version, with what the reference says of them."""
+def demands_of(version: Version) -> Iterator[Demand]:
+    """Yield what is demanded of a version: declared by itself, and by its subject where that has several."""
+    values = values_of(version)
+    for declared in (version.reference, version.subject):
+        if declared == version.subject and len(CATALOGUE.versions(version.subject)) < 2:  # noqa: PLR2004
+            continue
+        scope, records = scope_of(declared), records_of(values)
+        told = by_reference(scope, records)
+        columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
+        verdicts = tuple(shown(judged_apart([scope], value)[0]) for value in values)
+        yield Demand(declared, values, verdicts, columns, counts_by_reference(scope, records))
+
+
+def values_of(version: Version) -> tuple[bytes, ...]:
+    """Return samples, mutations and a stream of a version."""
     chosen = [value for _, value in samples()[version.reference]]
     chosen = chosen[:: max(1, len(chosen) // 25)]
     for name in (*version.meaning.rules, *version.meaning.notes):
@@ -127,18 +151,7 @@ def demand_of(version: Any) -> Demand:
     around = pairs_of(version, neighbours)[1]
     chosen += around[:: max(1, len(around) // 25)]
     chosen += Renderer(version, Terms()).render_all(row_stream(3, 8, snapshot=1, controls=5))
-    values = tuple(dict.fromkeys(chosen))
-    scope = scope_of(version.reference)
-    judged = [scope.judge(value) for value in values]
-    rows = tuple(
-        (offset, *(getattr(change, name) for name in COLUMNS))
-        for offset, one in enumerate(judged)
-        for change in (one.changes if one.verdict.outcome == "conforming" else ())
-    )
-    verdicts = tuple(shown(by_reference([scope], value)[0]) for value in values)
-    return Demand(
-        version.reference, values, verdicts, rows, counts_of(account(scope, Source("t", 0), enumerate(values)))
-    )
+    return tuple(dict.fromkeys(chosen))
 
 
 # --- mutants
@@ -164,9 +177,13 @@ class Mutant:
         changed = ast.fix_missing_locations(replaced(self.tree, self.before, self.after))
         return code_at(compile(changed, str(self.file), "exec"), self.path)
 
+    @property
+    def place(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} {self.function}"
+
     def __str__(self) -> str:
         before, after = (ast.unparse(one).splitlines()[0] for one in (self.before, self.after))
-        return f"{self.file.relative_to(ROOT)}:{self.line} {self.function}: {before}  ->  {after}"
+        return f"{self.place}: {before}  ->  {after}"
 
 
 _SWAPPED: dict[type, type] = {
@@ -324,14 +341,14 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="every mutant")
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--every-version", action="store_true", help="demand all of it of all 31 versions")
-    parser.add_argument("--only", default="", help="files whose path holds this")
+    parser.add_argument("--only", default="", help="mutants whose place, as FILE:LINE FUNCTION, holds this")
     told = parser.parse_args()
     started = time.monotonic()
     versions = VERSIONS if told.every_version else [CATALOGUE.version(reference) for reference in FAMILIES]
-    demands = [demand_of(version) for version in versions]
+    demands = [one for version in versions for one in demands_of(version)]
     demands.sort(key=lambda one: len(one.values))
     names = {(os.path.realpath(file), name, line) for file, name, line in reached(demands)}
-    mutants = [one for file in TARGETS if told.only in str(file) for one in mutants_of(file)]
+    mutants = [one for file in TARGETS for one in mutants_of(file) if told.only in one.place]
     total = len(mutants)
     if not told.all and told.sample < total:
         chosen = random.Random(told.seed).sample(mutants, told.sample)  # noqa: S311  not for secrets
