@@ -77,12 +77,15 @@ class Judging:
         """Return the scope that the options and `cdc-contracts.yaml` stand for; `contract` is in place of theirs.
 
         Without a contract it is to be found out. Raises UsageError where the contract is not known, or an option is
-        not of its form.
+        not of its form; where a versions file and a contract are given, or the file says nothing of a topic.
         """
+        judging = self if contract is None else replace(self, contract=contract)
+        return judging._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
+
+    def _open(self, topics: Sequence[str], reading: Reading | None, *, show_values: bool) -> Scope | Undetected:
         from cdc_contracts.registry.scope import Undetected, open_scope
 
-        judging = self if contract is None else replace(self, contract=contract)
-        catalogue, terms, reference = judging.open_terms(topics, reading, show_values=show_values)
+        catalogue, terms, reference = self.open_terms(topics, reading, show_values=show_values)
         return Undetected(catalogue, terms) if reference in (None, AUTO) else open_scope(catalogue, reference, terms)
 
     def open_terms(

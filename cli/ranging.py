@@ -42,26 +42,14 @@ class RangedJudging(Judging):
         named = _topics_in(file) if file is not None else ()
         return [topic for topic in topics if topic in named]
 
-    def open_scope(
-        self,
-        topics: Sequence[str] = (),
-        *,
-        contract: str | None = None,
-        reading: Reading | None = None,
-        show_values: bool = False,
-    ) -> Scope | Undetected:
-        """Return the scope that the options and `cdc-contracts.yaml` stand for, as `Judging.open_scope` does.
-
-        Raises UsageError as well where a versions file and a contract are given, or the file says nothing of a topic.
-        """
+    def _open(self, topics: Sequence[str], reading: Reading | None, *, show_values: bool) -> Scope | Undetected:
         if self.versions is not None and self.contract is not None:
             raise UsageError(
                 "--contract and --versions are two answers to one question",
                 mend="leave --contract out: the file says which version holds where",
             )
-        ranged = self.ranged_topics(topics) if contract is None else []
-        if self.versions is None and not ranged:
-            return super().open_scope(topics, contract=contract, reading=reading, show_values=show_values)
+        if self.versions is None and not self.ranged_topics(topics):
+            return super()._open(topics, reading, show_values=show_values)
         return self._open_ranges(topics, reading, show_values=show_values)
 
     def _open_ranges(self, topics: Sequence[str], reading: Reading | None, *, show_values: bool) -> Scope:
