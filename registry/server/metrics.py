@@ -12,7 +12,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
+
+from cdc_contracts.registry.server.exchanges import Exchanges
 
 PREFIX: Final = "cdc_contracts"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
@@ -70,32 +72,18 @@ class Metrics:
         return encoder(self._registry), media_type
 
 
-class Monitoring:
+class Monitoring(Exchanges):
     """Counts and measures requests."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
+        super().__init__(app)
         self._metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status, begun = 500, time.perf_counter()
-
-        async def note(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, note)
-        finally:
-            method = scope["method"] if scope["method"] in METHODS else "OTHER"
-            route = scope.get("state", {}).get("route") or UNMATCHED
-            self._metrics.requests.labels(method, route, str(status)).inc()
-            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - begun)
+    def note(self, scope: Scope, status: int, spent: float) -> None:
+        method = scope["method"] if scope["method"] in METHODS else "OTHER"
+        route = scope.get("state", {}).get("route") or UNMATCHED
+        self._metrics.requests.labels(method, route, str(status)).inc()
+        self._metrics.seconds.labels(method, route).observe(spent)
 
 
 class _Contents:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
+from cdc_contracts.registry.server.exchanges import Exchanges
 from cdc_contracts.registry.visible import visible
 
 REQUESTS: Final = logging.getLogger("cdc_contracts.server.requests")
@@ -20,29 +20,11 @@ _LONGEST_PATH: Final = 512
 _LEVELS: Final = {"cdc_contracts.server": logging.INFO, "uvicorn": logging.WARNING}
 
 
-class RequestLog:
+class RequestLog(Exchanges):
     """Writes one line about each request when it is answered."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status, begun = 500, time.perf_counter()
-
-        async def note(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, note)
-        finally:
-            spent = time.perf_counter() - begun
-            REQUESTS.info("%s", status, extra={"request": _request(scope, status, spent)})
+    def note(self, scope: Scope, status: int, spent: float) -> None:
+        REQUESTS.info("%s", status, extra={"request": _request(scope, status, spent)})
 
 
 def _request(scope: Scope, status: int, spent: float) -> dict[str, Any]:
