@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from random import Random
 
-import pyarrow as pa
+from record_batches import batch_of
 from topics import CATALOGUE
 
 from cdc_contracts.registry.report import build_report
@@ -141,13 +141,8 @@ def _changed(row, other):
 def records(values, *, topic="orders", partition=0, start=0):
     """Records of one partition, as a source hands them over; None among the values leaves a gap."""
     told = [(offset, value) for offset, value in enumerate(values, start) if value is not None]
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array([value for _, value in told], pa.binary()),
-        "topic": pa.array([topic] * len(told), pa.string()),
-        "partition": pa.array([partition] * len(told), pa.int32()),
-        "offset": pa.array([offset for offset, _ in told], pa.int64()),
-        "timestamp": pa.array([1_760_000_000_000_000 + offset for offset, _ in told], pa.timestamp("us", tz="UTC")),
-    })  # fmt: skip
+    placed = [(partition, offset, value) for offset, value in told]
+    return batch_of(placed, topic=topic, time=lambda offset: 1_760_000_000_000_000 + offset)
 
 
 def report_of(tally, contract, fail_on="warning"):

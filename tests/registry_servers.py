@@ -39,6 +39,13 @@ def serving(url, options=None):
     """A server on a port of its own; yields its address."""
     store = Store(url)
     server = uvicorn.Server(uvicorn.Config(make_app(store, options or Options()), log_level="error", lifespan="off"))
+    with listening(server, store) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def listening(server, store):
+    """Run a server in a thread, on a port of its own; yields its address."""
     listener = listen()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

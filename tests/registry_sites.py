@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from pathlib import Path
 
 import yaml
-from registry_servers import address_of, listen
+from registry_servers import listening
 
 from cdc_contracts.registry.server.connections import USUAL
 from cdc_contracts.registry.server.listening import Listener
@@ -38,17 +37,8 @@ def make_site(url, *, users=None, folders=(), shipped=True, **more):
 def serving_site(url, limits=USUAL, **more):
     """A server on a port of its own; yields its address."""
     app, store = make_site(url, **more).open()
-    server = Listener(app, limits=limits)
-    listener = listen()
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield address_of(listener)
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
-        store.close()
+    with listening(Listener(app, limits=limits), store) as address:
+        yield address
 
 
 @functools.cache

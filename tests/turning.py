@@ -2,7 +2,7 @@
 
 from functools import cache
 
-import pyarrow as pa
+from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, rendered
 
 from cdc_contracts.registry.kernel.kernel import Kernel
@@ -12,17 +12,6 @@ from cdc_contracts.registry.terms import Terms
 
 AT = 120
 """The offset of each partition from which on the second version is written."""
-
-
-def batch_of(records):
-    """Records given by partition, offset and value, with the columns of the Kafka source."""
-    partitions, offsets, values = zip(*records, strict=True)
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()),
-        "topic": pa.array(["orders"] * len(records)),
-        "partition": pa.array(partitions, pa.int32()),
-        "offset": pa.array(offsets, pa.int64()),
-    })  # fmt: skip
 
 
 @cache

@@ -249,20 +249,22 @@ def test_nothing_is_coloured_where_it_is_piped_or_not_wanted():
     assert "\x1b[3" not in run("list", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm").stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["list"], ["audit", "--help"], ["show", "dts/canal", "--resolved"]]
-)
-def test_what_starts_often_imports_nothing_slow(arguments):
+def imported_by(arguments):
+    """The packages that a command has imported at its end."""
     told = "import sys; from cdc_contracts.cli.app import main; main(%r); print(*sys.modules, file=sys.stderr)"
     ended = subprocess.run(
         [sys.executable, "-c", told % (arguments,)],
         env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    loaded = {name.split(".")[0] for name in ended.stderr.split()}
+        capture_output=True, text=True, check=True, timeout=300, cwd=ROOT,
+    )  # fmt: skip
+    return {name.split(".")[0] for name in ended.stderr.split()}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list"], ["audit", "--help"], ["show", "dts/canal", "--resolved"]]
+)
+def test_what_starts_often_imports_nothing_slow(arguments):
+    loaded = imported_by(arguments)
     assert "cdc_contracts" in loaded
     assert loaded & SLOW == set()
 
@@ -271,17 +273,7 @@ def test_what_starts_often_imports_nothing_slow(arguments):
     "arguments", [["lint"], ["show", "dts/canal"], ["diff", "dts/canal@1", "dts/canal@2"], ["rules"]]
 )
 def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(arguments):
-    told = "import sys; from cdc_contracts.cli.app import main; main(%r); print(*sys.modules, file=sys.stderr)"
-    ended = subprocess.run(
-        [sys.executable, "-c", told % (arguments,)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / ".src")},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-        cwd=ROOT,
-    )
-    loaded = {name.split(".")[0] for name in ended.stderr.split()}
+    loaded = imported_by(arguments)
     assert {"pyspark", "py4j", "confluent_kafka"} & loaded == set()
     assert arguments != ["lint"] or "pyarrow" not in loaded
 

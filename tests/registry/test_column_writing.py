@@ -7,8 +7,9 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, rendered
-from turning import AT, audited, batch_of, switching
+from turning import AT, audited, switching
 
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.column_writing import Writing, layout_of, layout_of_token

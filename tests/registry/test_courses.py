@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, scope_of
-from turning import batch_of
 
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.drifting import Drifter

@@ -2,8 +2,8 @@
 
 import json
 
-import pyarrow as pa
 import pytest
+import record_batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, rendered, scope_of
@@ -32,13 +32,7 @@ def records_of(*values, partition=0):
 
 
 def batch_of(records):
-    partitions, offsets, values = zip(*records, strict=True)
-    times = [1_700_000_000_000_000 + offset * 1_000_000 for offset in offsets]
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()), "topic": pa.array(["orders"] * len(values)),
-        "partition": pa.array(partitions, pa.int32()), "offset": pa.array(offsets, pa.int64()),
-        "timestamp": pa.array(times, pa.timestamp("us", tz="UTC")),
-    })  # fmt: skip
+    return record_batches.batch_of(records, time=lambda offset: 1_700_000_000_000_000 + offset * 1_000_000)
 
 
 def kernel_of(reference=REFERENCE, **terms):

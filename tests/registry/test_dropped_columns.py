@@ -4,8 +4,9 @@ import random
 from itertools import pairwise, permutations
 
 import pytest
+from record_batches import batch_of
 from topics import CATALOGUE, rendered
-from turning import audited, batch_of
+from turning import audited
 
 from cdc_contracts.registry.accounting import account
 from cdc_contracts.registry.kernel.kernel import Kernel

@@ -5,8 +5,8 @@ from collections import Counter
 from itertools import pairwise
 from random import Random
 
-import pyarrow as pa
 import pytest
+import record_batches
 from hearings import sampled
 from topics import CATALOGUE
 
@@ -45,12 +45,7 @@ def records_of(mixture, seed):
 
 
 def batch_of(records):
-    partitions, offsets, _, values = zip(*records, strict=True)
-    columns = {
-        "value": pa.array(values, pa.binary()), "topic": pa.array(["t"] * len(records)),
-        "partition": pa.array(partitions, pa.int32()), "offset": pa.array(offsets, pa.int64()),
-    }  # fmt: skip
-    return pa.record_batch(list(columns.values()), names=list(columns))
+    return record_batches.batch_of([(*place, value) for *place, _, value in records], topic="t")
 
 
 def scope_of(records):

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import record_batches
 from both_paths import CATALOGUE, VERSIONS, by_reference, samples, shown
 from breakers import BREAKERS, good_records, neighbours, pairs_of, scope_of
 from mutations import to_bytes
@@ -59,14 +60,7 @@ def records_of(version: Version) -> tuple[bytes | None, ...]:
 
 
 def batch_of(records: Sequence[Record]) -> pa.RecordBatch:
-    partitions, offsets, values = zip(*records, strict=True)
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()),
-        "topic": pa.array(["orders"] * len(records)),
-        "partition": pa.array(partitions, pa.int32()),
-        "offset": pa.array(offsets, pa.int64()),
-        "timestamp": pa.array([1_600_000_000_000_000 + offset for offset in offsets], pa.timestamp("us", tz="UTC")),
-    })  # fmt: skip
+    return record_batches.batch_of(records, time=lambda offset: 1_600_000_000_000_000 + offset)
 
 
 def report_of(version: Version, tally: Tally) -> dict[str, Any]:

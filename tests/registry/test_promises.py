@@ -2,8 +2,8 @@
 
 import json
 
-import pyarrow as pa
 import pytest
+from record_batches import batch_of_values
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.accounting import account
@@ -44,20 +44,11 @@ def stream(reference, rows, terms):
     ]  # fmt: skip
 
 
-def batch_of(values):
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()),
-        "topic": pa.array(["orders"] * len(values)),
-        "partition": pa.array([0] * len(values), pa.int32()),
-        "offset": pa.array(range(len(values)), pa.int64()),
-    })  # fmt: skip
-
-
 def told(values, reference, terms):
     """The findings of a stream, the same by both paths."""
     scope = open_scope(CATALOGUE, reference, terms)
     both = []
-    for tally in (Kernel(scope).audit(batch_of(values)), account(scope, Source("orders", 0), enumerate(values))):
+    for tally in (Kernel(scope).audit(batch_of_values(values)), account(scope, Source("orders", 0), enumerate(values))):
         report = build_report(
             tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
         )
@@ -152,7 +143,7 @@ def test_a_date_that_does_not_exist_is_told_where_one_is_declared(reference, day
 def test_rows_are_still_decoded_that_break_a_promise():
     terms = promising(key=("note",), note={"nullable": False})
     values = stream("dts/canal@2", rows_until({"note": None}), terms)
-    (written,) = Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).decode(batch_of(values))
+    (written,) = Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).decode(batch_of_values(values))
     assert (written.changes.num_rows, written.quarantine.num_rows) == (12, 0)
 
 

@@ -2,8 +2,8 @@
 
 import json
 
-import pyarrow as pa
 import pytest
+from record_batches import batch_of_values
 from topics import CATALOGUE, rendered, scope_of
 
 from cdc_contracts.registry.accounting import account
@@ -73,15 +73,6 @@ def counted(reference, value, place, count):
     return wire.write(json.dumps(message, ensure_ascii=False).replace(str(written), digits))
 
 
-def batch_of(values):
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()),
-        "topic": pa.array(["orders"] * len(values)),
-        "partition": pa.array([0] * len(values), pa.int32()),
-        "offset": pa.array(range(len(values)), pa.int64()),
-    })  # fmt: skip
-
-
 def told(tally, reference):
     report = build_report(
         tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
@@ -106,8 +97,8 @@ def test_a_time_in_another_unit_is_one_finding_with_its_onset_on_both_paths(refe
     ]
     assert told(account(scope, source, enumerate(values)), reference) == expected
     kernel = Kernel(scope)
-    assert told(kernel.audit(batch_of(values)), reference) == expected
-    (written,) = Kernel(scope).decode(batch_of(values))
+    assert told(kernel.audit(batch_of_values(values)), reference) == expected
+    (written,) = Kernel(scope).decode(batch_of_values(values))
     assert written.quarantine.num_rows == (5 if severity == "error" else 0)
 
 
@@ -122,10 +113,10 @@ def test_a_number_that_is_no_moment_in_any_unit_is_a_finding_and_its_bytes_are_k
     values = [value if at < 7 else counted(reference, value, place, count) for at, value in enumerate(good)]
     scope, source = scope_of(reference), Source("orders", 0)
     expected = ("value-form", "D07.time-unit", place.at, "a number beyond the years 1 to 9999", 5, 7)
-    for tally in (account(scope, source, enumerate(values)), Kernel(scope).audit(batch_of(values))):
+    for tally in (account(scope, source, enumerate(values)), Kernel(scope).audit(batch_of_values(values))):
         found = [(one[0], one[1], one[3], *one[5], *one[6:]) for one in told(tally, reference)]
         assert expected in found
-    (written,) = Kernel(scope).decode(batch_of(values))
+    (written,) = Kernel(scope).decode(batch_of_values(values))
     kept = written.quarantine.column("value").to_pylist()
     assert kept == ([] if name == "checkpoint" else values[7:])
 
@@ -140,7 +131,7 @@ def test_a_time_that_may_be_none_is_no_drift_whatever_came_before(order):
         message["es"] = count
         values.append(json.dumps(message).encode())
     values.append(recounted("dts/canal@2", value, place, "seconds"))
-    found = told(Kernel(scope_of("dts/canal@2")).audit(batch_of(values[::order])), "dts/canal@2")
+    found = told(Kernel(scope_of("dts/canal@2")).audit(batch_of_values(values[::order])), "dts/canal@2")
     assert [(rule, count) for _, rule, _, _, _, _, count, _ in found if rule == "D07.time-unit"] == [
         ("D07.time-unit", 1)
     ]

@@ -3,8 +3,9 @@
 import pytest
 from chain_topics import NEW, OLD, records
 from jsonschema import Draft202012Validator
+from record_batches import batch_of
 from topics import CATALOGUE, rendered
-from turning import batch_of, switching
+from turning import switching
 
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.report import build_report, report_schema

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_batches import batch_of_values
 
 from cdc_contracts.registry.canonical.bounds import Bound, Misfit, bound_of
 from cdc_contracts.registry.catalogue import shipped_catalogue
@@ -128,13 +129,6 @@ def number_and_verdict(bench: Any) -> Any:
     yield from ((number, judged.verdict) for number, judged in bench.alone)
 
 
-def batch_of(values: Sequence[bytes]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()), "topic": ["t"] * len(values),
-        "partition": pa.array([0] * len(values), pa.int32()), "offset": pa.array(range(len(values)), pa.int64()),
-    })  # fmt: skip
-
-
 MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":1609344671000,"id":1,"isDdl":false,
 "mysqlType":{"id":"bigint","total":"decimal(20,4)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":-5,"total":3},
 "table":"orders","ts":1609344671000,"type":"INSERT"}"""
@@ -148,7 +142,7 @@ def test_a_record_with_a_value_that_does_not_fit_is_quarantined_whole_and_one_wi
     contract = parse_table_contract(
         {"table": "shop.orders", "columns": {"id": {"type": "bigint"}, "total": {"type": "decimal(18,2)"}}}, "t"
     )
-    (written,) = Kernel(scope_with("dts/canal@2", TableContracts([contract]))).decode(batch_of(values))
+    (written,) = Kernel(scope_with("dts/canal@2", TableContracts([contract]))).decode(batch_of_values(values))
     assert written.changes.column("offset").to_pylist() == [0, 3]
     quarantined = written.quarantine.select(["offset", "outcome", "value", "findings"]).to_pylist()
     assert [(row["offset"], row["outcome"], row["value"]) for row in quarantined] == [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pyarrow as pa
 import pytest
+from record_batches import batch_of_values
 
 from cdc_contracts.registry.canonical.layouts import TableName
 from cdc_contracts.registry.canonical.sightings import Sightings
@@ -24,17 +24,10 @@ OWN = TableContracts([
 FAMILIES = ("oms-community/default@2", "oms-community/canal@2", "oms/debezium-smt@1", "dts/canal@2", "dts/avro@1")
 
 
-def batch_of(values, start=0):
-    return pa.RecordBatch.from_pydict({
-        "value": pa.array(values, pa.binary()), "topic": ["t"] * len(values),
-        "partition": pa.array([0] * len(values), pa.int32()), "offset": pa.array(range(start, start + len(values)), pa.int64()),
-    })  # fmt: skip
-
-
 def decode(values, terms, reference, size):
     kernel, seen, rows = Kernel(open_scope(shipped_catalogue(), reference, terms)), Sightings(), []
     for start in range(0, len(values), size):
-        for written in kernel.decode(batch_of(values[start : start + size], start)):
+        for written in kernel.decode(batch_of_values(values[start : start + size], start=start)):
             seen.merge(written.sightings)
             rows += written.changes.to_pylist()
     return seen, rows
