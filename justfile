@@ -20,6 +20,7 @@ nightly:
     CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/test_ranged_judging.py \
         tests/registry/test_version_proposals.py
     CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py
+    CDC_CONTRACTS_STRAYS=all {{python}} -m pytest tests/registry/detection/test_strays.py
     CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/test_chain_topics.py tests/spark_checks/test_chains.py
     CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compatibility/json/test_enumerated.py \
         tests/registry/compatibility/json/test_soundness.py

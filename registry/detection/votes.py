@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,7 +72,7 @@ class Votes:
 
     def beats(self, winner: Side, loser: Side) -> frozenset[str]:
         """Return the kinds of evidence that decide for one side against another; none where too much contradicts."""
-        against = sum(vote.count for vote in self._weighing(loser, winner).values())
+        against = {kind: vote.count for kind, vote in self._weighing(loser, winner).items()}
         return frozenset(
             kind
             for kind, vote in self._weighing(winner, loser).items()
@@ -111,11 +111,11 @@ class Votes:
         return {kind: vote for kind, vote in self.of(winner, loser).items() if kind not in HINTS}
 
 
-def _tolerates(kind: str, count: int, against: int) -> bool:
+def _tolerates(kind: str, count: int, against: Mapping[str, int]) -> bool:
     """Say whether votes of a kind decide although others say the opposite; that of a column stands for its values."""
-    if kind == KEY_CHAIN:
-        return against <= count // _LINKS_TO_ONE
-    return tolerates(count * VALUES_OF_A_COLUMN if kind == COLUMN_FORM else count, against)
+    if kind == KEY_CHAIN and against.get(KEY_CHAIN, 0) > count // _LINKS_TO_ONE:
+        return False
+    return tolerates(count * VALUES_OF_A_COLUMN if kind == COLUMN_FORM else count, sum(against.values()))
 
 
 def name_of(side: Side) -> str:

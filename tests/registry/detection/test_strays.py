@@ -224,3 +224,14 @@ def test_three_messages_that_prove_a_version_decide_and_two_do_not():
 
     assert detect_messages([*chains, *deletes[:2]]).verdict == "ambiguous"
     assert detect_messages([*chains, *deletes[:3]]).version.reference == "dts/canal@2"
+
+
+@pytest.mark.parametrize(
+    ("few", "spoken"), [(1, ["drs/json@2"]), (2, ["drs/json@2"]), (4, ["drs/json@2", "dts/canal@2"])]
+)
+def test_a_contract_that_takes_the_messages_of_another_does_not_stand_for_both(few, spoken):
+    """All of DRS could be of an old DTS by their members; how their values are written says that they are not."""
+    found = detect_messages(sampled("drs/json@2", 50, seed=2) + sampled("dts/canal@2", 50, seed=3)[:few])
+
+    assert found.verdict == ("certain" if few < 3 else "mixed")
+    assert [version.reference for version in found.spoken] == spoken
