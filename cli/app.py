@@ -25,6 +25,7 @@ from cdc_contracts.cli import (
     integration,
     linting,
     listing,
+    message_schemas,
     registry,
     replay,
     reporting,
@@ -74,6 +75,7 @@ app = typer.Typer(
 app.command("demo", short_help="See all of it on a topic made up for the purpose.")(demo.demo)
 app.command("list", short_help="List the contracts and what tells versions apart.")(listing.list_contracts)
 app.command("show", short_help="Explain one contract, or the schema of a report.")(explanation.show)
+app.command("schema", short_help="The whole schema of a version's messages.")(message_schemas.schema)
 app.command("diff", short_help="Tell what two contracts say differently.")(differences.diff)
 app.command("compat", short_help="Tell whether versions are compatible, with a proof.")(compat.compat)
 app.command("detect", short_help="Tell which contract messages speak, and why.")(detect.detect)

@@ -48,7 +48,7 @@ def show(
         return
     version = open_catalogue(contracts).version(reference)
     if schema is not None:
-        console.print_json(version.schema if schema is Schema.JSON else version.avro_schema)
+        _print_message_schema(version, schema)
     elif resolved:
         _print_resolved(version, as_json=as_json)
     else:
@@ -59,6 +59,13 @@ def show(
             console.print_json(asdict(explanation))
         else:
             _print(explanation)
+
+
+def _print_message_schema(version: Version, schema: Schema) -> None:
+    from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+    from cdc_contracts.registry.message_schemas.json_schema import message_schema
+
+    console.print_json(message_schema(version) if schema is Schema.JSON else avro_message_schema(version))
 
 
 def _print_own_schema(name: str, schema: Schema | None) -> None:
@@ -91,6 +98,11 @@ def _print(one: Explanation) -> None:
     console.print_heading("A message")
     members = [(member.at, member.kinds, member.required, member.meaning) for member in one.members]
     console.print_table(["MEMBER", "HOLDS", "REQUIRED", "MEANING"], members)
+    if one.examples:
+        console.print_heading("One message of each operation")
+        for example in one.examples:
+            console.print_line(f"  {example.op}")
+            console.print_line(f"  {example.message}")
     _print_meaning(one)
     _print_values(one)
 

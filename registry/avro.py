@@ -47,7 +47,7 @@ class Codec:
     def __init__(self, schema: Any) -> None:
         """Raise AvroError where the schema is no valid Avro schema, or holds a type no JSON message is written in."""
         try:
-            self._parsed = fastavro.parse_schema(schema)
+            self._parsed = fastavro.parse_schema(_without_logical_types(schema))
         except Exception as error:  # fastavro raises a dozen kinds for schemas
             raise AvroError(f"not a valid Avro schema: {error}") from error
         try:
@@ -108,6 +108,19 @@ class _Node:
     kind: str
     to_datum: Callable[[Any, _Path], Any]
     to_value: Callable[[Any], Any]
+
+
+def _without_logical_types(schema: Any) -> Any:
+    """Return a schema whose numbers are read as numbers: a logical type says what they mean, not how they are kept."""
+    if isinstance(schema, list):
+        return [_without_logical_types(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: below if key == "default" else _without_logical_types(below)
+        for key, below in schema.items()
+        if key != "logicalType"
+    }
 
 
 def _compile(schema: Any, named: dict[str, _Node], path: _Path) -> _Node:

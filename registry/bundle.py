@@ -11,6 +11,8 @@ from typing import IO, Any
 from cdc_contracts.registry.catalogue import Catalogue
 
 _DOCUMENTS = (".yaml", ".json", ".avsc")
+_WRITTEN = ("message.schema.json", "message.avsc")
+"""Documents that are written from the others: whoever needs them there writes them again."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def _documents(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
         if entry.is_dir():
             if entry.name not in ("samples", "__pycache__"):
                 yield from _documents(entry, below)
-        elif entry.name.endswith(_DOCUMENTS):
+        elif entry.name.endswith(_DOCUMENTS) and entry.name not in _WRITTEN:
             yield below, entry.read_text(encoding="utf-8")
 
 

@@ -27,7 +27,8 @@ SUBJECTS = "subjects"
 TABLES = "tables"
 _BESIDE = (SUBJECTS, TABLES)
 """Folders beside those of systems: schemas that are no contracts, and table contracts."""
-_SCHEMA = "message.schema.json"
+ENVELOPE = "envelope.schema.json"
+AVRO_ENVELOPE = "envelope.avsc"
 _MAX_BASES = 16
 
 
@@ -72,23 +73,23 @@ class Version:
 
     @cached_property
     def written_schema(self) -> Any:
-        """The JSON Schema of a message as it is written: the version's own file, else that of its base."""
-        return self._inherited_json(_SCHEMA)
+        """The JSON Schema of the envelope as it is written: the version's own file, else that of its base."""
+        return self._inherited_json(ENVELOPE)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of a message.
+        """The JSON Schema of the envelope: the shape that judging begins with, and that messages are written by.
 
         Raises ContractError where it holds a pattern that messages cannot be matched with in linear time.
         """
-        refuse_endless_patterns(self.written_schema, where=str(self.file(_SCHEMA)))
+        refuse_endless_patterns(self.written_schema, where=str(self.file(ENVELOPE)))
         schema: dict[str, Any] = self.written_schema
         return schema
 
     @cached_property
     def avro_schema(self) -> Any:
-        """The Avro schema of a message: the version's own file, else that of its base."""
-        return self._inherited_json("message.avsc")
+        """The Avro schema of the envelope: the version's own file, else that of its base."""
+        return self._inherited_json(AVRO_ENVELOPE)
 
     @cached_property
     def fingerprint(self) -> str:

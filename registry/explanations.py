@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,6 +11,8 @@ from typing import Any, Final
 from cdc_contracts.registry.carrying import carries, tell_lacks
 from cdc_contracts.registry.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.errata import Erratum, read_errata
+from cdc_contracts.registry.message_schemas.examples import example_messages
+from cdc_contracts.registry.message_schemas.json_schema import title_of
 from cdc_contracts.registry.phrases import (
     COUNTED_FROM,
     tell_conditions,
@@ -21,6 +24,8 @@ from cdc_contracts.registry.phrases import (
     tell_types,
 )
 from cdc_contracts.registry.pointers import join_pointer
+from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.terms import Terms
 
 PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -80,6 +85,14 @@ class FormLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """One whole message of a canonical op, as JSON."""
+
+    op: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """A contract in words. `facts` are pairs of a title and a text, `others` the other versions of the subject."""
 
@@ -95,6 +108,7 @@ class Explanation:
     rules: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
     errata: tuple[Erratum, ...]
+    examples: tuple[Example, ...]
 
 
 def explain(version: Version) -> Explanation:
@@ -107,7 +121,7 @@ def explain(version: Version) -> Explanation:
     known = read_errata(version.catalogue) if cited else {}
     return Explanation(
         reference=version.reference,
-        title=schema.get("title", version.reference),
+        title=title_of(version),
         description=schema.get("description", ""),
         facts=tuple(_facts(version)),
         others=tuple((other.reference, span(other)) for other in _others(version)) if not canonical else (),
@@ -118,7 +132,18 @@ def explain(version: Version) -> Explanation:
         rules=() if canonical else tuple(_rules(meaning)),
         parameters=tuple((name, PARAMETERS[name]) for name in meaning.get("parameters", ())),
         errata=tuple(known[one] for one in cited if one in known),
+        examples=() if canonical else tuple(_examples(version)),
     )
+
+
+def _examples(version: Version) -> Iterator[Example]:
+    """Yield one whole message for each op that the contract can be run backwards for."""
+    seen = set()
+    for message in example_messages(version):
+        reading = Reading(version.meaning, message, Terms())
+        if reading.op is not None and (reading.code, reading.op) not in seen:
+            seen.add((reading.code, reading.op))
+            yield Example(reading.op, json.dumps(message, ensure_ascii=False))
 
 
 def _others(version: Version) -> list[Version]:

@@ -378,6 +378,7 @@ class Meaning(Document):
     """The resolved `contract.yaml` of one version."""
 
     contract: str
+    title: str | None = None
     applies: Applies
     status: Literal["current", "legacy"]
     transport: Literal["json", "avro"]
@@ -408,6 +409,12 @@ class Meaning(Document):
     ] = ()  # fmt: skip
     full_load: Literal["own-op", "as-insert", "as-upsert"]
 
+    def leaves_open(self, kind: str) -> bool:
+        """Say whether no document says how values of a canonical kind are written in this version."""
+        return "value-forms" in self.undocumented or (
+            "value-forms-except-integer-and-text" in self.undocumented and kind not in ("integer", "text")
+        )
+
     @model_validator(mode="after")
     def _every_row_op_has_images(self) -> Meaning:
         reachable = set(self.ops.values()) | {flag.means for flag in self.envelope.op.flags}
@@ -421,6 +428,7 @@ class CanonicalMeaning(Document):
     """The `contract.yaml` of the canonical change: identity and source only."""
 
     contract: str
+    title: str | None = None
     status: Literal["current", "legacy"]
     provenance: Provenance
 

@@ -59,17 +59,29 @@ def _page(versions: Sequence[Version]) -> Iterator[str]:
     yield from (f"# {versions[-1].subject}", "", _NOTE, "", f"{latest.title}. {latest.description}", "")
     yield from (f"## {latest.reference}", "")
     yield from _table(("", ""), latest.facts)
+    yield from (_schemas(versions[-1]), "")
     yield from _explained(latest)
     for older, newer in zip(reversed(versions[:-1]), reversed(versions[1:]), strict=True):
         yield from (f"## {older.reference}", "", f"What differs from {newer.reference}:", "")
         found = [one for one in compare(older, newer).meaning if one.group != PROSE]
         rows = [(one.group, one.what, _side(one.left), _side(one.right)) for one in found]
         yield from _table(("", "", older.reference, newer.reference), rows)
+        yield from (_schemas(older), "")
+
+
+def _schemas(version: Version) -> str:
+    folder = f"../../contracts/{version.subject}/v{version.number}"
+    names = ("message.schema.json", "message.avsc")
+    return "The whole of it for a machine: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
 
 
 def _explained(one: Explanation) -> Iterator[str]:
     members = [(f"`{member.at}`", member.kinds, member.required, member.meaning) for member in one.members]
     yield from _section("A message", ("Member", "Holds", "Required", "Meaning"), members)
+    if one.examples:
+        yield from ("### One message of each operation", "")
+        for example in one.examples:
+            yield from (f"`{example.op}`:", "", "```json", example.message, "```", "")
     operations = [(f"`{line.code}`", line.op, line.before, line.after) for line in one.operations]
     yield from _section("Operations", ("Code", "Means", "Row before", "Row after"), operations)
     places = [(name, f"`{at}`" if at else "", says) for name, at, says in one.places]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from cdc_contracts.registry.cross_field_rules import CROSS_FIELD
 from cdc_contracts.registry.findings import CLASSES, rule_id
 from cdc_contracts.registry.forms import FORMS
-from cdc_contracts.registry.rulebook import CROSS_FIELD, find_rule
+from cdc_contracts.registry.rulebook import find_rule
 from cdc_contracts.registry.verdicts import LEFT_OPEN
 
 _CAUSES: Final = {

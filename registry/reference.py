@@ -186,10 +186,7 @@ class ReferenceJudge:
 
     def lenient(self, form: Form) -> bool:
         """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
-        undocumented = self.meaning.undocumented
-        return "value-forms" in undocumented or (
-            "value-forms-except-integer-and-text" in undocumented and form.kind not in ("integer", "text")
-        )
+        return self.meaning.leaves_open(form.kind)
 
     # --- findings
 

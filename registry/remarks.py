@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from cdc_contracts.registry.anatomy import Anatomy
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.cross_field_rules import CROSS_FIELD, RuleEntry
 from cdc_contracts.registry.errata import Erratum, read_errata
 from cdc_contracts.registry.explanations import tell_members
 from cdc_contracts.registry.findings import CLASSES, Finding
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.phrases import tell_side, tell_test
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
-from cdc_contracts.registry.rulebook import CROSS_FIELD, RuleEntry, rules
+from cdc_contracts.registry.rulebook import rules
 
 _MOST_ERRATA: Final = 2
 

@@ -1,4 +1,4 @@
-"""`message.schema.json`: the closed part of JSON Schema that contracts use, compiled to plain functions.
+"""`envelope.schema.json`: the closed part of JSON Schema that contracts use, compiled to plain functions.
 
 These take exactly what `jsonschema` takes, in a fraction of the time; a test compares the two. What is wrong with a
 message that they refuse, `violations.py` says.

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 
 from cdc_contracts.registry.catalogue import Catalogue, Version
+from cdc_contracts.registry.cross_field_rules import CROSS_FIELD
 from cdc_contracts.registry.explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.model import CONTROL_OPS, ROW_OPS, Images
 from cdc_contracts.registry.phrases import READINGS, tell_evidence, tell_side, tell_test
-from cdc_contracts.registry.rulebook import CROSS_FIELD, rules
+from cdc_contracts.registry.rulebook import rules
 
 Entry = tuple[str, str, int]
 """A word, what it says, and in how many contracts it stands."""
@@ -37,7 +38,7 @@ _TESTS: Final = (
     {"not-in": "/type", "values": ["ROW"]},
     {"prefix-of": "/rowid", "at": "/table", "then": "-"},
     {"not-prefix-of": "/rowid", "at": "/table", "then": "-"},
-    {"avro-decodes": "message.avsc"},
+    {"avro-decodes": "envelope.avsc"},
     {"any": [{"present": "/id"}, {"equals": "/op", "value": "HEARTBEAT"}]},
 )
 _EVIDENCE: Final = (

@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from cdc_contracts.registry.annotations.annotation import Annotation, Excuse, Review, relative_to_repository
 from cdc_contracts.registry.compatibility.verdict import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.cross_field_rules import RuleEntry
 from cdc_contracts.registry.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.reports.kinds import render_json
-from cdc_contracts.registry.rulebook import RuleEntry, find_rule
+from cdc_contracts.registry.rulebook import find_rule
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {ERROR: "error", WARNING: "warning", INFO: "note"}

@@ -130,7 +130,7 @@ def _pinned(schema: Mapping[str, Any], message: Message) -> dict[str, Any]:
 
 
 def _side_of(version: Version) -> _Side:
-    file = version.file("message.schema.json")
+    file = version.file("envelope.schema.json")
     text = file.read_text(encoding="utf-8") if file is not None else ""
     return _Side(version.reference, version.schema, text, None if file is None else str(file))
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
     from cdc_contracts.registry.compatibility.meaning.comparison import Misreading
 
-_FILES: Final[Mapping[str, str]] = {JSON: "message.schema.json", AVRO: "message.avsc"}
+_FILES: Final[Mapping[str, str]] = {JSON: "envelope.schema.json", AVRO: "envelope.avsc"}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
 _AVRO: Final = frozenset(rule.id for rule in AVRO_RULES)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Catalogue, Version
     from cdc_contracts.registry.compatibility.rule import CompatibilityRule
 
-_UNREAD: Final = frozenset({"contract", "provenance", "applies", "status"})
+_UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
 _JUDGEMENTS: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
 """Whose eyes a change of shape is looked at with: what one lets pass the other tells."""
 
@@ -111,7 +111,7 @@ def _compare_published_shapes(old: Version, new: Version, language: str) -> Iter
     for finding in told.values():
         yield _as_published(rules.SHAPE_CHANGED, finding)
     if not told:
-        name = "message.schema.json" if language == JSON else "message.avsc"
+        name = "envelope.schema.json" if language == JSON else "envelope.avsc"
         yield _report(rules.SHAPE_REWRITTEN, old, new, "", old=name, new=name, file=name)
 
 
@@ -161,7 +161,7 @@ def _content(version: Version) -> Any:
 
 
 def _wire_files(version: Version) -> list[str]:
-    """Return the reader schemas beside `message.avsc`, which the fingerprint does not know."""
+    """Return the reader schemas beside `envelope.avsc`, which the fingerprint does not know."""
     named = version.resolved.get("avro", {}).get("schemas", ())
     files = [version.file(name) for name in named]
     return [file.read_text(encoding="utf-8") for file in files if file is not None]

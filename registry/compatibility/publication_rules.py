@@ -19,7 +19,7 @@ SHAPE_CHANGED: Final = CompatibilityRule(
     "C402", "published-shape", BREAKING,
     "The JSON Schema or Avro schema of a published version takes other messages than before.",
     _NEW_VERSION,
-    "another title in message.schema.json", "another required member in message.schema.json",
+    "another title in envelope.schema.json", "another required member in envelope.schema.json",
 )  # fmt: skip
 VERSION_REMOVED: Final = CompatibilityRule(
     "C403", "version-removed", BREAKING,

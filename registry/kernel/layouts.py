@@ -1,7 +1,7 @@
 """Layouts: a contract compiled to msgspec structs, for messages whose rows have the same columns.
 
 A shape is what a message says of its columns (its type map, or its table where it has none). The envelope comes from
-`message.schema.json`, the columns from the shape, their lanes from the value forms of all versions of the subject.
+`envelope.schema.json`, the columns from the shape, their lanes from the value forms of all versions of the subject.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def _base_has(draft: Draft, version: Version, *parts: str) -> bool:
 
 
 def _same_in_base(draft: Draft, version: Version, key: str) -> bool:
-    own = version.folder.joinpath("message.schema.json").is_file()
+    own = version.folder.joinpath("envelope.schema.json").is_file()
     return not own and _base_has(draft, version, key)
 
 

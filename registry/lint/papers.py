@@ -29,8 +29,8 @@ from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.tables import TableContract, parse_table_contract
 
-SCHEMA: Final = "message.schema.json"
-AVRO: Final = "message.avsc"
+SCHEMA: Final = "envelope.schema.json"
+AVRO: Final = "envelope.avsc"
 CONTRACT: Final = "contract.yaml"
 WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
 """What reading a document of the wrong build may raise."""

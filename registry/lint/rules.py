@@ -207,6 +207,14 @@ LINT_RULES: Final = (
         None,
     ),
     LintRule(
+        "L30", "message-schemas-fresh", ERROR,
+        "Checks that message.schema.json and message.avsc beside a contract are what is written from it.",
+        "They are what other people take away: one that was not written again tells them what is no longer so. "
+        "`cdc-contracts schema --write FOLDER` writes them.",
+        "files as `cdc-contracts schema --write` leaves them", "a contract that changed, and the files of before",
+        shapes.message_schemas_are_fresh,
+    ),
+    LintRule(
         "L40", "lock-readable", ERROR,
         "Checks that every line of ids.lock is an entry, and that the lines are in order.",
         "A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",

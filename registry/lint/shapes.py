@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.avro import OTHER_MEMBERS
 from cdc_contracts.registry.catalogue import CANONICAL, Version
+from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.links import resolve_reference
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.pointers import join_pointer, split_pointer
@@ -40,7 +41,7 @@ _NUMBER_TEXT: Final = "NumberText"
 def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
     for version in draft.versions:
-        file = version.folder.joinpath("message.schema.json")
+        file = version.folder.joinpath("envelope.schema.json")
         if file.is_file() and version.reference in draft.no_schemas:
             yield Fault(file, "a schema: an object", "another JSON value")
         if not file.is_file() or version.reference not in draft.schemas:
@@ -59,9 +60,23 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
 def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """An Avro schema is valid, and every type in it can hold what JSON holds."""
     for version in draft.versions:
-        file = version.folder.joinpath("message.avsc")
+        file = version.folder.joinpath("envelope.avsc")
         if file.is_file() and version.reference in draft.avro_faults:
             yield Fault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
+
+
+def message_schemas_are_fresh(draft: Draft) -> Iterator[Fault]:
+    """The message schemas in a version's folder are those that are written from its contract."""
+    from cdc_contracts.registry.message_schemas.files import stale_files
+
+    for version in draft.versions:
+        try:
+            stale = stale_files(version, missing=False)
+        except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):
+            continue  # what is wrong with its documents, other rules tell
+        for name in stale:
+            mend = "what `cdc-contracts schema --write` writes from the contract"
+            yield Fault(version.folder.joinpath(name), mend, "another text")
 
 
 def schemas_agree(draft: Draft) -> Iterator[Fault]:
@@ -251,7 +266,7 @@ def _last(branch: Any) -> str:
 
 def _own_file(version: Version) -> Traversable | None:
     """Return the schema file that a version brings itself, the Avro one first; None where both are inherited."""
-    for name in ("message.avsc", "message.schema.json"):
+    for name in ("envelope.avsc", "envelope.schema.json"):
         file = version.folder.joinpath(name)
         if file.is_file():
             return file

@@ -98,7 +98,7 @@ def _file_target(file: Path) -> Target | None:
     whole = file.resolve()
     if whole.name == ERRATA:
         return Target(file.parent, (ERRATA,))
-    if whole.name in ("contract.yaml", "message.schema.json", "message.avsc"):
+    if whole.name in ("contract.yaml", "envelope.schema.json", "envelope.avsc"):
         return _below(file.parent, 3)
     if whole.parent.name == RESERVED:
         target = _below(file.parent, 2)

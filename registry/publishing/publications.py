@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, ENVELOPE
+from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+from cdc_contracts.registry.message_schemas.json_schema import message_schema
 from cdc_contracts.registry.publishing.digests import schema_digest
 from cdc_contracts.registry.publishing.locks import Key
 from cdc_contracts.registry.schema_documents import AVRO, JSON
@@ -24,7 +27,6 @@ CONTRACT: Final = "cdc-contracts.contract"
 MEANING: Final = "cdc-contracts.meaning"
 """The property of metadata that holds the resolved contract, its value mappings and other reader schemas as JSON."""
 _AVRO_SUBJECT: Final = ".avro"
-_AVSC: Final = "message.avsc"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,10 +68,7 @@ def publish_for_topic(version: Version) -> Publication:
 
 def published_texts(version: Version) -> dict[str, str]:
     """Return the text of both schemas of a contract version, by type."""
-    own = f"urn:cdc-contracts:{version.subject.replace('/', ':')}:v{version.number}"
-    avro = version.avro_schema
-    stamped = {**avro, "contract": version.reference} if isinstance(avro, dict) else avro
-    return {JSON: _compact({**version.schema, "$id": own}), AVRO: _compact(stamped)}
+    return {JSON: _compact(message_schema(version)), AVRO: _compact(avro_message_schema(version))}
 
 
 def published_subject(subject: str, kind: str) -> str:
@@ -92,13 +91,11 @@ def open_own_versions(root: Path) -> tuple[Version, ...]:
 
 
 def meaning_of(version: Version) -> dict[str, Any]:
-    """Return all that decides how a version is read, its two schemas apart."""
+    """Return all that decides how a version is read: what its message schemas are written from."""
     mappings = {name: version.catalogue.resolved_mapping(name) for name in version.mapping_names()}
-    named = version.resolved.get("avro", {}).get("schemas", ())
-    beside = {
-        name: file.read_text(encoding="utf-8") for name in named if name != _AVSC and (file := version.file(name))
-    }
-    return {"contract": version.resolved, "mappings": mappings, "schemas": beside, "id": version.schema.get("$id")}
+    named = (ENVELOPE, AVRO_ENVELOPE, *version.resolved.get("avro", {}).get("schemas", ()))
+    sources = {name: file.read_text(encoding="utf-8") for name in named if (file := version.file(name))}
+    return {"contract": version.resolved, "mappings": mappings, "schemas": sources}
 
 
 def _compact(value: Any) -> str:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.bundle import Bundle
 from cdc_contracts.registry.errors import CdcContractsError, ContractError
+from cdc_contracts.registry.message_schemas.files import AVRO as AVRO_FILE
+from cdc_contracts.registry.message_schemas.files import SCHEMA as SCHEMA_FILE
+from cdc_contracts.registry.publishing.digests import schema_digest
 from cdc_contracts.registry.publishing.names import unqualified
-from cdc_contracts.registry.publishing.publications import CONTRACT, MEANING, meaning_of, published_subject
+from cdc_contracts.registry.publishing.publications import (
+    CONTRACT,
+    MEANING,
+    meaning_of,
+    published_subject,
+    published_texts,
+)
 from cdc_contracts.registry.publishing.servers import list_subjects_here, read_subject
 from cdc_contracts.registry.references import parse_reference
 from cdc_contracts.registry.schema_documents import AVRO, JSON
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.publishing.client import RegistryClient
     from cdc_contracts.registry.publishing.holdings import HeldSchema
 
-_FILES: Mapping[str, str] = {JSON: "message.schema.json", AVRO: "message.avsc"}
+_FILES: Mapping[str, str] = {JSON: SCHEMA_FILE, AVRO: AVRO_FILE}
 
 
 @dataclass(slots=True)
@@ -42,7 +51,8 @@ def read_contracts(client: RegistryClient, own: Sequence[Version]) -> StoredCont
 
     They are those of the default context, or of the one that the URL ends in.
 
-    Where a registry kept schemas and dropped what they mean, the meaning of `own` stands in, and `missing` says so.
+    Where a registry kept schemas and dropped what they mean, the meaning of `own` stands in; `missing` says so, and
+    whether the schema is that of `own`.
     Raises UnavailableError where the registry does not answer.
     """
     stored = StoredContracts()
@@ -69,15 +79,20 @@ def _add(stored: StoredContracts, schema: HeldSchema, is_known: bool, mine: Mapp
     if meaning is None and CONTRACT not in said and not is_known:
         return
     if meaning is None and reference in mine:
-        stored.missing.append(f"what {name} means is not on the registry: its schema alone is compared")
-        meaning = meaning_of(mine[reference])
+        own = mine[reference]
+        is_same = schema_digest(schema.type, schema.text) == schema_digest(
+            schema.type, published_texts(own)[schema.type]
+        )
+        told = "its schema is as here" if is_same else "its schema is another than here"
+        stored.missing.append(f"what {name} means is not on the registry, and taken to be as here; {told}")
+        meaning = meaning_of(own)
     if meaning is None:
         stored.missing.append(f"what {name} means is not on the registry: it is not compared")
         return
     subject, _, number = reference.partition("@")
     folder = f"{subject}/v{number}"
     stored.files[f"{folder}/contract.yaml"] = _yaml({**meaning["contract"], "contract": reference})
-    stored.files[f"{folder}/{_FILES[schema.type]}"] = _unstamped(schema, meaning)
+    stored.files[f"{folder}/{_FILES[schema.type]}"] = schema.text
     for file, text in (meaning.get("schemas") or {}).items():
         stored.files[f"{folder}/{file}"] = text
     for mapping, document in (meaning.get("mappings") or {}).items():
@@ -94,19 +109,6 @@ def _meaning(said: Mapping[str, Any]) -> dict[str, Any] | None:
         return meaning if isinstance(meaning["contract"], dict) else None
     except (KeyError, TypeError, ValueError, RecursionError):
         return None
-
-
-def _unstamped(schema: HeldSchema, meaning: Mapping[str, Any]) -> str:
-    """Return the text of a schema without what publishing put into it."""
-    document = json.loads(schema.text)
-    if isinstance(document, dict) and schema.type == AVRO:
-        document.pop("contract", None)
-    elif isinstance(document, dict) and "id" in meaning:
-        if meaning["id"] is None:
-            document.pop("$id", None)
-        else:
-            document["$id"] = meaning["id"]
-    return json.dumps(document, ensure_ascii=False)
 
 
 def _check_complete(stored: StoredContracts) -> None:

@@ -31,8 +31,8 @@ def folder(tmp_path_factory):
     place = root / "dts" / "canal" / "v3"
     place.mkdir(parents=True)
     (place / "contract.yaml").write_text(CONTRACT)
-    (place / "message.schema.json").write_text(json.dumps(schema))
-    (place / "message.avsc").write_text(json.dumps(avro))
+    (place / "envelope.schema.json").write_text(json.dumps(schema))
+    (place / "envelope.avsc").write_text(json.dumps(avro))
     return root
 
 

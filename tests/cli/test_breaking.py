@@ -46,7 +46,7 @@ def test_without_a_change_nothing_breaks(root, capsys):
 
 def test_prose_samples_and_provenance_may_change(root, capsys):
     edit(root / "acme/plain/v1/contract.yaml", "section: Plain messages", "section: Messages, plain")
-    edit(root / "acme/plain/v1/message.schema.json", '"description": "', '"description": "More: ')
+    edit(root / "acme/plain/v1/envelope.schema.json", '"description": "', '"description": "More: ')
     (root / "acme/plain/v1/samples/add.json").unlink()
     assert breaking(capsys)[0] == 0
 

@@ -97,7 +97,7 @@ def test_schema_files_are_compared_as_what_they_are(capsys):
 
 
 def test_a_contract_beside_a_schema_is_compared_by_its_own_schema(capsys):
-    schema = Path(__file__).parents[2] / "contracts" / "dts" / "canal" / "v2" / "message.schema.json"
+    schema = Path(__file__).parents[2] / "contracts" / "dts" / "canal" / "v2" / "envelope.schema.json"
 
     assert told(capsys, str(schema), "dts/canal@2")[0] == 0
 

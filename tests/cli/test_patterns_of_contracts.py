@@ -33,10 +33,10 @@ def message():
 def write_contract(pattern, *, keyed=False):
     folder = Path("own/acme/plain/v1")
     folder.mkdir(parents=True)
-    schema = json.loads((BASE / "message.schema.json").read_text())
+    schema = json.loads((BASE / "envelope.schema.json").read_text())
     member = {"type": "string", "pattern": pattern}
     schema["properties"]["database"] = {"type": "object", "patternProperties": {pattern: {}}} if keyed else member
-    (folder / "message.schema.json").write_text(json.dumps(schema, indent=1))
+    (folder / "envelope.schema.json").write_text(json.dumps(schema, indent=1))
     (folder / "contract.yaml").write_text("contract: acme/plain@1\nbased_on: dts/canal@2\n")
     (folder / "samples").mkdir()
     for ending in (".json", ".change.json"):
@@ -82,7 +82,7 @@ def test_a_pattern_that_looks_around_or_back_is_refused_at_load(message, pattern
     told = capsys.readouterr().err
     assert code == 2
     assert f"a pattern that looks around or back: {pattern}" in told
-    assert "message.schema.json#/properties/database/pattern" in told
+    assert "envelope.schema.json#/properties/database/pattern" in told
     assert "Write it without (?=" in told
 
 

@@ -116,10 +116,13 @@ def test_resolved_prints_the_whole_contract_and_reads_back(reference, capsys):
 
 
 def test_the_schemas_can_be_had_as_they_are(capsys):
-    version = CATALOGUE.version("dts/canal@2")
-    assert json.loads(shown(capsys, "dts/canal@2", "--schema", "json")) == version.schema
-    assert json.loads(shown(capsys, "dts/canal@2", "--schema", "avro")) == version.avro_schema
-    assert version.schema["$id"] == "urn:cdc-contracts:dts:canal:v2"
+    folder = CATALOGUE.version("dts/canal@2").folder
+    told = json.loads(shown(capsys, "dts/canal@2", "--schema", "json"))
+    assert told == json.loads(folder.joinpath("message.schema.json").read_text())
+    assert told["$id"] == "urn:cdc-contracts:dts:canal:v2"
+    told = json.loads(shown(capsys, "dts/canal@2", "--schema", "avro"))
+    assert told == json.loads(folder.joinpath("message.avsc").read_text())
+    assert told["namespace"] == "cdc_contracts.dts_canal.v2"
 
 
 def test_the_schema_of_a_report_can_be_had(capsys):

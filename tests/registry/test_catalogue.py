@@ -91,7 +91,7 @@ def test_a_schema_is_inherited_until_a_version_brings_its_own():
     one, two = SHIPPED.versions("dts/canal")
     assert two.avro_schema == one.avro_schema
     assert two.schema["$id"] == "urn:cdc-contracts:dts:canal:v2"
-    assert two.file("message.avsc") == one.folder.joinpath("message.avsc")
+    assert two.file("envelope.avsc") == one.folder.joinpath("envelope.avsc")
 
 
 def test_a_mapping_says_only_what_differs_from_its_base():
@@ -157,8 +157,8 @@ def test_the_fingerprint_changes_with_whatever_decides_and_with_nothing_else(tmp
     for edit in [
         ("acme/types/acme.yaml", "TEXT", "TXT"),
         ("acme/plain/v1/contract.yaml", "beat: heartbeat", "beat: begin"),
-        ("acme/plain/v1/message.schema.json", '"minimum": 1', '"minimum": 2'),
-        ("acme/plain/v1/message.avsc", '"long"', '"int"'),
+        ("acme/plain/v1/envelope.schema.json", '"minimum": 1', '"minimum": 2'),
+        ("acme/plain/v1/envelope.avsc", '"long"', '"int"'),
     ]:
         assert fingerprint(edit) != same
 

@@ -102,10 +102,10 @@ def test_prose_is_told_apart_from_meaning():
         ("contract.yaml", "{present: /acme}, ", "", ("discriminators", "/acme is there", ONLY, None)),
         ("contract.yaml", "full_load: as-insert", "full_load: own-op", ("other", "full_load", "as-insert", "own-op")),
         ("contract.yaml", "transport: json", "transport: avro", ("applies", "transport", "json", "avro")),
-        ("message.schema.json", '"minimum": 1, ', "", ("schema", "/acme", "integer, minimum 1", "integer")),
-        ("message.schema.json", '"db", "tab", "when"]', '"tab", "when"]',
+        ("envelope.schema.json", '"minimum": 1, ', "", ("schema", "/acme", "integer, minimum 1", "integer")),
+        ("envelope.schema.json", '"db", "tab", "when"]', '"tab", "when"]',
          ("schema", "/db required", "always", "not always")),
-        ("message.avsc", '{"name": "db", "type": "string"}', '{"name": "db", "type": ["null", "string"]}',
+        ("envelope.avsc", '{"name": "db", "type": "string"}', '{"name": "db", "type": ["null", "string"]}',
          ("avro", "/db", "string", "null or string")),
     ],
 )  # fmt: skip

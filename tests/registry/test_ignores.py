@@ -64,23 +64,23 @@ def test_a_finding_without_a_line_stands_on_the_first(root):
     assert found(root) == ([], ["L21"])
 
 
-@pytest.mark.parametrize("place", ["message.avsc", "message.avsc#/tab", "message.avsc#", "."])
+@pytest.mark.parametrize("place", ["envelope.avsc", "envelope.avsc#/tab", "envelope.avsc#", "."])
 def test_for_a_file_without_comments_one_in_the_contract_says_where(place, root):
     schema = '{"name": "tab", "type": ["null", "string"]}'
-    edit(root, "acme/plain/v1/message.avsc", (schema, '{"name": "tab", "type": ["null", "string"], "default": 7}'))
+    edit(root, "acme/plain/v1/envelope.avsc", (schema, '{"name": "tab", "type": ["null", "string"], "default": 7}'))
     edit(root, "acme/plain/v1/contract.yaml", ("status:", f"# cdc-contracts: ignore L12 at {place} {UNTIL}\nstatus:"))
     counted, ignored = found(root)
-    assert ("L12" in ignored) == (place != "message.avsc#/tab")
-    assert ("L28" in counted) == (place == "message.avsc#/tab")
+    assert ("L12" in ignored) == (place != "envelope.avsc#/tab")
+    assert ("L28" in counted) == (place == "envelope.avsc#/tab")
 
 
 def test_a_pointer_means_what_lies_at_it_and_below(root):
-    edit(root, "acme/plain/v1/message.schema.json", ('"additionalProperties": false', '"patternProperties": {}'))
+    edit(root, "acme/plain/v1/envelope.schema.json", ('"additionalProperties": false', '"patternProperties": {}'))
     path = next(one.path for one in lint([root]).findings if one.rule == "L11")
     edit(
         root,
         "acme/plain/v1/contract.yaml",
-        ("status:", f"# cdc-contracts: ignore L11 at message.schema.json#{path} {UNTIL}\nstatus:"),
+        ("status:", f"# cdc-contracts: ignore L11 at envelope.schema.json#{path} {UNTIL}\nstatus:"),
     )
     assert "L11" in found(root)[1]
 

@@ -555,7 +555,7 @@ def made(tmp_path_factory) -> Catalogue:
         folder.mkdir(parents=True)
         (folder / "contract.yaml").write_text(COMMON + document)
         schema = {"type": "object", "properties": SCHEMAS[name], "required": ["version"]}
-        (folder / "message.schema.json").write_text(json.dumps(schema))
+        (folder / "envelope.schema.json").write_text(json.dumps(schema))
     return Catalogue([root])
 
 

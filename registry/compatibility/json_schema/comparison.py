@@ -147,7 +147,7 @@ def _judge_the_rest(
         return
     alone = left[0] if len(left) == 1 else None
     if not is_known_broken:
-        proof = pair.prover.prove_any()
+        proof = pair.prover.prove_by_examples() or pair.prover.prove_any()
         if proof is not None:
             yield Outcome(alone, BREAKING, PROVEN, *proof)
             return
@@ -161,9 +161,10 @@ def _judge_the_rest(
 
 def _look_at_wholes(pair: Pair) -> list[Outcome]:
     """Return the verdict on schemas that are too much for a walk."""
-    if pair.containment == YES:
+    proof = pair.prover.prove_by_examples()
+    if proof is None and pair.containment == YES:
         return []
-    proof = pair.prover.prove_any()
+    proof = proof or pair.prover.prove_any()
     if proof is not None:
         return [Outcome(None, BREAKING, PROVEN, *proof)]
     return [Outcome(None, BREAKING if pair.containment == NO else UNDECIDED, NOT_SHOWN)]

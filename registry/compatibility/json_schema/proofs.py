@@ -69,6 +69,15 @@ class Prover:
                 return message
         return None
 
+    def prove_by_examples(self) -> tuple[Any, str] | None:
+        """Return a message among the writer's own `examples` that the reader refuses."""
+        told = self._writer.value.get("examples") if isinstance(self._writer.value, dict) else None
+        for message in told if isinstance(told, list) else ():
+            refusal = self.check(message)
+            if refusal is not None:
+                return message, refusal
+        return None
+
     def prove_any(self) -> tuple[Any, str] | None:
         """Return any message of the writer that the reader refuses."""
         if self._cost > 200_000:  # noqa: PLR2004  what is left of two large schemas is larger than both

@@ -75,11 +75,11 @@ def differences_of(old: Facts, new: Facts) -> Iterator[Difference]:
 
 
 def _with_schemas(version: Version, fact: Fact) -> Fact:
-    """Return the fact of the Avro wire with the reader schemas that are files beside `message.avsc`."""
+    """Return the fact of the Avro wire with the reader schemas that are files beside `envelope.avsc`."""
     schemas = {}
     for name in fact.value["schemas"]:
         file = version.file(name)
-        if name != "message.avsc" and file is not None:
+        if name != "envelope.avsc" and file is not None:
             schemas[name] = json.loads(file.read_text(encoding="utf-8"))
     return Fact({**fact.value, "documents": schemas}, fact.words)
 
@@ -163,7 +163,7 @@ def _tell_evidence(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, Fact
         yield (tell_evidence(entry),), Fact(entry, tell_evidence(entry))
 
 
-PROSE: Final = frozenset({"contract", "applies", "status", "provenance"})
+PROSE: Final = frozenset({"contract", "title", "applies", "status", "provenance"})
 """Sections that no reader reads a message by."""
 VALUES: Final = "values"
 """The section that `values` compares."""

@@ -14,6 +14,8 @@ from cdc_contracts.registry.compatibility.pairs import verdict_document
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.listings import list_version
+from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+from cdc_contracts.registry.message_schemas.json_schema import message_schema
 from cdc_contracts.registry.rulebook import find_rule, rules
 from cdc_contracts.registry.server.refusals import Refusal
 from cdc_contracts.registry.server.shelf import Shelf, name_of_file
@@ -83,8 +85,8 @@ def get_contract(readable: Readable, system: Name, dialect: Name, selector: str)
         **list_version(version),
         "fingerprint": version.fingerprint,
         "contract": version.resolved,
-        "schema": version.schema,
-        "avro_schema": version.avro_schema,
+        "schema": message_schema(version),
+        "avro_schema": avro_message_schema(version),
     }
 
 

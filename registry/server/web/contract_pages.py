@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cdc_contracts.registry.catalogue import Version, span
 from cdc_contracts.registry.explanations import Explanation, explain
+from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+from cdc_contracts.registry.message_schemas.json_schema import message_schema
 from cdc_contracts.registry.phrases import tell_versions_apart
 from cdc_contracts.registry.reports.markup import Markup, element, fold, join, name_of
 from cdc_contracts.registry.server.web.frame import link, listing, section
@@ -33,8 +35,8 @@ def contract_sections(version: Version) -> Iterator[Markup | None]:
     yield from _explained(told)
     yield section(
         "Documents",
-        fold("JSON Schema", whole_text(pretty(version.schema))),
-        fold("Avro schema", whole_text(pretty(version.avro_schema))),
+        fold("JSON Schema", whole_text(pretty(message_schema(version)))),
+        fold("Avro schema", whole_text(pretty(avro_message_schema(version)))),
     )
 
 

@@ -13,6 +13,8 @@ from cdc_contracts.registry.compatibility.contracts import compare_contracts
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.differences import compare
 from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+from cdc_contracts.registry.message_schemas.json_schema import message_schema
 from cdc_contracts.registry.reports.markup import element
 from cdc_contracts.registry.server.endpoints.contracts import Readable
 from cdc_contracts.registry.server.policies import config_of, level_of, policy_of
@@ -106,8 +108,8 @@ def _compare_contracts(readable: Readable, names: tuple[str, str], level: Level,
         *verdict_sections(verdict),
         question_form(asked, verdict),
         difference_section(compare(old, new)),
-        section("JSON Schema", side_by_side(pretty(old.schema), pretty(new.schema), sides)),
-        section("Avro schema", side_by_side(pretty(old.avro_schema), pretty(new.avro_schema), sides)),
+        section("JSON Schema", side_by_side(pretty(message_schema(old)), pretty(message_schema(new)), sides)),
+        section("Avro schema", side_by_side(pretty(avro_message_schema(old)), pretty(avro_message_schema(new)), sides)),
         trail=trail,
     )
 

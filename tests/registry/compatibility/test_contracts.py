@@ -99,7 +99,7 @@ def test_a_change_of_meaning_breaks_under_every_policy(policy):
 def test_a_difference_in_a_branch_of_a_schema_stands_on_its_line(tmp_path):
     for name in ("before", "after"):
         shutil.copytree(CATALOGUE.roots[0], tmp_path / name, ignore=shutil.ignore_patterns("samples"))
-    edited = tmp_path / "after" / "dts" / "canal" / "v2" / "message.schema.json"
+    edited = tmp_path / "after" / "dts" / "canal" / "v2" / "envelope.schema.json"
     text = edited.read_text()
     branch = text.index('"const": "DDL"')
     at = text.index('"null"', branch)

@@ -57,7 +57,7 @@ def test_the_last_contract_of_a_folder_may_go(contracts, call):
 
 def test_a_schema_that_has_an_id_is_not_changed(contracts, call):
     call("ids", contracts)
-    schema = contracts / "acme/plain/v1/message.schema.json"
+    schema = contracts / "acme/plain/v1/envelope.schema.json"
     schema.write_text(schema.read_text().replace('"title"', '"$comment": "prose may change",\n  "title"', 1))
     assert call("ids", contracts)[0] == 0
     schema.write_text(schema.read_text().replace('"type": "object"', '"type": ["object"]', 1))
@@ -94,12 +94,12 @@ def test_a_topic_bound_to_another_version_gets_one_more_and_an_incompatible_one_
     (folder / "subjects").mkdir(parents=True)
     (folder / "registry.yaml").write_text("global: {config: {compatibility: FULL}, mode: READWRITE}\n")
     settings = here / "cdc-contracts.yaml"
-    settings.write_text("topics: {orders: oms-community/canal@1}\n")
+    settings.write_text("topics: {orders: oms-community/default@1}\n")
     assert call("push", folder, "--url", server)[0] == 0
-    settings.write_text("topics: {orders: oms-community/canal@2}\n")
-    assert "`cdc-contracts diff oms-community/canal@1" in call("plan", folder, "--url", server)[1]
+    settings.write_text("topics: {orders: oms-community/default@2}\n")
+    assert "`cdc-contracts diff oms-community/default@1" in call("plan", folder, "--url", server)[1]
     code, out, _ = call("push", folder, "--url", server)
-    assert (code, out) == (0, "+ orders-value 2 (id 21, oms-community/canal@2 JSON)\n")
+    assert (code, out) == (0, "+ orders-value 2 (id 31, oms-community/default@2 JSON)\n")
     settings.write_text("topics: {orders: drs/json@2}\n")
     code, out, err = call("push", folder, "--url", server)
     assert (code, "! orders-value 3: incompatible at" in out, "nothing was written" in err) == (1, True, True)
@@ -189,14 +189,15 @@ def test_what_a_registry_does_not_have_is_said(contracts, server, call, ask):
 
     versions = open_own_versions(contracts)
     texts = published_texts(versions[0])
-    ask("POST", "/subjects/acme.plain/versions", {"schema": texts["JSON"], "schemaType": "JSON"})
+    changed = json.dumps({**json.loads(texts["JSON"]), "maxProperties": 9})
+    ask("POST", "/subjects/acme.plain/versions", {"schema": changed, "schemaType": "JSON"})
     ask("POST", "/subjects/acme.plain.avro/versions", {"schema": texts["AVRO"]})
     ask("POST", "/subjects/dts.unrelated/versions", PLAIN)
     with RegistryClient(Access(server)) as client:
         stored = read_contracts(client, versions)
     assert sorted(stored.missing) == [
-        "what acme.plain 1 means is not on the registry: its schema alone is compared",
-        "what acme.plain.avro 1 means is not on the registry: its schema alone is compared",
+        "what acme.plain 1 means is not on the registry, and taken to be as here; its schema is another than here",
+        "what acme.plain.avro 1 means is not on the registry, and taken to be as here; its schema is as here",
     ]
     assert Catalogue([stored.root]).version("acme/plain@1").fingerprint == versions[0].fingerprint
 

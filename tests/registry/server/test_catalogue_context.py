@@ -40,9 +40,7 @@ def test_versions_of_a_subject_are_versions_of_the_contract(client):
     old, new = (client.get_version(CANAL, number) for number in (1, 2))
     assert (old.schema_id, new.schema_id) == (13, 15)
     assert (old.schema.schema_type, new.schema.schema_type) == ("JSON", "JSON")
-    assert (
-        json.loads(new.schema.schema_str)["title"] == "DTS, Canal JSON, instances created or restarted since 2022-03-20"
-    )
+    assert json.loads(new.schema.schema_str)["title"] == "Alibaba Cloud DTS, Canal JSON, version 2 (from 2022-03-20)"
     assert client.get_latest_version(CANAL).version == 2
     avro = client.get_version(f"{CANAL}.avro", 2)
     assert (avro.schema_id, avro.schema.schema_type) == (16, "AVRO")
@@ -144,7 +142,7 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
         ]
         found = patient.get(f"{served}/cdc/v1/contracts/acme/streamx/1").json()
         assert found["reference"] == "acme/streamx@1"
-    schema = folder / "acme" / "streamx" / "v1" / "message.schema.json"
+    schema = folder / "acme" / "streamx" / "v1" / "envelope.schema.json"
     changed = json.loads(schema.read_text())
     schema.write_text(json.dumps({**changed, "maxProperties": 99}))
     with pytest.raises(UsageError, match="no longer the schema that got it"):

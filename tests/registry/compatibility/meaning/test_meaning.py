@@ -17,11 +17,12 @@ from cdc_contracts.registry.compatibility.meaning.comparison import REFUSING, co
 from cdc_contracts.registry.compatibility.meaning.facts import PROSE, SECTIONS, VALUES
 from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
 from cdc_contracts.registry.compatibility.meaning.values import COMPARED, UNREAD
+from cdc_contracts.registry.cross_field_rules import CROSS_FIELD
 from cdc_contracts.registry.findings import ERROR
 from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.model import Mapping, Meaning
 from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.rulebook import CROSS_FIELD, rules
+from cdc_contracts.registry.rulebook import rules
 from cdc_contracts.registry.terms import Terms
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))

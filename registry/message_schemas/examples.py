@@ -1,0 +1,90 @@
+"""Examples: whole messages of a version, one for each operation and one for each value form that tells it from others.
+
+They are rendered from the contract. A consumer sees what to expect, and a comparison of two schemas tries them: a
+message of one version that the other refuses shows what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from cdc_contracts.registry.carrying import carries
+from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.changes import Image
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.forms import FORMS, Context, Number
+from cdc_contracts.registry.forms.examples import EXAMPLES
+from cdc_contracts.registry.messages import parse_message
+from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.transport import open_wire
+
+_TABLE: Final = SourceTable(
+    "orders", {"id": "BIGINT", "name": "VARCHAR", "qty": "INT"}, ("id",), tenant=None, database="shop"
+)
+_BEFORE: Final[Image] = {"id": "1", "name": "pear", "qty": "10"}
+_AFTER: Final[Image] = {"id": "1", "name": "apple", "qty": "7"}
+_EVENT: Final = Event(
+    op="insert", event_time=1_718_000_000_000_000, process_time=1_718_000_001_234_000, position="553132",
+    transaction="7d1e6a9e-2f8b-11ee-8a5c-00163e0a1b2c:42",
+)  # fmt: skip
+_ROWS: Final[dict[str, tuple[bool, bool]]] = {
+    "snapshot": (False, True), "insert": (False, True), "upsert": (False, True), "update": (True, True),
+    "update-before": (True, False), "update-after": (False, True), "delete": (True, False),
+}  # fmt: skip
+"""Which images an op of rows has: before, after."""
+
+
+def example_messages(version: Version) -> list[Any]:
+    """Return messages of a version as JSON values; those of an Avro dialect as they are after reading."""
+    terms = Terms()
+    mapping = version.meaning.values.mapping
+    kind = "MySQL" if isinstance(mapping, str) or not mapping.by else next(iter(mapping.map))
+    renderer, wire = Renderer(version, terms, source_kind=kind), open_wire(version, terms)
+    messages: list[Any] = []
+    for event in (*_events_of_ops(version, terms), *_events_of_forms(version)):
+        try:
+            rendered = renderer.render(event)
+        except UsageError:
+            continue  # a type that the version cannot carry
+        message = _plain(wire.open(rendered))
+        if message not in messages:
+            messages.append(message)
+    return messages
+
+
+def _events_of_ops(version: Version, terms: Terms) -> Iterator[Event]:
+    for op in carries(version, terms).ops:
+        if op in _ROWS:
+            before, after = _ROWS[op]
+            yield replace(
+                _EVENT, op=op, table=_TABLE, before=_BEFORE if before else None, after=_AFTER if after else None
+            )
+        elif op == "ddl":
+            text = "ALTER TABLE orders ADD COLUMN note VARCHAR(20)"
+            yield replace(_EVENT, op=op, table=_TABLE, ddl_text=text, ddl_type="ALTER")
+        else:
+            yield replace(_EVENT, op=op)
+
+
+def _events_of_forms(version: Version) -> Iterator[Event]:
+    """Yield an insert of a row with nothing but columns of a type by whose form the version is told from others."""
+    for evidence in version.meaning.version_evidence:
+        if evidence.value_form is None or evidence.is_form is None:
+            continue
+        form = FORMS[evidence.is_form]
+        value = parse_message(f'{{"value":{EXAMPLES[form.name]}}}'.encode())["value"]
+        table = replace(_TABLE, types={"at": evidence.value_form}, primary_key=())
+        yield replace(_EVENT, table=table, after={"at": form.read(value, Context()).text})
+
+
+def _plain(value: Any) -> Any:
+    """Return a parsed message as JSON writes it: the numbers here are short enough for any reader."""
+    if isinstance(value, Number):
+        return json.loads(value.token)
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
