@@ -1,55 +1,31 @@
 """The page of a report in a real browser: it fits a telephone and a desk, can be read, and nothing in it runs."""
 
 import re
-import shutil
 
 import pytest
+from browsers import DESK, PHONE, TABLET, launched, needs_browser, windows
 from report_examples import NAMES, example
 
 from cdc_contracts.registry.reports.page import render_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-PHONE, TABLET, DESK = ({"width": width, "height": 800} for width in (375, 760, 1280))
-
-needs_browser = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: `apt-get install chromium` (`.ci/run` does), then run again"
-)
-
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
 def open_page(browser, tmp_path):
     """A function that opens the page of a report in a window of its own and returns it with what it asked for."""
-    contexts = []
+    with windows(browser) as show:
 
-    def show(report, *, size=DESK, scripts=True, **options):
-        target = tmp_path / "report.html"
-        target.write_text(render_page(report), encoding="utf-8")
-        context = browser.new_context(viewport=size, java_script_enabled=scripts, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.asked, page.complaints = [], []
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
-        page.goto(target.as_uri())
-        return page
+        def show_report(report, *, scripts=True, **options):
+            target = tmp_path / "report.html"
+            target.write_text(render_page(report), encoding="utf-8")
+            return show(target.as_uri(), java_script_enabled=scripts, **options)
 
-    yield show
-    for context in contexts:
-        context.close()
+        yield show_report
 
 
 def open_everything(page):

@@ -1,17 +1,13 @@
 """The server's pages in a real browser: they fit a telephone and a desk, can be read, and nothing in them runs."""
 
 import json
-import shutil
 from urllib.parse import quote
 
 import patient
 import pytest
+from browsers import DESK, PHONE, launched, needs_browser, windows
 from registry_sites import serving_site
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-PHONE, DESK = ({"width": width, "height": 800} for width in (375, 1280))
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror="document.title=1">'
 LONG = "x" * 400
 PAGES = {
@@ -36,10 +32,6 @@ SECOND = {
     "required": ["id", "note"],
 }
 
-needs_browser = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: `apt-get install chromium` (`.ci/run` does), then run again"
-)
-
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
@@ -61,33 +53,15 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
 def visit(browser, address):
     """A function that opens a page of the server and returns it with what it asked for."""
-    contexts = []
-
-    def show(path, *, size=DESK, **options):
-        context = browser.new_context(viewport=size, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.asked, page.complaints = [], []
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.goto(address + path)
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
+    with windows(browser) as show:
+        yield lambda path, **options: show(address + path, **options)
 
 
 @needs_browser
