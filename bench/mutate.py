@@ -353,7 +353,7 @@ def main() -> None:
     if not told.all and told.sample < total:
         chosen = random.Random(told.seed).sample(mutants, told.sample)  # noqa: S311  not for secrets
         mutants = sorted(chosen, key=str)
-    print(f"{sum(len(one.values) for one in demands):,} records of {len(demands)} versions; "
+    print(f"{sum(len(one.values) for one in demands):,} records judged, of {len(versions)} versions; "
           f"{len(mutants):,} of {total:,} mutants, seed {told.seed}", flush=True)  # fmt: skip
     outcomes: Counter[str] = Counter()
     for mutant in mutants:
