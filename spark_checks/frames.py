@@ -19,9 +19,10 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.findings import Severities
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import AUTO, Scope, open_scope
+from cdc_contracts.registry.scope import AUTO, Scope, open_ranges, open_scope
 from cdc_contracts.registry.tables import TableContracts, read_table_contracts
 from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.version_files import read_versions
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tasks import (
     RESULT_SCHEMA,
@@ -53,8 +54,9 @@ class Decoded:
 
 def audit(
     df: DataFrame,
-    contract: str,
+    contract: str | None = None,
     *,
+    versions: str | Path | None = None,
     tables: str | Path | TableContracts | None = None,
     parameters: Mapping[str, str] | None = None,
     severities: Mapping[str, str] | None = None,
@@ -63,17 +65,21 @@ def audit(
 ) -> DataFrame:
     """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
 
-    Raises UsageError where a column or the contract is missing; LedgerError, from Spark, where counts do not add up.
+    Either `contract` or `versions` says what messages speak: a file that says which version holds in which offsets or
+    times of which partition (as `--versions` takes it).
+    Raises UsageError where a column, or what messages speak, is missing; LedgerError, from Spark, where counts do not
+    add up.
     """
-    scope = _scope(contract, tables, parameters, severities, catalogue)
+    scope = _scope(contract, versions, tables, parameters, severities, catalogue)
     results = _input(df).mapInArrow(audit_work(describe_scope(scope)), RESULT_SCHEMA)
     return results.coalesce(1).mapInArrow(_report_work(scope, fail_on), "report string")
 
 
 def decode(
     df: DataFrame,
-    contract: str,
+    contract: str | None = None,
     *,
+    versions: str | Path | None = None,
     tables: str | Path | TableContracts | None = None,
     parameters: Mapping[str, str] | None = None,
     severities: Mapping[str, str] | None = None,
@@ -81,11 +87,12 @@ def decode(
 ) -> Decoded:
     """Return the rows that the records decode to, as DataFrames of `changes/`, `control/` and `quarantine/`.
 
+    `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`.
     What speaks against the declared version as a whole is not looked at: that is for `cdc-contracts decode`, which
     sees every record before it publishes one.
-    Raises UsageError where a column or the contract is missing.
+    Raises UsageError where a column, or what messages speak, is missing.
     """
-    spec = describe_scope(_scope(contract, tables, parameters, severities, catalogue))
+    spec = describe_scope(_scope(contract, versions, tables, parameters, severities, catalogue))
     frame = _input(df)
     changes, control, quarantine = (
         frame.mapInArrow(rows_work(spec, table), spark_schema(schema))
@@ -99,12 +106,17 @@ def decode(
 
 
 def _scope(
-    contract: str,
+    contract: str | None,
+    versions: str | Path | None,
     tables: str | Path | TableContracts | None,
     parameters: Mapping[str, str] | None,
     severities: Mapping[str, str] | None,
     catalogue: Catalogue | None,
 ) -> Scope:
+    if (contract is None) == (versions is None):
+        raise UsageError(
+            "a DataFrame needs either a contract or a versions file", mend="`audit(df, 'dts/canal@2')`, for example"
+        )
     if contract == AUTO:
         raise UsageError(
             "the contract of a DataFrame has to be named",
@@ -112,7 +124,10 @@ def _scope(
         )
     found = read_table_contracts(Path(tables)) if isinstance(tables, str | Path) else tables or TableContracts()
     terms = Terms(dict(parameters or {}), found, Severities(severities))
-    return open_scope(catalogue or shipped_catalogue(), contract, terms)
+    known = catalogue or shipped_catalogue()
+    if versions is not None:
+        return open_ranges(known, read_versions(Path(versions), known), terms)
+    return open_scope(known, contract or "", terms)
 
 
 def _input(df: DataFrame) -> DataFrame:

@@ -9,6 +9,8 @@ import pytest
 from topics import rendered, scope_of
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.readers import read_table
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
@@ -150,3 +152,24 @@ def test_a_stream_decodes_each_range_by_its_own_version_in_whatever_batches_it_c
         0,
         4,
     )
+
+
+def test_a_data_frame_is_read_by_a_versions_file_too(spark, here):
+    rows = [(value, "orders", partition, offset) for partition in range(2)
+            for offset, value in enumerate(messages(partition))]  # fmt: skip
+    df = spark.createDataFrame(rows, "value binary, topic string, partition int, offset long").repartition(3)
+    ranges = {"topics": {"orders": file_of(at=[(one, one) for one in SWITCHES])}}
+    (here / "versions.yaml").write_text(json.dumps(ranges))
+    decoded = decode(df, versions=here / "versions.yaml")
+    assert decoded.quarantine.count() == 0
+    changes = [row.asDict(recursive=True) for row in decoded.changes.collect()]
+    assert_as_sent(changes, [(p, offset) for p in range(2) for offset, sides in sent(p).items() for _ in sides])
+    report = json.loads(audit(df, versions=here / "versions.yaml").first().report)
+    assert report["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("told", [{}, {"contract": NEW, "versions": "versions.yaml"}])
+def test_a_data_frame_is_told_what_it_speaks_in_one_way(spark, told):
+    df = spark.createDataFrame([], "value binary, topic string, partition int, offset long")
+    with pytest.raises(UsageError, match="either a contract or a versions file"):
+        audit(df, **told)
