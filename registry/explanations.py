@@ -32,7 +32,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
         "time_zone": "the zone of envelope times that are written without one",
         "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
-        "avro_timestamp_fraction": "micros or nanos: what the fraction of an Avro timestamp counts",
+        "avro_timestamp_fraction": "micros or nanos: what parts of an Avro second count, if not what is documented",
     }
 )
 UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(

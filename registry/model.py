@@ -367,11 +367,15 @@ class Evidence(Document):
 
 
 class AvroWire(Document):
-    """Reader schemas in the order they are tried, and the frames that may stand before the record."""
+    """Reader schemas in the order they are tried, and the frames that may stand before the record.
+
+    `fraction` is what a part of a second counts, unless the parameter `avro_timestamp_fraction` says otherwise.
+    """
 
     schemas: tuple[str, ...]
     framing: tuple[Literal["bare", "confluent"], ...] = ("bare",)
     unread: int = 0
+    fraction: Literal["micros", "nanos"] = "micros"
 
 
 class Meaning(Document):

@@ -182,7 +182,9 @@ class ReferenceJudge:
     def _build_context(self, form: Form, own_zone: str | None, mapping: ValueMapping) -> Context:
         zone = parse_zone(own_zone) if own_zone else self.terms.zone("timestamp_zone")
         keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
-        return Context(zone, keep, literal, self.terms.second_digits) if form.records else Context(zone, keep, literal)
+        if not form.records or self.meaning.avro is None:
+            return Context(zone, keep, literal)
+        return Context(zone, keep, literal, self.terms.second_digits(self.meaning.avro.fraction))
 
     def lenient(self, form: Form) -> bool:
         """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""

@@ -58,10 +58,9 @@ class Terms:
         text = self.parameters.get(parameter)
         return None if text is None else parse_zone(text)
 
-    @property
-    def second_digits(self) -> int:
-        """How many digits of a second an Avro record counts."""
-        return _DIGITS[self.parameters.get("avro_timestamp_fraction", "micros")]
+    def second_digits(self, documented: str) -> int:
+        """Return how many digits of a second an Avro record counts: `documented` unless the user says otherwise."""
+        return _DIGITS[self.parameters.get("avro_timestamp_fraction", documented)]
 
     def identity(self) -> str:
         """Return everything here that decides outcomes, as canonical JSON (part of a run's fingerprint)."""

@@ -48,6 +48,7 @@ EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
         "epoch-millis-instant": "1718000000500",
         "epoch-millis.fraction-number": "1718000000500.25",
         "interval-literal": "\"INTERVAL '3' DAY\"",
+        "interval-signed": '"+04-02"',
         "avro-integer": '"Integer 42"',
         "avro-decimal": '"Decimal 12.10"',
         "avro-float32": '"Float 0.5"',

@@ -275,6 +275,11 @@ _ROWS: Final = (
         "An Oracle literal: `INTERVAL '3' DAY`, `… DAY TO SECOND`, `… YEAR` or `… YEAR TO MONTH`.",
         intervals.read_interval, intervals.write_interval,
     ),
+    Form(
+        "interval-signed", "interval", TEXT, "text", text_like(intervals.SIGNED),
+        "The text of an interval column: `+04-02` is years and months, `+03 04:05:06.7` days and a time.",
+        intervals.read_signed_interval, intervals.write_signed_interval,
+    ),
 )  # fmt: skip
 
 FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in (*_ROWS, *AVRO_FORMS)})

@@ -90,14 +90,21 @@ def _read_datetime(data: bytes, at: int, digits: int) -> tuple[str, int]:
             raise Refused
         parts.append(value)
     year, month, day, hour, minute, second, part = parts
+    sign = ""
+    if (hour or 0) < 0 or (minute or 0) < 0 or (second or 0) < 0 or (part or 0) < 0:
+        clock = [count for count in (hour, minute, second, part) if count]
+        if clock[0] > 0:
+            return "! ", at
+        sign = "-"
+        hour, minute, second, part = (count if count is None else abs(count) for count in (hour, minute, second, part))
     told = "" if not part else _fraction(part, digits)
-    if told is None or (year or 0) < 0 or (month or 0) < 0 or (day or 0) < 0 or (minute or 0) < 0 or (second or 0) < 0:
+    if told is None or (year or 0) < 0 or (month or 0) < 0 or (day or 0) < 0:
         return "! ", at
     text = ""
     if year is not None:
         text = f" {year:04d}" if month is None or day is None else f" {year:04d}-{month:02d}-{day:02d}"
     if hour is not None and minute is not None and second is not None:
-        text += f" {'-' if hour < 0 else ''}{abs(hour):02d}:{minute:02d}:{second:02d}{told}"
+        text += f" {sign}{hour:02d}:{minute:02d}:{second:02d}{told}"
     return text or "! ", at
 
 
@@ -182,11 +189,10 @@ def _write_datetime(text: str, digits: int) -> dict[str, Any]:
             told |= zip(("year", "month", "day"), map(int, half.split("-")), strict=False)
             continue
         clock, _, fraction = half.partition(".")
-        hour, minute, second = map(int, clock.split(":"))
-        if clock.startswith("-") and not hour:
-            raise ValueError("less than an hour before zero has no sign in a record")
-        told |= {"hour": hour, "minute": minute, "second": second}
-        told["millis"] = int(fraction.ljust(digits, "0")) if fraction else None
+        counts = dict(zip(("hour", "minute", "second"), map(int, clock.lstrip("-").split(":")), strict=True))
+        counts |= {"millis": int(fraction.ljust(digits, "0"))} if fraction else {}
+        first = next((name for name, count in counts.items() if count), "hour")
+        told |= counts | ({first: -counts[first]} if clock.startswith("-") else {})
     return told
 
 

@@ -65,7 +65,7 @@ class AvroWire:
         if meaning.avro is None:
             raise ContractError("`transport: avro` needs `avro`", where=version.reference)
         self._terms = terms
-        self._digits = terms.second_digits
+        self._digits = terms.second_digits(meaning.avro.fraction)
         self._framing = meaning.avro.framing
         self._names = meaning.avro.schemas
         columns = meaning.columns.types

@@ -110,6 +110,8 @@ def test_the_flags_have_fixed_numbers() -> None:
         ("sql-datetime", "2020-01-01T00:00:00[UTC]"),
         ("interval-literal", "P3DT-4H"),
         ("interval-literal", "P4Y3D"),
+        ("interval-signed", "P3DT-4H"),
+        ("interval-signed", "P4Y3D"),
         ("bit-number", "-1"),
         ("year-number", "1900"),
         ("integer-number", "٣"),

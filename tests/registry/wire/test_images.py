@@ -7,10 +7,12 @@ from encodings.aliases import aliases
 
 import pytest
 from output_rows import records_of, unlike_columns
-from topics import rendered, scope_of
+from topics import CATALOGUE, rendered, scope_of
 
+from cdc_contracts.registry.carrying import carries
 from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.wire.images import image_readers
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.wire.images import image_readers, to_datum
 
 ODD_NAMES = ("", "\0", "utf8\0", "utf-8 ", "no such charset", "../utf_8", "encodings", "a" * 5_000, "é", "undefined")
 BYTES = (b"", b"plain", b"\xff\xfe", b"+2AA-", b"\\ud800", b"-zzz", bytes(range(256)))
@@ -58,3 +60,48 @@ def test_a_record_with_an_odd_charset_is_judged_alike_by_both_paths(name):
     (written,) = Kernel(scope).decode(records_of(values))
     rules = {finding["rule"] for row in written.quarantine.to_pylist() for finding in row["findings"]}
     assert rules == {"D07.avro-text-or-bytes"}
+
+
+def datetime(**parts: int) -> bytes:
+    """Return a DateTime whose parts are each null or an int."""
+    names = ("year", "month", "day", "hour", "minute", "second", "millis")
+    return b"".join(long(1) + long(parts[name]) if name in parts else long(0) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"hour": 0, "minute": 0, "second": -1}, " -00:00:01"),
+        ({"hour": 0, "minute": -1, "second": 2}, " -00:01:02"),
+        ({"hour": 0, "minute": 0, "second": 0, "millis": -500_000_000}, " -00:00:00.5"),
+        ({"hour": -12, "minute": 34, "second": 56}, " -12:34:56"),
+        ({"hour": -1, "minute": -2, "second": -3}, " -01:02:03"),
+        ({"hour": 0, "minute": 0, "second": 0}, " 00:00:00"),
+        ({"hour": 1, "minute": -2, "second": 3}, "! "),
+        ({"hour": 0, "minute": 2, "second": -3}, "! "),
+        ({"hour": 0, "minute": 0, "second": 1, "millis": -1}, "! "),
+        ({"year": 2024, "month": -5, "day": 6}, "! "),
+    ],
+)  # fmt: skip
+def test_the_first_part_of_a_clock_that_is_not_zero_has_its_sign(parts, told):
+    shown, _ = image_readers(9)["DateTime"](datetime(**parts), 0)
+    assert json.loads(shown) == "DateTime" + told
+
+
+@pytest.mark.parametrize("clock", ["-00:00:01", "-00:01:02", "-00:00:00.5", "-12:34:56", "-01:02:03", "00:00:00"])
+def test_a_clock_of_either_sign_is_written_and_read_back(clock):
+    (_, record) = to_datum(f"DateTime {clock}", 9)
+    shown, _ = image_readers(9)["DateTime"](datetime(**{k: v for k, v in record.items() if v is not None}), 0)
+    assert json.loads(shown) == f"DateTime {clock}"
+
+
+@pytest.mark.parametrize(
+    ("reference", "parameters", "digits"),
+    [("oms/avro@1", {}, 9), ("dts/avro@1", {}, 6), ("oms/avro@1", {"avro_timestamp_fraction": "micros"}, 6),
+     ("dts/avro@1", {"avro_timestamp_fraction": "nanos"}, 9)],
+)  # fmt: skip
+def test_the_part_of_a_second_counts_what_the_vendor_documents_unless_the_user_says_otherwise(
+    reference, parameters, digits
+):
+    can = carries(CATALOGUE.version(reference), Terms(parameters=parameters))
+    assert can.fraction_digits("timestamp") == can.fraction_digits("datetime") == digits
