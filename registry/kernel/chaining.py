@@ -22,7 +22,7 @@ from cdc_contracts.registry.kernel.sheets import Sheet
 from cdc_contracts.registry.kernel.watching import whole_numbers
 from cdc_contracts.registry.model import Place, Side
 from cdc_contracts.registry.pointers import ABSENT
-from cdc_contracts.registry.reading import Reading
+from cdc_contracts.registry.reading import Names, Reading
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.rules import complete_rows
 from cdc_contracts.registry.scope import Judged, Scope
@@ -185,21 +185,33 @@ class _Collector:
             ruling for ruling in self._bench.rulings if self._is_followed(ruling.verdict) and self._readings(ruling)
         ]
         opened = _open_sheets([ruling.alike for ruling in chosen])
-        for ruling in chosen:
-            subject = ruling.verdict.fits[0].subject
-            readings = self._readings(ruling)
-            sheet, numbers = opened[id(ruling.alike.sheet)], ruling.alike.numbers
-            changes = _changes([sheet.images(reading, ruling.alike.positions) for reading in readings], readings[0])
+        for same in self._of_many_tables(chosen):
+            sheet, readings = opened[id(same[0].alike.sheet)], self._readings(same[0])
+            positions = np.concatenate([ruling.alike.positions for ruling in same])
+            changes = _changes([sheet.images(reading, positions) for reading in readings], readings[0])
             if changes is not None:
-                moments = [moments[ruling.alike.positions] for moments in sheet.moments(readings[0])]
-                yield subject, self._placed(changes, numbers, moments, readings[0])
+                numbers = np.concatenate([ruling.alike.numbers for ruling in same])
+                moments = [moments[positions] for moments in sheet.moments(readings[0])]
+                names = [self._readings(ruling)[0].names for ruling in same]
+                of_table = np.repeat(np.arange(len(same)), [len(ruling.alike.positions) for ruling in same])
+                yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, names, of_table)
         alone = [(number, judged) for number, judged in self._bench.alone if self._is_followed(judged.verdict)]
         for number, judged in alone:
             told = self._readings_of(judged)
             changes = _changes([_images_of_one(reading) for reading in told], told[0]) if told else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in _moments_of_one(told[0])]
-                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, told[0])
+                names, first = [told[0].names], np.zeros(1, np.int64)
+                yield judged.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, names, first)
+
+    def _of_many_tables(self, rulings: Sequence[Ruling]) -> list[list[Ruling]]:
+        """Return the rulings together that differ in the table of their records alone: they are read at once."""
+        found: dict[Any, list[Ruling]] = {}
+        for ruling in rulings:
+            key = [id(ruling.alike.sheet), ruling.verdict.fits[0].subject]
+            key += [_way_of(reading) for reading in self._readings(ruling)]
+            found.setdefault(tuple(key), []).append(ruling)
+        return list(found.values())
 
     def _is_followed(self, verdict: Verdict) -> bool:
         return bool(verdict.fits) and verdict.outcome != CONTROL and verdict.fits[0].subject in self._placings
@@ -231,21 +243,34 @@ class _Collector:
             readings[0] = placing.stranger(reading)
         return _of_both(readings, placing)
 
-    def _placed(self, changes: _Changes, numbers: Numbers, moments: Sequence[Numbers], reading: Reading) -> _Rows:
-        """Return row changes where they stand: by table, offset and moment."""
+    def _placed(
+        self, changes: _Changes, numbers: Numbers, moments: Sequence[Numbers], names: Sequence[Names], of_table: Numbers
+    ) -> _Rows:
+        """Return row changes where they stand: by table, offset and moment; `of_table` says whose each record is."""
         fragments, records = changes
-        names, mine = reading.names, numbers[records]
+        mine = numbers[records]
         for partition in np.unique(self._batch.source_of[mine]).tolist() if len(mine) else ():
-            topic = self._batch.sources[partition][0]
-            table = digest_name(topic, names.tenant, names.database, names.schema, names.table)
-            self._tables[table] = table_name(names.database, names.schema, names.table)
-            of_topic = self._batch.source_of[mine] == partition
-            fragments["table"][of_topic] = table
+            topic, of_topic = self._batch.sources[partition][0], self._batch.source_of[mine] == partition
+            tables = np.array([self._table(topic, one) for one in names], np.uint64)
+            fragments["table"][of_topic] = tables[of_table[records]][of_topic]
         fragments["key"] = mix(fragments["key"] ^ fragments["table"])
         for end in ("first", "last"):
             fragments[end]["offset"], fragments[end]["time"] = self._batch.offsets[mine], self._batch.timestamps[mine]
             fragments[end]["event"], fragments[end]["position"] = (moment[records] for moment in moments)
         return _Rows(fragments, self._batch.source_of[mine])
+
+    def _table(self, topic: str, names: Names) -> int:
+        """Return the digest of a table in a topic, and note what it is called."""
+        table = digest_name(topic, names.tenant, names.database, names.schema, names.table)
+        self._tables[table] = table_name(names.database, names.schema, names.table)
+        return table
+
+
+def _way_of(reading: Reading) -> tuple[Any, ...]:
+    """Return all that decides how the images of records are read, their table apart."""
+    sides = reading.meaning.images.of(reading.op or "")
+    sources = [reading.source(side) for side in (sides.before, sides.after) if side] if sides else ()
+    return id(reading.meaning), reading.op, tuple(sources), tuple(reading.primary_key or ())
 
 
 def _read_strangely(precedent: Precedent, subject: str, placing: Placing) -> Reading | None:
@@ -308,7 +333,7 @@ class _OpenSheet:
 
     sheet: Sheet
     matrices: dict[str, _Matrix]
-    _sides: dict[Any, _Side | None] = field(default_factory=dict)
+    _sides: dict[Any, tuple[Numbers, _Side]] = field(default_factory=dict)
     _moments: dict[Any, Numbers] = field(default_factory=dict)
 
     def images(self, reading: Reading, positions: Numbers) -> _Images:
@@ -342,9 +367,9 @@ class _OpenSheet:
         if self.matrices[source].present is None:
             below = None
         key = (source, below, tuple(reading.primary_key or ()), id(positions))
-        if key not in self._sides:
-            self._sides[key] = self._read_side(source, below, reading.primary_key or (), positions)
-        return self._sides[key]
+        if key not in self._sides:  # the positions are kept, so that no others get their id
+            self._sides[key] = positions, self._read_side(source, below, reading.primary_key or (), positions)
+        return self._sides[key][1]
 
     def _read_side(self, source: str, below: str | None, key: Sequence[str], positions: Numbers) -> _Side:
         top, rows = self.matrices[source], self.sheet.rows[source]
