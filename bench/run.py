@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
 from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
 
+from cdc_contracts.registry.captures import CAPTURE_SCHEMA
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.messages import parse_message
 from cdc_contracts.registry.rendering import Renderer
@@ -36,7 +37,6 @@ from cdc_contracts.registry.streams import ORDERS, row_stream
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.violations import open_validator
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo import PARTITIONS, produce
 from cdc_contracts.spark_checks.kafka.broker import running_broker

@@ -17,6 +17,7 @@ from cdc_contracts.cli import (
     check,
     compat,
     console,
+    convert,
     decode,
     demo,
     detect,
@@ -86,6 +87,7 @@ app.add_typer(reporting.app, name="report", short_help="Show a stored report, or
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
 app.add_typer(replay.app, name="replay", short_help="Decode quarantined records that conform by now.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
+app.add_typer(convert.app, name="convert", short_help="Turn JSON messages into Avro and back, without loss.")
 app.add_typer(tables.app, name="tables", short_help="Contracts of your tables: from DDL or a topic; check.")
 app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
 app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)

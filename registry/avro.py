@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 import fastavro
 
@@ -70,13 +70,21 @@ class Codec:
         Raises AvroError where the bytes are not exactly one record of the schema.
         """
         source = io.BytesIO(record)
+        message = self.read_from(source)
+        if source.read(1):
+            raise AvroError(f"{len(record) - source.tell() + 1} bytes are left unread")
+        return message
+
+    def read_from(self, source: IO[bytes]) -> dict[str, Any]:
+        """Return the message of the record that begins where a file stands. Raises AvroError where there is none."""
         try:
             datum = fastavro.schemaless_reader(source, self._parsed, None, return_named_type=True)
         except Exception as error:  # fastavro raises a dozen kinds for bytes
             raise AvroError(f"the bytes are no record of the schema: {type(error).__name__}") from error
-        if source.read(1):
-            raise AvroError(f"{len(record) - source.tell() + 1} bytes are left unread")
-        message: dict[str, Any] = self._root.to_value(datum)
+        try:
+            message: dict[str, Any] = self._root.to_value(datum)
+        except ValueError as error:  # others write records as well
+            raise AvroError("the record holds a number that JSON cannot write") from error
         return message
 
 
@@ -204,7 +212,10 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
         found = ((member, field.to_value(datum[member])) for member, field in fields.items())
         told = {member: value for member, value in found if value is not ABSENT}
         for holder, field in others.items():
-            told |= field.to_value(datum[holder])
+            rest = field.to_value(datum[holder])
+            if not rest.keys().isdisjoint(told):
+                raise AvroError(f"`{holder}` holds a member that has a field of its own", path)
+            told |= rest
         return told
 
     node = named[name] = _Node("record", to_datum, to_value)

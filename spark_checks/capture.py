@@ -6,14 +6,13 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cdc_contracts.registry.captures import CAPTURE_SCHEMA, as_capture
 from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.kernel.batches import read_headers
-from cdc_contracts.registry.outputs import HEADERS_TYPE
 from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.whole_files import check_folder
 from cdc_contracts.spark_checks.sources import TopicInput
@@ -22,17 +21,6 @@ from cdc_contracts.spark_checks.tasks import Work, attempt_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-CAPTURE_SCHEMA: Final = pa.schema([
-    ("key", pa.binary()),
-    ("value", pa.binary()),
-    ("topic", pa.string()),
-    ("partition", pa.int32()),
-    ("offset", pa.int64()),
-    ("timestamp", pa.timestamp("us", tz="UTC")),
-    ("timestampType", pa.int32()),
-    ("headers", HEADERS_TYPE),
-])  # fmt: skip
 
 
 def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, replace: bool = False) -> int:
@@ -51,7 +39,7 @@ def capture_topic(session: SparkSession, source: TopicInput, target: Path, *, re
     try:
         parts = source.run(session, _write_parts(str(folder)), "path string, rows bigint")
         aside = folder / target.name
-        rows = _join([folder / row.path for row in parts], aside)
+        rows = join_parts([folder / row.path for row in parts], aside, CAPTURE_SCHEMA)
         aside.replace(target)
     except BaseException:
         halt(session)
@@ -79,27 +67,18 @@ def _write_parts(folder: str) -> Work:
         with pq.ParquetWriter(f"{folder}/{name}", CAPTURE_SCHEMA, compression="zstd") as writer:
             for batch in batches:
                 if batch.num_rows:
-                    writer.write_batch(_conform(batch))
+                    writer.write_batch(as_capture(batch))
                     rows += batch.num_rows
         yield pa.RecordBatch.from_pydict({"path": [name], "rows": [rows]})
 
     return work
 
 
-def _conform(batch: pa.RecordBatch) -> pa.RecordBatch:
-    arrays = []
-    for field in CAPTURE_SCHEMA:
-        if field.name not in batch.schema.names:
-            arrays.append(pa.nulls(batch.num_rows, field.type))
-        elif field.name == "headers":
-            arrays.append(read_headers(batch.column("headers")))
-        else:
-            arrays.append(batch.column(field.name).cast(field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=CAPTURE_SCHEMA)
+def join_parts(parts: list[Path], target: Path, schema: pa.Schema) -> int:
+    """Write captures as one file in order of their first records, and return how many there are.
 
-
-def _join(parts: list[Path], target: Path) -> int:
-    """Write the parts as one file in order of their first records; one row group is in memory at a time."""
+    One row group is in memory at a time.
+    """
     groups: list[tuple[Source, int, Path, int]] = []
     for part in parts:
         with pq.ParquetFile(part) as file:
@@ -107,7 +86,7 @@ def _join(parts: list[Path], target: Path) -> int:
                 first = file.read_row_group(group, columns=["topic", "partition", "offset"]).slice(0, 1).to_pylist()[0]
                 groups.append((Source(first["topic"], first["partition"]), first["offset"], part, group))
     rows = 0
-    with pq.ParquetWriter(target, CAPTURE_SCHEMA, compression="zstd") as writer:
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for _, _, part, group in sorted(groups):
             with pq.ParquetFile(part) as file:
                 table = file.read_row_group(group)

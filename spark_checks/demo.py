@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cdc_contracts.registry.captures import CAPTURE_SCHEMA
 from cdc_contracts.registry.catalogue import Catalogue, Version
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.rendering import Event, Renderer
 from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.capture import CAPTURE_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

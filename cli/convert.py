@@ -1,0 +1,238 @@
+"""`cdc-contracts convert`: messages of a JSON dialect in their Avro form, and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli import console
+from cdc_contracts.cli.options import ContractFolders, open_catalogue, spread
+from cdc_contracts.cli.remotes import Remote, open_remote
+from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.exits import EXIT_CODES
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.catalogue import Version
+    from cdc_contracts.registry.conversion.converter import Conversion
+    from cdc_contracts.registry.conversion.records import Counts
+    from cdc_contracts.registry.tally import Source
+
+app = typer.Typer(help="Turn JSON messages into Avro and back, without loss.", no_args_is_help=True)
+_STDOUT = "-"
+
+
+class To(StrEnum):
+    """The form that is written; `registry.conversion.converter.Form`, which takes long to import."""
+
+    AVRO = "avro"
+    JSON = "json"
+
+
+class Frame(StrEnum):
+    """What stands around Avro records; `registry.conversion.converter.Framing`."""
+
+    CONTAINER = "container"
+    CONFLUENT = "confluent"
+    BARE = "bare"
+
+
+Quarantine = Annotated[
+    Path | None,
+    typer.Option("--quarantine", metavar="FILE.parquet", help="Keep what is refused there, whole, with reasons."),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]
+
+
+@dataclass(frozen=True)
+class Converting:
+    """Options of what is turned into what."""
+
+    to: Annotated[To, typer.Option("--to", help="The form to write.")]
+    contract: Annotated[
+        str | None,
+        typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; else as cdc-contracts.yaml binds the topic."),
+    ] = None
+    folders: ContractFolders = None
+    framing: Annotated[
+        Frame | None,
+        typer.Option(
+            "--framing",
+            help="Around records: a container with the schema (default for .avro), a registry's frame, or bare.",
+        ),
+    ] = None
+    schema_id: Annotated[
+        int | None,
+        typer.Option("--schema-id", metavar="N", help="The id in the frame; else that of ids.lock.", min=1,
+                     max=2**31 - 1),
+    ] = None  # fmt: skip
+    registry: Annotated[str | None, typer.Option("--registry", metavar="URL", help="Ask this registry for the id.")] = (
+        None
+    )
+    subject: Annotated[
+        str | None, typer.Option("--subject", metavar="NAME", help="Its subject there; else DIALECT's own.")
+    ] = None
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="Who asks the registry; as `registry push --user`.")
+    ] = None
+    ca: Annotated[
+        Path | None, typer.Option("--ca", metavar="FILE", help="Certificates (PEM) to trust of the registry.")
+    ] = None
+
+    strict_json: Annotated[
+        bool, typer.Option("--strict-json", help="Refuse a member name that stands twice; else the last one counts.")
+    ] = False
+
+    def open(self, framing: Frame | None, topic: str | None = None) -> Conversion:
+        """Return the conversion that the options stand for, with the framing.
+
+        Raises UsageError where there is no single version of a JSON dialect, or an option is of no use.
+        """
+        from cdc_contracts.registry.conversion.converter import Conversion, Form, Framing
+        from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+
+        version = self._version(topic)
+        framed = framing in (None, Frame.CONFLUENT)
+        if not framed and (self.schema_id is not None or self.registry is not None):
+            raise UsageError("only a registry's frame has an id", mend="--framing confluent writes and reads it")
+        return Conversion(
+            avro_message_schema(version),
+            Form(self.to),
+            None if framing is None else Framing(framing),
+            self._id(version) if framed else None,
+            strict_json=self.strict_json,
+        )
+
+    def _version(self, topic: str | None) -> Version:
+        from cdc_contracts.registry.settings import read_settings
+
+        settings = read_settings(Path.cwd())
+        reference = self.contract or settings.contract_of([topic] if topic else [])
+        if reference is None or reference == "auto":
+            raise UsageError("a conversion needs a contract", mend="give --contract SYSTEM/DIALECT@N")
+        catalogue = open_catalogue([*(self.folders or ()), *(Path(folder) for folder in settings.contracts)])
+        version = catalogue.version(reference)
+        if version.meaning.transport == "avro":
+            raise UsageError(
+                f"{version} is Avro on the wire already, not a JSON dialect",
+                mend="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema",
+            )
+        return version
+
+    def _id(self, version: Version) -> int | None:
+        from cdc_contracts.registry.publishing.schema_ids import locked_id, registered_id
+
+        if self.schema_id is not None:
+            if self.registry is not None:
+                raise UsageError("--schema-id and --registry each say the id", mend="give one of them")
+            return self.schema_id
+        if self.registry is None:
+            return locked_id(version)
+        with open_remote(Remote(self.registry, self.user, self.ca)) as client:
+            return registered_id(client, version, self.subject)
+
+
+@app.callback()
+def _files_or_topics() -> None:
+    """Turn messages of a JSON dialect into the Avro form of their version, and back, without loss."""
+
+
+@app.command("file", short_help="Convert files or standard input.")
+@spread
+def convert_file(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...|-", help="Files, folders, or - for standard input.")],
+    converting: Converting,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to: .avro, .parquet, .jsonl, .json; - is stdout."),
+    ] = _STDOUT,
+    quarantine: Quarantine = None,
+    replace: Replace = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
+) -> None:
+    """Convert the messages of files or standard input into one file.
+
+    JSON is read from .jsonl, .json and .parquet files, Avro from .avro containers and .parquet captures. A message that
+    the schema cannot hold exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
+    """
+    from cdc_contracts.registry.conversion.files import (
+        check_target,
+        convert_files,
+        convert_input,
+        default_framing,
+        open_sink,
+        write_records,
+    )
+    from cdc_contracts.registry.files import STDIN, plan_files
+
+    kept = [Path(path) for path in paths if path != STDIN]
+    framing = converting.framing
+    if converting.to is To.AVRO and framing is None:
+        framing = Frame(default_framing(output))
+    conversion = converting.open(framing)
+    check_target(output, conversion.form, conversion.framing)
+    for target in (quarantine, None if output == _STDOUT else Path(output)):
+        _check_place(target, kept, replace=replace)
+    _check_quarantine(quarantine, kept if output == _STDOUT else [Path(output)])
+    plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
+    found = (
+        convert_input(sys.stdin.buffer.read(), conversion, whole=whole)
+        if plan is None
+        else convert_files(plan, conversion)
+    )
+    with _open_output(output) as file, open_sink(file, output, conversion) as sink:
+        counts = write_records(found, sink, quarantine)
+    if not output.endswith(".parquet") and (lost := counts.keyed + counts.tombstones):
+        console.say(f"{lost:,} records have a key, headers or no value: only a .parquet file keeps these")
+    _finish(counts, plan.line_partitions if plan is not None else None, quarantine)
+
+
+@contextmanager
+def _open_output(output: str) -> Iterator[IO[bytes]]:
+    from cdc_contracts.registry.whole_files import put_whole
+
+    if output == _STDOUT:
+        yield sys.stdout.buffer
+        return
+    with put_whole(Path(output)) as aside, aside.open("wb") as file:
+        yield file
+
+
+def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> None:
+    from cdc_contracts.registry.whole_files import check_place
+
+    if target is None:
+        return
+    check_place(target, kept=kept)
+    if target.exists() and not replace:
+        raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
+
+
+def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:
+    from cdc_contracts.registry.whole_files import check_place
+
+    if quarantine is None:
+        return
+    if quarantine.suffix != ".parquet":
+        raise UsageError("a quarantine is a .parquet file", where=str(quarantine))
+    check_place(quarantine, kept=others)
+
+
+def _finish(counts: Counts, lines: set[Source] | None, quarantine: Path | None) -> None:
+    """Tell what was refused, and what became of all, and end with the exit code."""
+    for source, offset, reason in counts.told:
+        of_a_line = lines is None or source in lines
+        where = f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
+        console.say(f"{where} refused: {reason}")
+    if (more := counts.refused - len(counts.told)) > 0:
+        console.say(f"and {more:,} more that are refused")
+    if counts.refused:
+        console.say(f"kept in {quarantine}" if quarantine else "--quarantine FILE.parquet keeps what is refused")
+    console.say(counts.describe())
+    raise typer.Exit(EXIT_CODES[counts.verdict])

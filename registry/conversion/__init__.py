@@ -1,0 +1,1 @@
+"""Messages of a JSON dialect turned into their Avro form and back, without loss."""
