@@ -119,6 +119,12 @@ CROSS_FIELD_RULES: Final = (
         "UPDATE_BEFOR and UPDATE_AFTER with one sequenceId", "UPDATE_AFTER alone, its row before missing",
     ),
     _across(
+        "types-without-parameters", WARNING,
+        "Types are told by their names alone, without a length, a precision or the members of an ENUM.",
+        "Another product may have written the message: look at it with `detect`. The row is read all the same.",
+        '"mysqlType": {"name": "varchar"}', '"mysqlType": {"name": "varchar(20)"}',
+    ),
+    _across(
         "schema-block-matches-image", INFO,
         "The schema block of a message names the columns of its images with the kinds of their values.",
         "Nothing: the block is never used to read the row.",

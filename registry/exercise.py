@@ -182,5 +182,6 @@ _NEEDS: Final[Mapping[str, Callable[[Reading], bool]]] = {
     "rowid-starts-with-table": _holds(relation_of_row),
     "position-matches": _has_pattern,
     "halves-paired": _is_half,
+    "types-without-parameters": lambda reading: bool(reading.types),
 }
 """What a record must hold for a rule to have something to look at; the other rules look at every record."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from cdc_contracts.registry.connect import described_columns, differs_from_block
 from cdc_contracts.registry.findings import INFO, WARNING
 from cdc_contracts.registry.forms import Number, describe_shape
-from cdc_contracts.registry.mappings import ValueMapping
+from cdc_contracts.registry.mappings import ValueMapping, drop_parameters
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Meaning, Place, Side
 from cdc_contracts.registry.patterns import compile_pattern
@@ -114,6 +114,14 @@ def columns_typed(view: RuleView) -> Iterator[Breach]:
                 for name in types:
                     if name not in row:
                         yield Breach(column_path(reading, source, name), "present", "absent", WARNING)
+
+
+def types_without_parameters(view: RuleView) -> Iterator[Breach]:
+    """A type is told without its length, precision or members (a warning: the row is read all the same)."""
+    for name, told in (view.reading.types or {}).items():
+        if drop_parameters(told) != told:
+            path = join_pointer(*split_pointer(view.reading.types_at[0]), name)
+            yield Breach(path, "a type without parameters", "a type with parameters", WARNING)
 
 
 def codes_match_types(view: RuleView) -> Iterator[Breach]:
@@ -311,6 +319,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType({
     "rowid-starts-with-table": Rule(row_id_starts_with_table, _relation(relation_of_row)),
     "position-matches": Rule(positions_match, lambda meaning: Reads(patterns=tuple(meaning.patterns.items()))),
     "halves-paired": Rule(halves_paired, read_nothing),
+    "types-without-parameters": Rule(types_without_parameters, read_nothing),
 })  # fmt: skip
 NOTES: Final[Mapping[str, Rule]] = MappingProxyType({
     "event-time-whole-seconds": Rule(event_time_whole_seconds, _whole_seconds),

@@ -167,6 +167,11 @@ def other_times(reading: Reading) -> Iterator[Mutant]:
             yield put(reading.message, {split_pointer(place.at): Number(token)})
 
 
+def other_parameters(reading: Reading) -> Iterator[Mutant]:
+    for name, told in list((reading.types or {}).items())[:1]:
+        yield put(reading.message, {(*split_pointer(reading.types_at[0]), name): f"{told}(20)"})
+
+
 def other_blocks(reading: Reading) -> Iterator[Mutant]:
     hints = reading.meaning.columns.hints
     members = reading.at(f"{hints.at}/fields") if hints else None
@@ -197,6 +202,7 @@ BREAKERS: Final[Mapping[str, Breaker]] = {
     "rowid-starts-with-table": other_row_ids,
     "position-matches": other_patterns,
     "halves-paired": nothing,
+    "types-without-parameters": other_parameters,
     "event-time-whole-seconds": other_times,
     "schema-block-matches-image": other_blocks,
 }

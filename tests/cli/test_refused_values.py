@@ -9,7 +9,7 @@ from cdc_contracts.cli.app import main
 CONTRACT = "table: shop.orders\ncolumns: {id: {type: bigint}, total: {type: 'decimal(6,2)'}}\nprimary_key: [id]\n"
 MESSAGE = {
     "database": "shop", "table": "orders", "type": "INSERT", "old": None, "isDdl": False, "sql": "", "pkNames": ["id"],
-    "mysqlType": {"id": "bigint", "total": "decimal(20,4)"}, "sqlType": {"id": -5, "total": 3},
+    "mysqlType": {"id": "bigint", "total": "decimal"}, "sqlType": {"id": -5, "total": 3},
 }  # fmt: skip
 
 

@@ -313,7 +313,8 @@ FRACTIONS = {
     **dict.fromkeys(
         ["oms-community/debezium", "oms/debezium", "oms/debezium-flatten", "oms/debezium-smt"], (6, 3, 9, True)
     ),
-    **dict.fromkeys(["dts/avro", "oms/avro"], (6, 6, 6, True)),
+    "dts/avro": (6, 6, 6, True),
+    "oms/avro": (9, 9, 9, True),
     "dts/canal": (9, 9, 9, False),
     "drs/json": (9, 9, 9, True),
     "drs/json-c": (9, 9, 9, False),
