@@ -50,7 +50,7 @@ def example_messages(version: Version) -> list[Any]:
             rendered = renderer.render(event)
         except UsageError:
             continue  # a type that the version cannot carry
-        message = _plain(wire.open(rendered))
+        message = plain_message(wire.open(rendered))
         if message not in messages:
             messages.append(message)
     return messages
@@ -81,10 +81,10 @@ def _events_of_forms(version: Version) -> Iterator[Event]:
         yield replace(_EVENT, table=table, after={"at": form.read(value, Context()).text})
 
 
-def _plain(value: Any) -> Any:
-    """Return a parsed message as JSON writes it: the numbers here are short enough for any reader."""
+def plain_message(value: Any) -> Any:
+    """Return a parsed message as JSON writes it: the numbers in examples are short enough for any reader."""
     if isinstance(value, Number):
         return json.loads(value.token)
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {name: plain_message(one) for name, one in value.items()}
+    return [plain_message(one) for one in value] if isinstance(value, list) else value

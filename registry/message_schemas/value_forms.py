@@ -23,7 +23,7 @@ from cdc_contracts.registry.model import ROW_OPS, ColumnTypes, Meaning
 from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.reading import members_beside
 
-_KINDS: Final = {"text": "string", "number": "number", "boolean": "boolean"}
+JSON_TYPES: Final = {"text": "string", "number": "number", "boolean": "boolean"}
 """The type of JSON Schema by the wire of a form."""
 
 
@@ -39,7 +39,7 @@ def definitions(version: Version) -> dict[str, Any]:
             if version.meaning.columns.types != "none":
                 names[_names_key(mapping, form)] = _define_names(mapping, form)
             for name in those:
-                types[name if len(mappings) == 1 else f"{name} ({mapping.name})"] = _refer(mapping, form, mappings)
+                types[name if len(mappings) == 1 else f"{name} ({mapping.name})"] = refer(mapping, form, mappings)
     return dict(sorted(names.items())) | dict(sorted(forms.items())) | dict(sorted(types.items()))
 
 
@@ -55,16 +55,16 @@ def typed_rows(version: Version) -> Iterator[dict[str, Any]]:
 def _kinds(version: Version, choice: MappingChoice) -> Iterator[dict[str, Any]]:
     """Yield which JSON kinds a column may have at all, where the forms of a mapping do not have every kind."""
     wires = {wire for mapping in choice.mappings for form in mapping.document.forms for wire in FORMS[form].wire}
-    kinds = [_KINDS[wire] for wire in sorted(wires)]
-    if len(kinds) < len(_KINDS):
+    kinds = [JSON_TYPES[wire] for wire in sorted(wires)]
+    if len(kinds) < len(JSON_TYPES):
         yield _every_image(version.meaning, {"type": [*kinds, "null"]})
 
 
 def _known_types(version: Version, choice: MappingChoice) -> Iterator[dict[str, Any]]:
     """Yield which names of types a message of rows may tell; none where the mapping takes every name."""
     if all(mapping.document.default is None for mapping in choice.mappings):
-        names = any_of(_names(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
-        types = _types(version.meaning)
+        names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
+        types = told_types(version.meaning)
         clause = _types_clause(types, names, told=False)
         if types.at is not None:
             yield when(op_holds_rows(version.meaning), within(types.at, clause, required=False))
@@ -88,7 +88,7 @@ def _typed_values(version: Version, choice: MappingChoice) -> Iterator[dict[str,
 def _rows_of_form(version: Version, choice: MappingChoice, form: str) -> dict[str, Any]:
     every = [version.catalogue.mapping(name) for name in version.mapping_names()]
     having = [mapping for mapping in choice.mappings if form in mapping.document.forms]
-    only = _every_type_is(version.meaning, any_of(_names(mapping, form) for mapping in having))
+    only = _every_type_is(version.meaning, any_of(names_of_form(mapping, form) for mapping in having))
     types = {name for mapping in having for name in mapping.document.forms[form]}
     others = {
         other
@@ -96,9 +96,9 @@ def _rows_of_form(version: Version, choice: MappingChoice, form: str) -> dict[st
         for other, names in mapping.document.forms.items()
         if other != form and types & set(names)
     }
-    refers = [_refer(mapping, form, every) for mapping in having]
+    refers = [refer(mapping, form, every) for mapping in having]
     for mapping in choice.mappings:
-        refers += [_refer(mapping, other, every) for other in sorted(others & mapping.document.forms.keys())]
+        refers += [refer(mapping, other, every) for other in sorted(others & mapping.document.forms.keys())]
     return when(only, _every_image(version.meaning, any_of(refers)))
 
 
@@ -125,7 +125,8 @@ def _deciding_images(meaning: Meaning) -> Iterator[tuple[list[str], str]]:
     yield from ((those, pointer) for pointer, those in ops.items())
 
 
-def _types(meaning: Meaning) -> ColumnTypes:
+def told_types(meaning: Meaning) -> ColumnTypes:
+    """Return where messages of a version that tell types tell them."""
     types = meaning.columns.types
     assert isinstance(types, ColumnTypes)  # noqa: S101  whoever calls has looked
     return types
@@ -133,7 +134,7 @@ def _types(meaning: Meaning) -> ColumnTypes:
 
 def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
     """Return the condition that a message tells types, and each of them is `name`."""
-    types = _types(meaning)
+    types = told_types(meaning)
     clause = _types_clause(types, name, told=True)
     if types.at is not None:
         return within(types.at, clause)
@@ -156,7 +157,8 @@ def _types_clause(types: ColumnTypes, name: Clause, *, told: bool) -> dict[str, 
     return {**least, **clause} if told else clause
 
 
-def _names(mapping: ValueMapping, form: str) -> dict[str, Any]:
+def names_of_form(mapping: ValueMapping, form: str) -> dict[str, Any]:
+    """Return what refers to the definition of the type names that a mapping reads as a form."""
     return {"$ref": f"#/$defs/{_names_key(mapping, form)}"}
 
 
@@ -191,5 +193,6 @@ def _name_of(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping])
     return form if len(told) == 1 else f"{form}.{mapping.name}"
 
 
-def _refer(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> dict[str, Any]:
+def refer(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> dict[str, Any]:
+    """Return what refers to the definition of a form under one of the mappings of a version."""
     return {"$ref": f"#/$defs/{_name_of(mapping, form, mappings)}"}

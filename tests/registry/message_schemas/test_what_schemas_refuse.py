@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from decimal import Decimal
 from functools import cache
 
 import jsonschema
@@ -17,6 +16,7 @@ import jsonschema_rs
 import pytest
 from both_paths import CATALOGUE
 from mutations import DROP, KINDS, replaced, walk
+from plain_messages import holds_long_numbers, plain
 
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.messages import Unreadable
@@ -26,8 +26,6 @@ from cdc_contracts.registry.samples import find_samples
 from cdc_contracts.registry.terms import Terms
 
 VERSIONS = list(CATALOGUE.all_versions())
-LONGEST = 4000
-"""Digits that Python makes an integer of."""
 EVERY = 13 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
 """One of so many changed messages is judged: a number without a part in common with that of the kinds."""
 
@@ -41,21 +39,6 @@ def schema_of(version):
 def validators(version):
     schema = schema_of(version)
     return jsonschema.Draft202012Validator(schema), jsonschema_rs.Draft202012Validator(schema)
-
-
-def plain(value):
-    """Return a parsed message as any JSON reader has it."""
-    if isinstance(value, Number):
-        text = value.token
-        return int(text) if text.lstrip("-").isdigit() and len(text) < LONGEST else Decimal(text)
-    if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list) else value
-
-
-def holds_long_numbers(value):
-    """Say whether a message has a number that a validator may read as a float."""
-    return any(isinstance(one, Decimal) or (isinstance(one, int) and abs(one) > 2**53) for *_, one in walk(value))
 
 
 def is_taken(version, message):

@@ -1,0 +1,80 @@
+"""`cdc-contracts schema --tables`: what it prints for one table, and what it says of bad input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cdc_contracts.cli.app import main
+
+ORDERS = """\
+table: shop.orders
+primary_key: [id]
+columns:
+  id: {type: bigint, nullable: false}
+  total: {type: "decimal(12,2)"}
+  paid: {type: timestamp(3), comment: when the money came}
+"""
+PLACES = "table: shop.places\ncolumns:\n  spot: {type: geometry}\n"
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "orders.yaml").write_text(ORDERS)
+    (folder / "places.yaml").write_text(PLACES)
+    return folder
+
+
+def printed(capsys, *words):
+    assert main(["schema", *words]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["canal", "dataworks", "default", "default-extend-column-type", "shareplex"],
+)
+def test_two_bound_schemas_show_the_timestamps_of_3_3_0_by_a_message_also_where_messages_tell_no_types(
+    tables, capsys, subject
+):
+    for number in (1, 2):
+        text = printed(capsys, f"oms-community/{subject}@{number}", "--tables", "tables", "--table", "shop.orders")
+        (tables / f"v{number}.json").write_text(text)
+    assert "epoch-seconds-integer" in (tables / "v1.json").read_text()
+    assert "epoch-seconds.fraction" in (tables / "v2.json").read_text()
+    assert main(["compat", str(tables / "v1.json"), str(tables / "v2.json"), "--json"]) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert any(one["proof"] and '"paid"' in json.dumps(one["proof"]["message"]).replace("\\", "") for one in findings)
+
+
+def test_the_tables_of_the_project_are_taken_from_its_file(tables, capsys):
+    (tables.parent / "cdc-contracts.yaml").write_text("tables: tables\n")
+    told = json.loads(printed(capsys, "oms/default@2", "--table", "shop.orders"))
+    assert told["$id"] == "urn:cdc-contracts:oms:default:v2:table:shop.orders"
+    assert told["$defs"]["column.paid"]["$ref"] == "#/$defs/epoch-seconds.fraction"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--table", "shop.orders"], "there are no table contracts"),
+        (["--tables", "tables"], "there are 2 table contracts"),
+        (["--tables", "tables", "--table", "shop.none"], "no table contract is of shop.none"),
+        (["--tables", "tables", "--table", "shop.places"], "cannot carry the type geometry of column spot"),
+        (["--tables", "nowhere"], "there is no file or folder nowhere"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_printed(tables, capsys, words, said):
+    assert main(["schema", "oms/default@2", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in " ".join(err.split())
+
+
+def test_tables_have_no_say_where_the_files_of_versions_are_written(tables, capsys):
+    assert main(["schema", "--write", "contracts", "--tables", "tables"]) == 2
+    assert "--write" in capsys.readouterr().err
