@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.explanations import Explanation
 
 
-_OWN = ("report", "versions", "why")
-"""What is no contract but has a schema: the report of an audit, a versions file, and what `why --json` prints."""
+_ANSWERS = ("report", "why")
+_FILES = ("contract", "mapping", "table", "settings", "registry", "users", "versions", "errata")
+"""What is no contract but has a schema: what `audit` and `why --json` print, and the files that a person writes."""
 
 
 class Schema(StrEnum):
@@ -30,7 +31,7 @@ class Schema(StrEnum):
 
 def show(
     reference: Annotated[
-        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, report, versions, or why.")
+        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or what is named below.")
     ],
     schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
     contracts: ContractFolders = None,
@@ -40,10 +41,12 @@ def show(
 ) -> None:
     """Explain one contract to someone who has never read the vendor's page.
 
-    With --schema json, `report` is the report of an audit, `versions` the file that --versions takes, and
-    `why` what that command prints as JSON.
+    With --schema json, `report` is the report of an audit, `why` what that command prints as JSON, and the files that
+    a person writes are `contract` (contract.yaml), `mapping` (types/*.yaml), `table` (a table contract), `settings`
+    (cdc-contracts.yaml), `registry` (registry.yaml), `users` (registry serve --users), `versions` (--versions), and
+    `errata` (errata.yaml). `# yaml-language-server: $schema=FILE` in the first line makes an editor use one.
     """
-    if reference in _OWN:
+    if reference in (*_ANSWERS, *_FILES):
         _print_own_schema(reference, schema)
         return
     version = open_catalogue(contracts).version(reference)
@@ -70,13 +73,12 @@ def _print_message_schema(version: Version, schema: Schema) -> None:
 
 def _print_own_schema(name: str, schema: Schema | None) -> None:
     from cdc_contracts.registry.dissection import dissection_schema
+    from cdc_contracts.registry.file_schemas.files import FILE_SCHEMAS
     from cdc_contracts.registry.report import report_schema
-    from cdc_contracts.registry.version_files import versions_schema
 
     if schema is not Schema.JSON:
         raise UsageError(f"what `{name}` stands for is JSON", mend="give --schema json")
-    schemas = {"report": report_schema, "versions": versions_schema, "why": dissection_schema}
-    console.print_json(schemas[name]())
+    console.print_json({"report": report_schema, "why": dissection_schema, **FILE_SCHEMAS}[name]())
 
 
 def _print_resolved(version: Version, *, as_json: bool) -> None:

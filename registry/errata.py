@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "errata.yaml"
 DECISIONS: Final = ("enforce", "tolerate", "repair", "reject", "note")
-_ID = re.compile(r"E[1-9][0-9]*\Z")
+ID: Final = re.compile(r"E[1-9][0-9]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,17 @@ class Erratum:
     """One contradiction: what a document says, what is shown instead, and what was decided for which reason."""
 
     id: str
+    """E and a number, by which contracts cite it."""
     document: str
+    """The file of the source document."""
     says: str
+    """What the document says."""
     shows: str
+    """What stands against it: a sample, another sentence, or the field."""
     decision: str
+    """What the contracts do: enforce by a rule, tolerate, repair the sample, reject, or note."""
     why: str
+    """The reason of the decision."""
 
 
 def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:
@@ -68,7 +74,7 @@ def _erratum(entry: Any, index: int, where: str) -> Erratum:
         named = entry.get("id", f"entry {index + 1}") if isinstance(entry, dict) else f"entry {index + 1}"
         raise ContractError(f"{named} needs exactly {', '.join(names)}", where=where)
     erratum = Erratum(**{name: str(entry[name]) for name in names})
-    if not _ID.match(erratum.id):
+    if not ID.match(erratum.id):
         raise ContractError(f"`{erratum.id}` is no id of an erratum", where=where, mend="write E and a number")
     if erratum.decision not in DECISIONS:
         what = f"{erratum.id}: `{erratum.decision}` is no decision"

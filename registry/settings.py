@@ -23,10 +23,15 @@ class Settings(Document):
     """
 
     topics: dict[str, str] = Field(default_factory=dict)
+    """The contract of each topic, as SYSTEM/DIALECT@N."""
     contracts: tuple[str, ...] = ()
+    """Folders of contracts that are added to the catalogue."""
     tables: str | None = None
+    """The file or folder of table contracts."""
     parameters: dict[str, str] = Field(default_factory=dict)
+    """What no message says, by the name of the parameter."""
     versions: str | None = None
+    """The file that says which version holds in which part of a topic."""
 
     def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
         """Return the topics by the contract they are bound to, None for those that are bound to none."""

@@ -27,8 +27,11 @@ class TableColumn(Document):
     """One column: its source type as the database names it, and whether it may be NULL."""
 
     type: str
+    """The type as the source database names it, such as decimal(20,2)."""
     nullable: bool = True
+    """Whether the column may be NULL."""
     comment: str | None = None
+    """What the column is, for people."""
 
 
 class TableContract(Document):
@@ -38,11 +41,17 @@ class TableContract(Document):
     """
 
     table: str
+    """The table, as DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
     version: Annotated[int, Field(ge=1)] | None = None
+    """How many times its owner has published it."""
     comment: str | None = None
+    """What the table is, for people."""
     columns: dict[str, TableColumn] = Field(min_length=1)
+    """The columns by name."""
     primary_key: tuple[str, ...] = ()
+    """The columns of the primary key, in order."""
     source_time_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    """The zone of timestamps that the source writes without one, such as Asia/Shanghai or +08:00."""
 
     @property
     def reference(self) -> str:

@@ -95,7 +95,9 @@ class WrittenRange(Document):
     """A part of a partition: from `from`, included, up to `to`, not included; without one, up to that end."""
 
     start: Bound = Field(default=None, alias="from")
+    """Where the range begins, included: an offset, or a time with its zone. Without it, at the beginning."""
     end: Bound = Field(default=None, alias="to")
+    """Where the range ends, not included: an offset, or a time with its zone. Without it, at the end."""
     contract: Reference
 
     @model_validator(mode="after")
@@ -126,27 +128,13 @@ def _check_ranges(ranges: tuple[WrittenRange, ...]) -> tuple[WrittenRange, ...]:
 
 
 Ranges = Annotated[tuple[WrittenRange, ...], AfterValidator(_check_ranges)]
-_PARTITIONS_SCHEMA: Final = {
-    "type": "object",
-    "description": "The ranges of each partition, by its number; `all` is every partition that is not named.",
-    "propertyNames": {"pattern": "^(?:all|0|[1-9][0-9]{0,8})$"},
-    "additionalProperties": {"type": "array", "items": {"$ref": "#/$defs/WrittenRange"}},
-}
 
 
 class VersionsFile(Document):
     """Which version of a contract holds where, by topic and partition."""
 
     topics: dict[str, Annotated[dict[Any, Ranges], BeforeValidator(_parse_partitions)]] = Field(min_length=1)
-
-
-def versions_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a versions file, for editors."""
-    schema = VersionsFile.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "cdc-contracts versions"
-    schema["properties"]["topics"]["additionalProperties"] = _PARTITIONS_SCHEMA
-    return schema
+    """The ranges of each topic, by its name."""
 
 
 def read_versions(path: Path, catalogue: Catalogue) -> VersionRanges:

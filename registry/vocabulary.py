@@ -16,7 +16,7 @@ from cdc_contracts.registry.rulebook import rules
 Entry = tuple[str, str, int]
 """A word, what it says, and in how many contracts it stands."""
 
-_CONTAINERS: Final = {
+CONTAINERS: Final = {
     "object": "an image is an object of columns",
     "list-of-one": "an image is a list of exactly one row",
     "list-of-rows": "an image is a list of rows; those of both images are paired in order",
@@ -75,7 +75,7 @@ def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
     containers = get_args(Images.model_fields["container"].annotation)
     yield (
         "How images are held: `container`",
-        [(name, _CONTAINERS[name], used("container", name)) for name in containers],
+        [(name, CONTAINERS[name], used("container", name)) for name in containers],
     )
     yield "Where the row of an op is", [(_last(side), tell_side(side), used(_last(side))) for side in _SIDES]
     yield "Value forms", [(form.name, f"{form.says} Kind: {form.kind}.", _with_form(versions, form.name))

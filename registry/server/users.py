@@ -33,32 +33,47 @@ def _check_pattern(pattern: str) -> str:
     return pattern
 
 
-class _Grant(Document):
+class GrantEntry(Document):
+    """Some rights over the subjects that fit one of some patterns."""
+
     may: Annotated[tuple[Right, ...], Field(min_length=1)]
+    """What may be done."""
     subjects: Annotated[tuple[Annotated[str, AfterValidator(_check_pattern)], ...], Field(min_length=1)]
+    """Patterns of subjects that it may be done to, such as `orders-*` or `:.context:*`."""
 
 
-class _Anonymous(Document):
-    rights: tuple[_Grant, ...]
+class Anonymous(Document):
+    """What somebody may do who gives no name."""
+
+    rights: tuple[GrantEntry, ...]
+    """What may be done, and to which subjects."""
 
     def caller(self, name: str | None) -> Caller:
         return Caller(name, [Grant(frozenset(one.may), one.subjects) for one in self.rights])
 
 
-class _User(_Anonymous):
+class User(Anonymous):
+    """What somebody may do who gives a password or a token."""
+
     password: Annotated[str, AfterValidator(check_hash)] | None = None
+    """The hash of a password, as `cdc-contracts registry user NAME` prints it."""
     token: Annotated[str, AfterValidator(_check_token)] | None = None
+    """The hash of a token, as `cdc-contracts registry user NAME --token` prints it."""
 
     @model_validator(mode="after")
-    def _one_secret(self) -> _User:
+    def _one_secret(self) -> User:
         if self.password is None and self.token is None:
             raise ValueError("neither password nor token")
         return self
 
 
-class _UsersFile(Document):
-    users: dict[Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")], _User]
-    anonymous: _Anonymous | None = None
+class UsersFile(Document):
+    """Who may ask the registry, and what each may do."""
+
+    users: dict[Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")], User]
+    """Everybody who may ask the server, by name."""
+    anonymous: Anonymous | None = None
+    """What those may do who give no name; without it they may do nothing."""
 
 
 class Users:
@@ -67,7 +82,7 @@ class Users:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._check = PasswordCheck()
-        self._known: Mapping[str, _User] = {}
+        self._known: Mapping[str, User] = {}
         self._callers: Mapping[str, Caller] = {}
         self._anonymous: Caller | None = UNGUARDED
         self._signature: tuple[int, ...] = ()
@@ -134,12 +149,12 @@ class Users:
         return (stat.st_mtime_ns, stat.st_size, stat.st_ino) if stat else ()
 
 
-def _read(path: Path) -> _UsersFile:
+def _read(path: Path) -> UsersFile:
     try:
         document = documents.without_nulls(documents.read_document(path, may_be_empty=True))
     except CdcContractsError as error:
         raise UsageError(f"the users file: {error.what}", where=error.where, mend=_MEND) from error
     try:
-        return _UsersFile.model_validate(document)
+        return UsersFile.model_validate(document)
     except ValidationError as error:
-        raise UsageError(f"the users file: {tell_misfit(error, _UsersFile)}", where=str(path), mend=_MEND) from error
+        raise UsageError(f"the users file: {tell_misfit(error, UsersFile)}", where=str(path), mend=_MEND) from error

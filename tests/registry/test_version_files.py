@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 from topics import CATALOGUE
 
 from cdc_contracts.registry.errors import ContractError, UsageError
-from cdc_contracts.registry.version_files import read_versions, topics_in, versions_schema
+from cdc_contracts.registry.file_schemas.files import versions_schema
+from cdc_contracts.registry.version_files import read_versions, topics_in
 from cdc_contracts.registry.version_ranges import VersionRange, read_ranges
 
 MARCH = 1_647_705_600_000_000
