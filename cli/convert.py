@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console
+from cdc_contracts.cli import console, running
 from cdc_contracts.cli.options import ContractFolders, open_catalogue, spread
 from cdc_contracts.cli.remotes import Remote, open_remote
 from cdc_contracts.registry.errors import UsageError
@@ -191,6 +191,48 @@ def convert_file(
     if not output.endswith(".parquet") and (lost := counts.keyed + counts.tombstones):
         console.say(f"{lost:,} records have a key, headers or no value: only a .parquet file keeps these")
     _finish(counts, plan.line_partitions if plan is not None else None, quarantine)
+
+
+@app.command("topic", short_help="Convert a range of a topic into another topic.")
+@spread
+def convert_topic(
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic to read.")],
+    bootstrap: running.Bootstrap,
+    target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; it is there.")],
+    converting: Converting,
+    start: running.From = None,
+    end: running.Until = "latest",
+    engine: Annotated[
+        running.Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = running.Engine.SPARK,
+    quarantine: Quarantine = None,
+    replace: Replace = False,
+    kafka_config: running.KafkaConfig = None,
+    kafka_options: running.KafkaOptions = None,
+    cores: running.Cores = None,
+    jars: running.Jars = None,
+    packages: running.Packages = None,
+) -> None:
+    """Convert every record of a range into another topic, each into the partition that it came from, in its order.
+
+    Keys, headers and times stay; null values stay null. Nothing is committed. A record that the schema cannot hold
+    exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
+    """
+    from cdc_contracts.spark_checks import converting as topics
+
+    framing = converting.framing or Frame.CONFLUENT
+    if framing is Frame.CONTAINER:
+        raise UsageError("a record of a topic holds no container", mend="--framing confluent or bare")
+    conversion = converting.open(framing, topic)
+    _check_place(quarantine, [], replace=replace)
+    _check_quarantine(quarantine, [])
+    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+    brokers = running.Brokers(bootstrap, jars=jars, packages=packages)
+    with running.open_engine(running.Reading(engine=engine, cores=cores), brokers) as session:
+        source = running.open_topics(session, bootstrap, [topic], wanted, properties, headers=True)
+        topics.check_topic(source, target)
+        counts = topics.convert_topic(session, source, target, conversion, quarantine)
+    _finish(counts, set(), quarantine)
 
 
 @contextmanager

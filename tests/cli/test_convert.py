@@ -306,3 +306,18 @@ def test_a_registry_is_asked_for_the_id(here, messages, capsys):
         asked = ("a.parquet", "--to", "json", "--registry", url, "--subject", "orders-value", "-o", "b.jsonl")
         assert convert(*asked) == 0
     assert same(read_lines(here / "b.jsonl"), messages)
+
+
+def test_of_many_refused_messages_the_first_are_told_and_the_others_counted(here, capsys):
+    write_lines(here / "a.jsonl", [b"{"] * 130)
+    assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", "--quarantine", "q.parquet") == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[99:] == [
+        "a.jsonl:100 refused: no JSON message: not one JSON text",
+        "and 30 more that are refused",
+        "kept in q.parquet",
+        "130 read: 0 converted, 130 refused, 0 tombstones",
+    ]
+    assert pq.read_table(here / "q.parquet").num_rows == 130
+    with (here / "a.avro").open("rb") as file:
+        assert list(fastavro.reader(file)) == []

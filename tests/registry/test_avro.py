@@ -156,3 +156,23 @@ def test_a_float_is_taken_only_where_it_keeps_every_digit():
     assert same_message(from_avro(to_avro(parsed, schema), schema), parsed)
     with pytest.raises(AvroError):
         to_avro(message('{"a":0.50}'), schema)
+
+
+@pytest.mark.parametrize("token", ["abc", "NaN", "1.", "", "01"])
+def test_a_number_of_another_writer_that_json_cannot_write_is_refused(token):
+    record = io.BytesIO()
+    row = {"c": ("NumberText", {"token": token})}
+    foreign = {"op": "a", "id": 1, "flag": None, "note": None, "seq": None, "row": row, "rows": ("Absent", "ABSENT")}
+    fastavro.schemaless_writer(record, fastavro.parse_schema(SCHEMA), foreign)
+    with pytest.raises(AvroError, match="a number that JSON cannot write"):
+        from_avro(record.getvalue(), SCHEMA)
+
+
+def test_a_record_whose_columns_hide_a_member_with_a_field_is_refused():
+    columns = {"name": "columns", "type": {"type": "map", "values": "string"}, "other-members": True}
+    schema = {"type": "record", "name": "M", "fields": [{"name": "op", "type": "string"}, columns]}
+    record = io.BytesIO()
+    fastavro.schemaless_writer(record, fastavro.parse_schema(schema), {"op": "a", "columns": {"op": "b", "c": "d"}})
+    with pytest.raises(AvroError, match="`columns` holds a member that has a field of its own"):
+        from_avro(record.getvalue(), schema)
+    assert from_avro(to_avro(message('{"op":"a","columns":"x"}'), schema), schema) == {"op": "a", "columns": "x"}

@@ -1,0 +1,103 @@
+"""Records written to a topic as they are: key, headers, time and partition, and null values.
+
+Spark's own sink for Kafka writes no times, so that each record would be of the moment of the conversion.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.spark_checks.kafka.failures import hide
+from cdc_contracts.spark_checks.kafka.property_names import translate
+
+_DEFAULTS: Final = {
+    "enable.idempotence": True,  # a request that is sent again neither doubles records nor changes their order
+    "linger.ms": 20,
+    "message.max.bytes": 1_000_000_000,  # how long a message may be the broker says
+    "queue.buffering.max.kbytes": 65_536,
+}
+_WAIT_SECONDS: Final = 0.5
+_QUIET: Final = logging.getLogger("cdc_contracts.producer")
+
+
+@dataclass
+class Writer:
+    """Writes to one topic; what was delivered is sure after `finish`."""
+
+    topic: str
+    producer: Any = field(repr=False)
+    properties: Mapping[str, str] = field(repr=False)
+    delivered: int = 0
+    _sent: int = 0
+    _failures: list[Any] = field(default_factory=list)
+
+    def write(self, records: pa.RecordBatch) -> None:
+        """Send records with the columns of a capture, in their order. Raises UnavailableError where one is refused."""
+        stamps = records.column("timestamp").cast(pa.int64()).to_pylist()
+        columns = (records.column(name).to_pylist() for name in ("key", "value", "partition", "headers"))
+        for key, value, partition, headers, micros in zip(*columns, stamps, strict=True):
+            told = [(one["key"], one["value"]) for one in headers or ()]
+            time = {} if micros is None else {"timestamp": micros // 1_000}
+            self._send(key=key, value=value, partition=partition, headers=told, **time)
+        self.producer.poll(0)
+        self._check()
+
+    def finish(self) -> None:
+        """Wait until all is delivered. Raises UnavailableError where a record is not."""
+        self.producer.flush()
+        self._check()
+        if self.delivered != self._sent:
+            raise UnavailableError(f"{self._sent - self.delivered:,} records were not delivered", where=self.topic)
+
+    def _send(self, **record: Any) -> None:
+        while True:
+            try:
+                self.producer.produce(self.topic, on_delivery=self._note, **record)
+            except BufferError:  # the queue is full
+                self.producer.poll(_WAIT_SECONDS)
+                self._check()
+            else:
+                self._sent += 1
+                return
+
+    def _note(self, error: Any, _: Any) -> None:
+        if error is None:
+            self.delivered += 1
+        else:
+            self._failures.append(error)
+
+    def _check(self) -> None:
+        if self._failures:
+            error = self._failures[0]
+            told = hide(f"{error.name()}: {error.str()}", self.properties)
+            mend = f"| {told}\n  What was written before stays in the topic."
+            raise UnavailableError(f"records cannot be written to topic {self.topic}", mend=mend)
+
+
+@contextmanager
+def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> Iterator[Writer]:
+    """A writer to a topic; the properties are those of any Kafka client, by their Java names.
+
+    Raises UsageError where the properties cannot be used. What was not sent by the end of the block is dropped.
+    """
+    from confluent_kafka import KafkaException, Producer
+
+    _QUIET.propagate = False  # what matters is told as an error of ours
+    _QUIET.addHandler(logging.NullHandler())
+    try:
+        producer = Producer({**_DEFAULTS, **translate(properties), "bootstrap.servers": bootstrap}, logger=_QUIET)
+    except KafkaException as error:
+        text = hide(error.args[0].str(), properties)
+        raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
+    try:
+        yield Writer(topic, producer, properties)
+    finally:
+        producer.purge()
+        producer.flush(_WAIT_SECONDS)
