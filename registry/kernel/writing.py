@@ -30,6 +30,7 @@ from cdc_contracts.registry.column_writing import (
     TEXT,
     ColumnWriting,
     Writing,
+    layout_of,
     layout_of_token,
     writing_of,
 )
@@ -48,6 +49,8 @@ Codes = NDArray[np.uint8]
 _LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
 _PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
 _DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
+_FEW: Final = 8
+"""Values up to which each is looked at by itself."""
 
 
 def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) -> None:
@@ -62,15 +65,18 @@ def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) 
         mine = np.flatnonzero(np.isin(rows.record_of_row, alike.positions))
     if not len(mine):
         return
-    parts = list(_by_source(mine, alike.sheet.numbers[rows.record_of_row[mine]], batch))
+    told = [
+        (written_table(facts, written, source), numbers, places, stretch_of(facts, batch, numbers))
+        for source, numbers, places in _by_source(mine, alike.sheet.numbers[rows.record_of_row[mine]], batch)
+    ]
     for (pointer, index), values in alike.columns.items():
         if pointer == written.source and values.kinds:
             plain = {kind for at, place, kind in alike.precedent.plain if (at, place) == (pointer, index)}
             column = _Column(values, plain)
-            for source, numbers, places in parts:
+            for table, numbers, places, whole in told:
                 for writing, which in column.ways(places):
-                    stretch = stretch_of(facts, batch, numbers if which is None else numbers[which])
-                    seen.add(written_table(facts, written, source), rows.image.columns[index].name, writing, stretch)
+                    stretch = whole if which is None else stretch_of(facts, batch, numbers[which])
+                    seen.add(table, rows.image.columns[index].name, writing, stretch)
             alike.precedent.plain.update((pointer, index, kind) for kind in column.plain)
 
 
@@ -116,8 +122,9 @@ class _Column:
         if kind == BOOLEAN or kind in self.plain:
             yield Writing(kind), which
             return
-        codes = _codes_of(kind, self._take(held))
-        found = np.unique(codes).tolist()
+        values = self._take(held)
+        codes = _codes_of(kind, values) if len(values) > _FEW else _codes_of_few(kind, values)
+        found = sorted(set(codes.tolist()))
         if _PLAIN in found:
             self.plain.add(kind)
             yield Writing(kind), which
@@ -171,6 +178,14 @@ def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
     if all(isinstance(value, Number) and layout_of_token(value.token) for value in values):  # of a column of all kinds
         return same
     return nothing
+
+
+def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
+    """Return the layout of each value, one by one: for a row of one table among many that is faster than arrays."""
+    if kind == TEXT:
+        return np.array([_LAYOUTS.index(layout_of(value)) for value in values], np.uint8)
+    tokens = [value.decode() if type(value) is bytes else getattr(value, "token", value) for value in values]
+    return np.array([_LAYOUTS.index(layout_of_token(str(token))) for token in tokens], np.uint8)
 
 
 def _has_layout(text: str) -> bool:
