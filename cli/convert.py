@@ -101,13 +101,15 @@ class Converting:
         framed = framing in (None, Frame.CONFLUENT)
         if not framed and (self.schema_id is not None or self.registry is not None):
             raise UsageError("only a registry's frame has an id", mend="--framing confluent writes and reads it")
-        return Conversion(
+        conversion = Conversion(
             avro_message_schema(version),
             Form(self.to),
             None if framing is None else Framing(framing),
             self._id(version) if framed else None,
             strict_json=self.strict_json,
         )
+        conversion.check()
+        return conversion
 
     def _version(self, topic: str | None) -> Version:
         from cdc_contracts.registry.settings import read_settings

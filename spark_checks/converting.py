@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from cdc_contracts.registry.conversion.converter import Conversion
 from cdc_contracts.registry.conversion.records import REFUSED_SCHEMA, Counts, convert_batch
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.registry.whole_files import put_whole
 from cdc_contracts.spark_checks.capture import join_parts
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
@@ -34,7 +34,7 @@ class _Result:
 
     counts: Counts = field(default_factory=Counts)
     parts: list[str] = field(default_factory=list)
-    failure: tuple[str, str, str] | None = None
+    failure: CdcContractsError | None = None
 
 
 def check_topic(source: TopicInput, topic: str) -> None:
@@ -83,8 +83,7 @@ def convert_topic(
         results: list[_Result] = read_results(rows)
         for result in results:
             if result.failure is not None:
-                what, where, mend = result.failure
-                raise UnavailableError(what, where=where or source.bootstrap, mend=mend)
+                raise result.failure
         if quarantine is not None:
             parts = [Path(part) for result in results for part in result.parts]
             with put_whole(quarantine) as aside:
@@ -102,8 +101,8 @@ def _work(
         result = _Result()
         try:
             _convert(batches, result)
-        except UnavailableError as error:  # as a value: Spark would tell it as a traceback
-            result.failure = (error.what, error.where, error.mend)
+        except CdcContractsError as error:  # as a value: Spark would tell it as a traceback
+            result.failure = error
         yield as_result(result)
 
     def _convert(batches: Iterable[pa.RecordBatch], result: _Result) -> None:

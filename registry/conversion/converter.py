@@ -62,9 +62,13 @@ class Conversion:
         codec = Codec(self.schema)
         return self._to_avro(codec) if self.form is Form.AVRO else self._to_json(codec)
 
-    @property
-    def _known_id(self) -> int | None:
-        """The id of a frame, None where there is no frame."""
+    def check(self) -> None:
+        """Raise UsageError where a frame is asked for and its id is not known."""
+        if self.framing is Framing.CONFLUENT:
+            self._frame_id()
+
+    def _frame_id(self) -> int | None:
+        """Return the id of a frame, None where there is no frame. Raises UsageError where it is not known."""
         if self.framing in (Framing.BARE, Framing.CONTAINER):
             return None
         if self.schema_id is None:
@@ -73,7 +77,7 @@ class Conversion:
         return self.schema_id
 
     def _to_avro(self, codec: Codec) -> Callable[[bytes], bytes]:
-        number = self._known_id
+        number = self._frame_id()
         head = b"" if number is None else _MAGIC + number.to_bytes(FRAME - 1)
 
         def convert(value: bytes) -> bytes:
@@ -88,7 +92,7 @@ class Conversion:
 
     def _to_json(self, codec: Codec) -> Callable[[bytes], bytes]:
         def convert(value: bytes) -> bytes:
-            number = self._known_id  # asked for where it is needed: containers have none
+            number = self._frame_id()  # asked for where it is needed: containers have none
             try:
                 return write_message(codec.read(value if number is None else _unframe(value, number)))
             except AvroError as error:

@@ -31,6 +31,7 @@ _QUIET: Final = logging.getLogger("cdc_contracts.producer")
 class Writer:
     """Writes to one topic; what was delivered is sure after `finish`."""
 
+    bootstrap: str
     topic: str
     producer: Any = field(repr=False)
     properties: Mapping[str, str] = field(repr=False)
@@ -78,7 +79,7 @@ class Writer:
             error = self._failures[0]
             told = hide(f"{error.name()}: {error.str()}", self.properties)
             mend = f"| {told}\n  What was written before stays in the topic."
-            raise UnavailableError(f"records cannot be written to topic {self.topic}", mend=mend)
+            raise UnavailableError(f"records cannot be written to topic {self.topic}", where=self.bootstrap, mend=mend)
 
 
 @contextmanager
@@ -97,7 +98,7 @@ def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> It
         text = hide(error.args[0].str(), properties)
         raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
     try:
-        yield Writer(topic, producer, properties)
+        yield Writer(bootstrap, topic, producer, properties)
     finally:
         producer.purge()
         producer.flush(_WAIT_SECONDS)

@@ -5,6 +5,7 @@ import json
 import struct
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import avro.datafile
 import avro.io
@@ -28,6 +29,7 @@ from cdc_contracts.registry.terms import Terms
 CATALOGUE = shipped_catalogue()
 CANAL = CATALOGUE.version("dts/canal@2")
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
+OWN = Path(__file__).parents[1] / "registry/lint/contracts"
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 123000, UTC)
 
 
@@ -321,3 +323,12 @@ def test_of_many_refused_messages_the_first_are_told_and_the_others_counted(here
     assert pq.read_table(here / "q.parquet").num_rows == 130
     with (here / "a.avro").open("rb") as file:
         assert list(fastavro.reader(file)) == []
+
+
+def test_a_contract_of_ones_own_without_an_id_needs_one_for_a_frame(here, capsys):
+    (here / "a.jsonl").write_bytes(b"")
+    own = ("--contracts", OWN)
+    assert convert("a.jsonl", "--to", "avro", "-o", "a.parquet", *own, contract="acme/plain@1") == 2
+    assert "the id of the schema is in no ids.lock" in capsys.readouterr().err
+    assert convert("a.jsonl", "--to", "avro", "-o", "a.parquet", "--schema-id", "5", *own, contract="acme/plain@1") == 4
+    assert convert("a.jsonl", "--to", "avro", "-o", "a.avro", *own, contract="acme/plain@1") == 4
