@@ -26,6 +26,7 @@ EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
         "text": '"red apple"',
         "json-text": '"{\\"a\\": 1}"',
         "opaque-text": '"1011"',
+        "undocumented-text": '"POINT (1 2)"',
         "base64": '"amc="',
         "hex-upper": '"6A67"',
         "byte-list": '"[106, -1]"',

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.forms.arrays import pa, pc
+from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import Settled, break_unless, to_integers
-from cdc_contracts.registry.forms.values import BrokenValue, Context, Number, Value
+from cdc_contracts.registry.forms.values import BrokenValue, Context, Flag, Number, Value
 
 BOOLEANS: Final = {"0": "false", "1": "true"}
 DIGITS: Final = {"false": "0", "true": "1"}
@@ -15,6 +15,16 @@ DIGITS: Final = {"false": "0", "true": "1"}
 def read_text(text: str, _context: Context) -> Value:
     """Read any text as it is."""
     return Value(text)
+
+
+def read_undocumented(text: str, _context: Context) -> Value:
+    """Read any text, with a note: no document shows how values of the type are written."""
+    return Value(text, Flag.NOTED)
+
+
+def settle_undocumented(values: pa.Array, _context: Context) -> Settled:
+    """Settle every row as it stands, with a note."""
+    return Settled(lambda: values, flags=np.full(len(values), Flag.NOTED, np.uint8))
 
 
 def read_boolean_digit(token: str, _context: Context) -> Value:

@@ -161,6 +161,11 @@ _ROWS: Final = (
         "Text whose meaning no document gives, as it is.",
         plain.read_text, integers.write_text, leave_all,
     ),
+    Form(
+        "undocumented-text", "opaque", TEXT, "text", any_of("string"),
+        "Text of a type that no document shows, as it is; always noted.",
+        plain.read_undocumented, integers.write_text, plain.settle_undocumented,
+    ),
     # bytes and bits
     Form(
         "base64", "bytes", TEXT, "text", text_like(binary.BASE64.pattern),

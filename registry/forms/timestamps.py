@@ -25,21 +25,22 @@ SECONDS_FRACTION: Final = re.compile(r"([0-9]{1,12})(\.[0-9]{1,9})?")
 MILLIS_FRACTION: Final = re.compile(r"([1-9][0-9]{12})(\.[0-9]{1,9})?")
 MOST_DIGITS: Final = 12
 MILLIS_DIGITS: Final = 13
+LAST_SECOND: Final = (LAST_DAY + 1) * DAY - 1
 FIRST_MILLI: Final = FIRST_DAY * DAY * 1000
 LAST_MILLI: Final = (LAST_DAY + 1) * DAY * 1000 - 1
 
 
 def read_seconds(token: str, _context: Context) -> Value:
-    """Read up to twelve digits of seconds."""
-    if not SECONDS.fullmatch(token):
+    """Read up to twelve digits of seconds, to the year 9999."""
+    if not SECONDS.fullmatch(token) or int(token) > LAST_SECOND:
         raise BrokenValue
     return Value(format_moment(int(token), "Z"))
 
 
 def read_seconds_fraction(text: str, _context: Context) -> Value:
-    """Read up to twelve digits of seconds and up to nine of a fraction."""
+    """Read up to twelve digits of seconds, to the year 9999, and up to nine of a fraction."""
     parts = SECONDS_FRACTION.fullmatch(text)
-    if parts is None:
+    if parts is None or int(parts[1]) > LAST_SECOND:
         raise BrokenValue
     return Value(format_moment(int(parts[1]), trim_fraction(parts[2]) + "Z"))
 
@@ -85,14 +86,14 @@ def write_millis(text: str, _context: Context) -> Number:
 
 
 def settle_seconds(values: pa.Array, _context: Context) -> Settled:
-    """Settle digits of seconds up to the year 9999; later ones stay open."""
+    """Settle digits of seconds up to the year 9999; later ones are broken."""
     texts = Texts(values)
     seconds, fits = _read_digits(texts, texts.lengths)
     return _settle_seconds(seconds, fits, None)
 
 
 def settle_seconds_fraction(values: pa.Array, _context: Context) -> Settled:
-    """Settle seconds with a fraction up to the year 9999; later ones stay open."""
+    """Settle seconds with a fraction up to the year 9999; later ones are broken."""
     texts = Texts(values)
     point = pc.find_substring(values, ".")
     found = (point.fill_null(-1) if point.null_count else point).to_numpy()
@@ -105,13 +106,13 @@ def settle_seconds_fraction(values: pa.Array, _context: Context) -> Settled:
 
 
 def _settle_seconds(seconds: Ints, fits: Mask, rest: tuple[Bytes, Ints] | None) -> Settled:
-    late = fits & (seconds >= (LAST_DAY + 1) * DAY)
+    fits = fits & (seconds <= LAST_SECOND)
 
     def write() -> pa.Array:
-        moments = np.where(fits & ~late, seconds, 0)
+        moments = np.where(fits, seconds, 0)
         return layouts.write_moments(moments, layouts.read_fraction(*rest) if rest else None, "Z")
 
-    return Settled(write, late, break_unless(fits))
+    return Settled(write, None, break_unless(fits))
 
 
 def _read_digits(texts: Texts, whole: Ints) -> tuple[Ints, Mask]:

@@ -170,7 +170,7 @@ TABLE_RULES: Final = (
         "T02", "column-type-read", WARNING,
         "Checks that some value mapping of the catalogue reads every type of a table contract.",
         "No document says how such a value is written: messages with one drift, whatever their dialect.",
-        "doc: {type: CLOB}", "doc: {type: XMLTYPE}",
+        "doc: {type: CLOB}", "doc: {type: LONG RAW}",
         types_are_read,
     ),
     LintRule(

@@ -167,8 +167,8 @@ def test_a_number_is_written_with_its_exact_digits(told, text, token):
         ("dts/canal@2", replace(UPDATE, op="truncate"), "has no truncate"),
         (
             "oms-community/canal@2",
-            replace(INSERT, table=replace(VISITS, types={"id": "geometry"})),
-            "geometry of column id",
+            replace(INSERT, table=replace(VISITS, types={"id": "vector"})),
+            "vector of column id",
         ),
         ("oms-community/canal@2", replace(INSERT, after={"id": "one"}), "column id"),
         ("oms-community/canal@2", replace(INSERT, after={"seen": "yesterday"}), "column seen"),
