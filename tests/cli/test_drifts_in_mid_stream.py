@@ -11,10 +11,11 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from topics import rendered
+from topics import CATALOGUE, rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.rendering import SourceTable
+from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.terms import Terms
 
 LONG = os.environ.get("CDC_CONTRACTS_DRIFTS") == "long"
 COUNT, AT = (5_000, 3_217) if LONG else (90, 61)
@@ -58,7 +59,57 @@ def drifting(reference, change):
     return partitions, dict.fromkeys(range(4), AT)
 
 
+def with_null(value):
+    return in_row(value, "note", None)
+
+
+def with_no_date(value):
+    return in_row(value, "day", "2024-02-30")
+
+
+def in_row(value, name, told):
+    message = json.loads(value)
+    return json.dumps({**message, "data": [{**row, name: told} for row in message["data"]]}).encode()
+
+
+def with_another_key(value):
+    return json.dumps({**json.loads(value), "pkNames": ["note"]}).encode()
+
+
+def inserting(change):
+    """Partitions of inserts, which break a promise of the table contract since an offset."""
+    renderer = Renderer(CATALOGUE.version("dts/canal@2"), Terms())
+    partitions = []
+    for partition in range(4):
+        values = []
+        for offset in range(COUNT):
+            row = {"id": str(offset), "note": "red", "day": "2024-06-10"}
+            at = 1_718_000_000_000_000 + offset * 1_000_000
+            value = renderer.render(Event("insert", NOTES, None, row, at, at, str(partition * COUNT + offset), "1"))
+            values.append(change(value) if offset >= AT else value)
+        partitions.append(values)
+    return partitions, dict.fromkeys(range(4), AT)
+
+
+NOTES = SourceTable("orders", {"id": "bigint", "note": "varchar", "day": "date"}, ("id",), database="shop")
+PROMISES = {
+    "table": "shop.orders",
+    "columns": {"id": {"type": "bigint"}, "note": {"type": "varchar(60)", "nullable": False}, "day": {"type": "date"}},
+    "primary_key": ["id"],
+}
 CASES = {
+    "NULL in a column that is not nullable": (
+        lambda: inserting(with_null), "dts/canal@2", PROMISES,
+        ("table-schema", "warning", "/data/0/note", "shop.orders"),
+    ),
+    "another primary key": (
+        lambda: inserting(with_another_key), "dts/canal@2", PROMISES,
+        ("table-schema", "warning", "/pkNames", "shop.orders"),
+    ),
+    "a date that does not exist": (
+        lambda: inserting(with_no_date), "dts/canal@2", PROMISES,
+        ("value-form", "warning", "/data/0/day", "shop.orders"),
+    ),
     "another version, declared": (
         lambda: switched("oms-community/default"), "oms-community/default@1", None,
         ("other-version", "error", "/postStruct/seen", "shop.orders"),
