@@ -23,6 +23,12 @@ class Format(StrEnum):
 
     JSON_SCHEMA = "json-schema"
     AVRO = "avro"
+    AVRO_CANONICAL = "avro-canonical"
+    SPARK_DDL = "spark-ddl"
+    DUCKDB = "duckdb"
+    FLINK_DDL = "flink-ddl"
+    PYDANTIC = "pydantic"
+    ODCS = "odcs"
 
 
 TableName = Annotated[
@@ -77,6 +83,8 @@ def _message_schema(version: Version, kind: Format) -> str:
             told: Any = message_schema(version)
         case Format.AVRO:
             told = avro_message_schema(version)
+        case _:
+            raise UsageError(f"{kind} is said of the rows of a table", mend="give --tables, and --table of several")
     return lay_out(told)
 
 
@@ -84,12 +92,30 @@ def _table_schema(version: Version, kind: Format, table: TableContract, terms: T
     """Return the schema of a table's messages. Raises UsageError where the version or the format cannot say it."""
     from cdc_contracts.registry.message_schemas.bound_schema import bound_schema
     from cdc_contracts.registry.message_schemas.layout import lay_out
+    from cdc_contracts.registry.table_schemas.avro_row import avro_row_schema
+    from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
+    from cdc_contracts.registry.table_schemas.ddl import DDL
+    from cdc_contracts.registry.table_schemas.odcs import odcs_document
+    from cdc_contracts.registry.table_schemas.pydantic_model import pydantic_module
 
     match kind:
         case Format.JSON_SCHEMA:
             return lay_out(bound_schema(version, table, terms))
+        case Format.AVRO:
+            raise UsageError(
+                "the Avro form of messages is that of the version, whatever the table",
+                mend="leave out --tables and --table, or give --format avro-canonical",
+            )
+    layout = canonical_table(version, table, terms)
+    match kind:
+        case Format.AVRO_CANONICAL:
+            return lay_out(avro_row_schema(layout))
+        case Format.PYDANTIC:
+            return pydantic_module(layout)
+        case Format.ODCS:
+            return odcs_document(version, table, layout)
         case _:
-            raise UsageError(f"{kind} is said of a version, not of a table", mend="--format json-schema")
+            return DDL[kind](layout)
 
 
 def _choose(terms: Terms, name: str | None) -> TableContract:

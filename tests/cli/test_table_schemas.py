@@ -75,6 +75,24 @@ def test_bad_input_is_named_and_nothing_is_printed(tables, capsys, words, said):
     assert said in " ".join(err.split())
 
 
+@pytest.mark.parametrize(
+    ("kind", "begins"),
+    [
+        ("avro-canonical", '{\n  "type": "record",\n  "name": "shop_orders"'),
+        ("spark-ddl", "CREATE TABLE `shop`.`orders` ("),
+        ("duckdb", 'CREATE TABLE "shop"."orders" ('),
+        ("flink-ddl", "CREATE TABLE `shop`.`orders` ("),
+        ("pydantic", '"""Rows of shop.orders as decode writes them."""'),
+        ("odcs", "apiVersion: v3.1.0\nkind: DataContract\n"),
+    ],
+)
+def test_the_rows_of_a_table_are_told_in_other_languages_and_those_of_no_table_are_not(tables, capsys, kind, begins):
+    words = ["--tables", "tables", "--table", "shop.orders", "--format", kind]
+    assert printed(capsys, "oms/default@2", *words).startswith(begins)
+    assert main(["schema", "oms/default@2", "--format", kind]) == 2
+    assert f"{kind} is said of the rows of a table" in capsys.readouterr().err
+
+
 def test_tables_have_no_say_where_the_files_of_versions_are_written(tables, capsys):
     assert main(["schema", "--write", "contracts", "--tables", "tables"]) == 2
     assert "--write" in capsys.readouterr().err

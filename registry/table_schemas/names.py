@@ -1,0 +1,31 @@
+"""Names: what a language calls a column whose own name it does not take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+_LETTERS: Final = re.compile(r"[^A-Za-z0-9_]", re.ASCII)
+
+
+def plain_name(text: str) -> str:
+    """Return a text with letters, digits and underscores only, that does not begin with a digit."""
+    name = _LETTERS.sub("_", text)
+    return name if name and not name[0].isdigit() else f"_{name}"
+
+
+def distinct_names(
+    texts: Iterable[str], make: Callable[[str], str] = plain_name, taken: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return a name of its own for each text; of those that come to the same, the later ones are numbered."""
+    used = set(taken)
+    names: dict[str, str] = {}
+    for text in texts:
+        name, number = make(text), 1
+        while name in used:
+            number += 1
+            name = f"{make(text)}_{number}"
+        used.add(name)
+        names[text] = name
+    return names

@@ -1,0 +1,74 @@
+"""The DDL of a table's rows by Flink's own parser; Flink itself is not run here."""
+
+from __future__ import annotations
+
+import os
+
+import patient
+import pytest
+from both_paths import CATALOGUE
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.streams import ORDERS
+from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
+from cdc_contracts.registry.table_schemas.ddl import flink_ddl
+from cdc_contracts.registry.tables import TableContract
+from cdc_contracts.registry.terms import Terms
+from cdc_contracts.spark_checks.jars import fetch_jars, find_java, spark_home
+
+pytestmark = pytest.mark.java
+PARSER = ("org.apache.flink:flink-sql-parser:1.20.0", "org.apache.calcite:calcite-linq4j:1.32.0")
+JVM_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"]
+TABLE = TableContract.model_validate({
+    "table": "shop.orders",
+    "columns": {**{name: {"type": told} for name, told in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
+})  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def parse():
+    """A function that returns the statements of a text as Flink's parser writes them."""
+    try:
+        program, jars = find_java(), fetch_jars(PARSER, say=print)
+    except UnavailableError as error:
+        pytest.skip(f"no parser of Flink here: {error.what}")
+    port, process = launch_gateway(
+        jarpath=str(next((spark_home() / "jars").glob("py4j-*.jar"))),
+        classpath=os.pathsep.join(map(str, jars)),
+        javaopts=JVM_OPTIONS,
+        java_path=program,
+        die_on_exit=True,
+        return_proc=True,
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
+    jvm = gateway.jvm
+    config = (
+        jvm.org.apache.calcite.sql.parser.SqlParser.config()
+        .withParserFactory(jvm.org.apache.flink.sql.parser.impl.FlinkSqlParserImpl.FACTORY)
+        .withLex(jvm.org.apache.calcite.config.Lex.JAVA)
+        .withIdentifierMaxLength(256)
+    )
+    yield lambda text: list(jvm.org.apache.calcite.sql.parser.SqlParser.create(text, config).parseStmtList())
+    gateway.shutdown()
+    process.stdin.close()  # it ends with its standard input
+    process.wait(patient.SECONDS)
+
+
+@pytest.mark.parametrize(
+    "name", ["oms-community/default@1", "oms-community/default@2", "dts/canal@2", "oms/debezium@1"]
+)
+def test_the_parser_of_flink_reads_the_table_with_every_column_and_its_type(parse, name):
+    layout = canonical_table(CATALOGUE.version(name), TABLE, Terms())
+    (statement,) = parse(flink_ddl(layout))
+    assert statement.getTableName().toString() == "shop.orders"
+    columns = {one.getName().getSimple(): one.getType() for one in statement.getColumnList()}
+    types = {name: type_.toString().upper() for name, type_ in columns.items()}
+    assert list(columns) == layout.arrow.names
+    assert [name for name, type_ in columns.items() if type_.getNullable() is False] == [
+        one.name for one in layout.arrow if not one.nullable
+    ]
+    assert (types["_offset"], types["_event_time"]) == ("BIGINT", "TIMESTAMP_LTZ(6)")
+    assert "MAP<" in types["_raw"].replace(" ", "")
+    assert [part.count("DECIMAL(20, 2)") for part in (types["before"], types["after"])] == [1, 1]
+    assert "BACK`TICK AND 'QUOTE'" in types["after"].replace("``", "`")
