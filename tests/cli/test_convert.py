@@ -290,6 +290,18 @@ def test_a_contract_has_to_be_named(here, capsys):
     assert "a conversion needs a contract" in capsys.readouterr().err
 
 
+def read_as_confluent(url, path):
+    """The types of the messages, read by Confluent's own deserializer, which asks the registry for the schema."""
+    pytest.importorskip("confluent_kafka", reason="Confluent's client comes with the extra 'kafka'")
+    from confluent_kafka.schema_registry import SchemaRegistryClient
+    from confluent_kafka.schema_registry.avro import AvroDeserializer
+    from confluent_kafka.serialization import MessageField, SerializationContext
+
+    read = AvroDeserializer(SchemaRegistryClient({"url": url}))
+    where = SerializationContext("orders", MessageField.VALUE)
+    return [read(value, where)["type"] for value in pq.read_table(path)["value"].to_pylist()]
+
+
 def test_a_registry_is_asked_for_the_id(here, messages, capsys):
     pytest.importorskip("uvicorn", reason="a registry is served only with the extra 'server'")
     import patient
@@ -305,6 +317,7 @@ def test_a_registry_is_asked_for_the_id(here, messages, capsys):
             answer = patient.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}).json()
         assert convert(*asked, "--subject", "orders-value") == 0
         assert pq.read_table(here / "a.parquet")["value"][0].as_py()[:5] == struct.pack(">bI", 0, answer["id"])
+        assert read_as_confluent(url, here / "a.parquet") == [parse_message(one)["type"] for one in messages]
         asked = ("a.parquet", "--to", "json", "--registry", url, "--subject", "orders-value", "-o", "b.jsonl")
         assert convert(*asked) == 0
     assert same(read_lines(here / "b.jsonl"), messages)
