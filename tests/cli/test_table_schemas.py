@@ -16,7 +16,7 @@ columns:
   total: {type: "decimal(12,2)"}
   paid: {type: timestamp(3), comment: when the money came}
 """
-PLACES = "table: shop.places\ncolumns:\n  spot: {type: geometry}\n"
+PLACES = "table: shop.places\ncolumns:\n  spot: {type: sdo_geometry}\n"
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_the_tables_of_the_project_are_taken_from_its_file(tables, capsys):
         (["--table", "shop.orders"], "there are no table contracts"),
         (["--tables", "tables"], "there are 2 table contracts"),
         (["--tables", "tables", "--table", "shop.none"], "no table contract is of shop.none"),
-        (["--tables", "tables", "--table", "shop.places"], "cannot carry the type geometry of column spot"),
+        (["--tables", "tables", "--table", "shop.places"], "cannot carry the type sdo_geometry of column spot"),
         (["--tables", "nowhere"], "there is no file or folder nowhere"),
     ],
 )

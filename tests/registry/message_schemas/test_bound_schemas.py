@@ -199,8 +199,8 @@ def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
 
 
 def test_a_type_that_a_version_cannot_carry_is_named():
-    table = TableContract.model_validate({"table": "shop.places", "columns": {"spot": {"type": "GEOMETRY"}}})
-    with pytest.raises(UsageError, match=r"oms-community/canal@2 cannot carry the type GEOMETRY of column spot"):
+    table = TableContract.model_validate({"table": "shop.places", "columns": {"spot": {"type": "SDO_GEOMETRY"}}})
+    with pytest.raises(UsageError, match=r"oms-community/canal@2 cannot carry the type SDO_GEOMETRY of column spot"):
         bound_schema(CATALOGUE.version("oms-community/canal@2"), table, Terms())
     with pytest.raises(UsageError, match="source_mode") as told:
         bound_schema(CATALOGUE.version("oms/canal@1"), ORACLE, Terms())
