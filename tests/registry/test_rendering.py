@@ -351,7 +351,7 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert carries(version, Terms(parameters=SHANGHAI)).instants("timestamp") == (expected[2] is not None)
     assert can.fraction_digits("int") is None
     assert can.fraction_digits("geography") is None
-    assert can.kind_of("bigint(20) unsigned") == ("text" if version.subject == "dts/shareplex" else "integer")
+    assert can.kind_of("bigint(20) unsigned") == "integer"
     assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
     assert (can.kind_of("json") == "json") == (version.subject in AS_TEXT)
 
