@@ -90,6 +90,7 @@ def _message_schema(version: Version, kind: Format) -> str:
 
 def _table_schema(version: Version, kind: Format, table: TableContract, terms: Terms) -> str:
     """Return the schema of a table's messages. Raises UsageError where the version or the format cannot say it."""
+    from cdc_contracts.registry.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.message_schemas.bound_schema import bound_schema
     from cdc_contracts.registry.message_schemas.layout import lay_out
     from cdc_contracts.registry.table_schemas.avro_row import avro_row_schema
@@ -102,10 +103,7 @@ def _table_schema(version: Version, kind: Format, table: TableContract, terms: T
         case Format.JSON_SCHEMA:
             return lay_out(bound_schema(version, table, terms))
         case Format.AVRO:
-            raise UsageError(
-                "the Avro form of messages is that of the version, whatever the table",
-                mend="leave out --tables and --table, or give --format avro-canonical",
-            )
+            return lay_out(bound_avro_schema(version, table, terms))
     layout = canonical_table(version, table, terms)
     match kind:
         case Format.AVRO_CANONICAL:

@@ -2,7 +2,8 @@
 
 What JSON tells apart and Avro does not has a place of its own in these schemas: a number of an image is a record
 `NumberText` that keeps its token, and a member that is not there is the symbol of the enum `Absent`, so that it is
-not null. Where columns stand beside named members, a map with the attribute `other-members` holds the columns.
+not null. Where columns stand beside named members, a map with the attribute `other-members` holds the columns. A field
+with the attribute `member` stands for the member of that name.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from cdc_contracts.registry.schemas import is_integer
 NUMBER_TEXT: Final = "NumberText"
 ABSENT_ENUM: Final = "Absent"
 OTHER_MEMBERS: Final = "other-members"
+MEMBER: Final = "member"
+"""The attribute of a field that has the member's own name, where Avro does not take it."""
 
 _LONGEST: Final = {"int": 2**31, "long": 2**63}
 _FLOATS: Final = ("float", "double")
@@ -189,13 +192,9 @@ def _union(branches: list[_Branch]) -> _Node:
 def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> _Node:
     name = schema["name"]
     fields: dict[str, _Node] = {}
+    called: dict[str, str] = {}  # the name of the field of each member
     if [field["name"] for field in schema["fields"]] == ["token"] and _last(name) == NUMBER_TEXT:
-        node = _Node(
-            NUMBER_TEXT,
-            lambda value, at: {"token": _expect(isinstance(value, Number), value, "number", at).token},
-            lambda datum: Number(datum["token"]),
-        )
-        named[name] = node
+        node = named[name] = _number_text()
         return node
 
     others: dict[str, _Node] = {}  # the one field that holds the members without a field of their own
@@ -205,11 +204,13 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
         rest = {member: one for member, one in value.items() if member not in fields}
         if rest and not others:
             raise AvroError("the record has no such field", (*at, next(iter(rest))))
-        told = {member: field.to_datum(value.get(member, ABSENT), (*at, member)) for member, field in fields.items()}
+        told = {
+            called[member]: field.to_datum(value.get(member, ABSENT), (*at, member)) for member, field in fields.items()
+        }
         return told | {holder: field.to_datum(rest, at) for holder, field in others.items()}
 
     def to_value(datum: Any) -> Any:
-        found = ((member, field.to_value(datum[member])) for member, field in fields.items())
+        found = ((member, field.to_value(datum[called[member]])) for member, field in fields.items())
         told = {member: value for member, value in found if value is not ABSENT}
         for holder, field in others.items():
             rest = field.to_value(datum[holder])
@@ -220,13 +221,33 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
 
     node = named[name] = _Node("record", to_datum, to_value)
     for field in schema["fields"]:
-        if not _NAME.match(field["name"]) or field["name"] in {*fields, *others}:
+        if not _NAME.match(field["name"]) or field["name"] in {*called.values(), *others}:
             raise AvroError(f"`{field['name']}` is no name of a field, or stands twice", path)
-        holds_others = field.get(OTHER_MEMBERS) is True
-        (others if holds_others else fields)[field["name"]] = _compile(field["type"], named, (*path, field["name"]))
+        compiled = _compile(field["type"], named, (*path, field["name"]))
+        if field.get(OTHER_MEMBERS) is True:
+            others[field["name"]] = compiled
+        else:
+            member = _member_of(field, fields, path)
+            fields[member], called[member] = compiled, field["name"]
         if len(others) > 1 or any(other.kind != "map" for other in others.values()):
             raise AvroError(f"one field, a map, may hold {OTHER_MEMBERS}", path)
     return node
+
+
+def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
+    """Return the member that a field stands for."""
+    member = field.get(MEMBER, field["name"])
+    if not isinstance(member, str) or member in fields:
+        raise AvroError(f"`{MEMBER}` of `{field['name']}` is no name, or stands twice", path)
+    return member
+
+
+def _number_text() -> _Node:
+    return _Node(
+        NUMBER_TEXT,
+        lambda value, at: {"token": _expect(isinstance(value, Number), value, "number", at).token},
+        lambda datum: Number(datum["token"]),
+    )
 
 
 def _enum(schema: Mapping[str, Any]) -> _Node:

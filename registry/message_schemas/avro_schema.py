@@ -42,6 +42,11 @@ def namespace_of(version: Version) -> str:
     return f"cdc_contracts.{system}_{dialect}.v{version.number}"
 
 
+def absent_enum() -> dict[str, Any]:
+    """Return the type of a member that is not there."""
+    return {"type": "enum", "name": ABSENT_ENUM, "symbols": ["ABSENT"], "doc": _DOCS[ABSENT_ENUM]}
+
+
 class _Writer:
     """Writes one schema: each named type where it is first met, by its name from then on."""
 
@@ -50,7 +55,7 @@ class _Writer:
         self._is_wire = is_wire
         self._source = version.avro_schema
         self._told: Any = version.schema
-        self._known = dict(_named_types(self._source))
+        self._known = dict(named_types(self._source))
         self._written: set[str] = set()
         meaning = None if version.subject == CANONICAL or is_wire else version.meaning
         self._enum_at = None if meaning is None else _closed_op(meaning)
@@ -98,19 +103,19 @@ class _Writer:
     def _union(self, branches: list[Any], told: Any, at: tuple[str, ...]) -> list[Any]:
         """Return the branches, the one of a member that is not there first: a default is of the first branch."""
         if not self._is_wire:
-            branches = sorted(branches, key=lambda branch: _name(branch) != ABSENT_ENUM)
+            branches = sorted(branches, key=lambda branch: name_of(branch) != ABSENT_ENUM)
         return [self._type(branch, told, at) for branch in branches]
 
     def _named(self, avro: Mapping[str, Any]) -> str | None:
         """Return the name of a type that is written already, and note one that is not."""
-        name = _name(avro)
+        name = name_of(avro)
         if name in self._written:
             return name
         self._written.add(name)
         return None
 
     def _record(self, avro: Mapping[str, Any], told: Any, at: tuple[str, ...], doc: str) -> dict[str, Any]:
-        self._written.add(_name(avro))
+        self._written.add(name_of(avro))
         fields = [self._field(field, self._member(told, field["name"]), (*at, field["name"]))
                   for field in avro["fields"]]  # fmt: skip
         order = ("type", "name", "namespace")
@@ -123,7 +128,7 @@ class _Writer:
         doc = _OTHERS_DOC if OTHER_MEMBERS in field else told.get("description") or field.get("doc", "")
         doc = doc or (_DIGITS_DOC if field["name"] == "token" else "")
         default = {}
-        if not self._is_wire and isinstance(written, list) and _name(written[0]) == ABSENT_ENUM:
+        if not self._is_wire and isinstance(written, list) and name_of(written[0]) == ABSENT_ENUM:
             default = {"default": "ABSENT"}
         rest = {key: value for key, value in field.items() if key not in ("name", "type", "doc")}
         return {"name": field["name"], **_doc(doc), "type": written, **rest, **default}
@@ -143,7 +148,9 @@ class _Writer:
 
     def _doc_of(self, avro: Mapping[str, Any], told: Any) -> str:
         return (
-            _DOCS.get(_name(avro)) or (told.get("description") if isinstance(told, dict) else "") or avro.get("doc", "")
+            _DOCS.get(name_of(avro))
+            or (told.get("description") if isinstance(told, dict) else "")
+            or avro.get("doc", "")
         )
 
 
@@ -169,21 +176,22 @@ def _millis(meaning: Meaning) -> frozenset[str]:
     )  # fmt: skip
 
 
-def _named_types(avro: Any) -> Iterator[tuple[str, Any]]:
+def named_types(avro: Any) -> Iterator[tuple[str, Any]]:
     """Yield every named type that a schema defines, by its name."""
     if isinstance(avro, list):
         for branch in avro:
-            yield from _named_types(branch)
+            yield from named_types(branch)
     elif isinstance(avro, dict):
         if avro.get("type") in _NAMED:
-            yield _name(avro), avro
+            yield name_of(avro), avro
         for field in avro.get("fields", ()):
-            yield from _named_types(field["type"])
-        yield from _named_types(avro.get("items"))
-        yield from _named_types(avro.get("values"))
+            yield from named_types(field["type"])
+        yield from named_types(avro.get("items"))
+        yield from named_types(avro.get("values"))
 
 
-def _name(avro: Any) -> str:
+def name_of(avro: Any) -> str:
+    """Return the name of a type, without its namespace."""
     return str(avro.get("name", avro["type"]) if isinstance(avro, dict) else avro).rpartition(".")[2]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.canonical.column_types import INSTANT, WALL_CLOCK
 from cdc_contracts.registry.canonical.layouts import METADATA, TableLayout
-from cdc_contracts.registry.table_schemas.names import distinct_names, plain_name
+from cdc_contracts.registry.plain_names import distinct_names, plain_name
 
 NAMESPACE: Final = "cdc_contracts.rows"
 COLUMN: Final = "column"

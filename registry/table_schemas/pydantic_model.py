@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from cdc_contracts.registry.canonical.column_types import INSTANT, WALL_CLOCK
 from cdc_contracts.registry.canonical.layouts import METADATA, TableLayout
-from cdc_contracts.registry.table_schemas.names import distinct_names, plain_name
+from cdc_contracts.registry.plain_names import distinct_names, plain_name
 
 _HEAD: Final = '''"""Rows of {table} as decode writes them."""
 

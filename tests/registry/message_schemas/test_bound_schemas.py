@@ -19,6 +19,7 @@ import pytest
 from both_paths import CATALOGUE
 from mutations import DROP, KINDS, replaced, walk
 from plain_messages import plain
+from registry_tables import ORDERS_TABLE as TABLE
 
 from cdc_contracts.registry.carrying import carries
 from cdc_contracts.registry.drifting import Drifter
@@ -31,7 +32,7 @@ from cdc_contracts.registry.message_schemas.value_bounds import pattern_up_to
 from cdc_contracts.registry.messages import parse_message
 from cdc_contracts.registry.reading import Reading, column_path
 from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.streams import ORDERS, row_stream
+from cdc_contracts.registry.streams import row_stream
 from cdc_contracts.registry.tables import TableContract, TableContracts
 from cdc_contracts.registry.terms import Terms
 
@@ -44,9 +45,6 @@ TWICE = 100 if LONG else 10
 EVERY = 1 if LONG else 17
 LONGEST = 15
 """So many digits a float keeps."""
-TABLE = TableContract.model_validate({
-    "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": told} for name, told in ORDERS.types.items()},
-})  # fmt: skip
 ORACLE = TableContract.model_validate({
     "table": "shop.orders", "primary_key": ["ID"],
     "columns": {"ID": {"type": "NUMBER(10)"}, "NAME": {"type": "VARCHAR2(20)"}, "MADE": {"type": "TIMESTAMP(6)"}},

@@ -19,8 +19,9 @@ import pytest
 import yaml
 from both_paths import CATALOGUE
 from decoded_rows import decoded_rows
+from registry_tables import ODD
+from registry_tables import ORDERS_TABLE as TABLE
 
-from cdc_contracts.registry.streams import ORDERS
 from cdc_contracts.registry.table_schemas.avro_row import COLUMN, avro_row_schema
 from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
 from cdc_contracts.registry.table_schemas.ddl import duckdb_ddl, spark_ddl
@@ -31,16 +32,6 @@ from cdc_contracts.registry.terms import Terms
 
 VERSIONS = list(CATALOGUE.all_versions())
 SOME = [CATALOGUE.version(name) for name in ("oms-community/default@1", "dts/canal@2", "oms/debezium@1", "oms/avro@1")]
-TABLE = TableContract.model_validate({
-    "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": told} for name, told in ORDERS.types.items()},
-})  # fmt: skip
-ODD = TableContract.model_validate({
-    "table": "shop.odd table",
-    "columns": {name: {"type": "int"} for name in (
-        'say "a"', "back`tick", "a b", "a_b", "class", "model_dump", "copy", "_under", "1st", "str", "größe", "line\nbreak",
-        "it's", "None", "$ref", "before",
-    )},
-})  # fmt: skip
 
 
 def plain(batch):

@@ -1,4 +1,4 @@
-"""Names: what a language calls a column whose own name it does not take."""
+"""Plain names: what a language calls a column whose own name it does not take."""
 
 from __future__ import annotations
 

@@ -1,0 +1,17 @@
+"""Table contracts that tests of schemas share: one column of each family, and names that few languages take."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.streams import ORDERS
+from cdc_contracts.registry.tables import TableContract
+
+ORDERS_TABLE = TableContract.model_validate({
+    "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": told} for name, told in ORDERS.types.items()},
+})  # fmt: skip
+ODD = TableContract.model_validate({
+    "table": "shop.odd table",
+    "columns": {name: {"type": "int"} for name in (
+        'say "a"', "back`tick", "a b", "a_b", "class", "model_dump", "copy", "_under", "1st", "str", "größe", "line\nbreak",
+        "it's", "None", "$ref", "before",
+    )},
+})  # fmt: skip
