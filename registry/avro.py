@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final, NoReturn
 
@@ -221,17 +221,21 @@ def _record(schema: Mapping[str, Any], named: dict[str, _Node], path: _Path) -> 
 
     node = named[name] = _Node("record", to_datum, to_value)
     for field in schema["fields"]:
-        if not _NAME.match(field["name"]) or field["name"] in {*called.values(), *others}:
-            raise AvroError(f"`{field['name']}` is no name of a field, or stands twice", path)
+        _check_field_name(field["name"], {*called.values(), *others}, path)
         compiled = _compile(field["type"], named, (*path, field["name"]))
         if field.get(OTHER_MEMBERS) is True:
+            if others or compiled.kind != "map":
+                raise AvroError(f"one field, a map, may hold {OTHER_MEMBERS}", path)
             others[field["name"]] = compiled
         else:
             member = _member_of(field, fields, path)
             fields[member], called[member] = compiled, field["name"]
-        if len(others) > 1 or any(other.kind != "map" for other in others.values()):
-            raise AvroError(f"one field, a map, may hold {OTHER_MEMBERS}", path)
     return node
+
+
+def _check_field_name(name: str, known: Container[str], path: _Path) -> None:
+    if not _NAME.match(name) or name in known:
+        raise AvroError(f"`{name}` is no name of a field, or stands twice", path)
 
 
 def _member_of(field: Mapping[str, Any], fields: Mapping[str, _Node], path: _Path) -> str:
