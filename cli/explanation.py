@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _ANSWERS = ("report", "why")
-_FILES = ("contract", "mapping", "table", "settings", "registry", "users", "versions", "errata")
+_FILES = ("contract", "mapping", "table", "settings", "registry", "users", "versions", "errata", "documents")
 """What is no contract but has a schema: what `audit` and `why --json` print, and the files that a person writes."""
 
 
@@ -43,8 +43,9 @@ def show(
 
     With --schema json, `report` is the report of an audit, `why` what that command prints as JSON, and the files that
     a person writes are `contract` (contract.yaml), `mapping` (types/*.yaml), `table` (a table contract), `settings`
-    (cdc-contracts.yaml), `registry` (registry.yaml), `users` (registry serve --users), `versions` (--versions), and
-    `errata` (errata.yaml). `# yaml-language-server: $schema=FILE` in the first line makes an editor use one.
+    (cdc-contracts.yaml), `registry` (registry.yaml), `users` (registry serve --users), `versions` (--versions),
+    `errata` (errata.yaml) and `documents` (documents.yaml). `# yaml-language-server: $schema=FILE` in the first line
+    makes an editor use one.
     """
     if reference in (*_ANSWERS, *_FILES):
         _print_own_schema(reference, schema)

@@ -20,6 +20,7 @@ from cdc_contracts.registry.references import Reference, is_release_or_date, par
 if TYPE_CHECKING:
     from cdc_contracts.registry.mappings import ValueMapping
     from cdc_contracts.registry.model import Meaning
+    from cdc_contracts.registry.source_documents import SourceDocument
 
 CANONICAL = "canonical/change"
 RESERVED = "types"
@@ -100,6 +101,13 @@ class Version:
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @cached_property
+    def source(self) -> str | None:
+        """Where the facts of the version come from: title, section and address of the vendor's document."""
+        from cdc_contracts.registry.source_documents import tell_source
+
+        return tell_source(self.resolved.get("provenance", {}), self.catalogue.source_documents)
+
     def mapping_names(self) -> tuple[str, ...]:
         """Return the names of the value mappings that the version may use, in order."""
         choice = self.meaning.values.mapping
@@ -141,6 +149,13 @@ class Catalogue:
     @property
     def roots(self) -> tuple[Traversable, ...]:
         return self._roots
+
+    @cached_property
+    def source_documents(self) -> Mapping[str, SourceDocument]:
+        """The vendors' documents by file name. Raises ContractError where `documents.yaml` is not as it should be."""
+        from cdc_contracts.registry.source_documents import read_source_documents
+
+        return read_source_documents(self._roots)
 
     def subjects(self) -> list[str]:
         """Return the subjects in catalogue order, without the canonical change."""

@@ -88,7 +88,7 @@ def tell_drift(telling: Telling, key: FindingKey, finding: FindingTally, denomin
         ],
         "expected": " / ".join(sorted(finding.expected)),
         "observed": [text for text, _ in sorted(finding.observed.items(), key=_by_count)][:_MOST_OBSERVED],
-        "document": _document(version),
+        "document": None if version is None else version.source,
         "action": _action(telling, key, finding, version),
         "fingerprint": fingerprint(key),
         "contract": contract,
@@ -264,13 +264,6 @@ def _action(telling: Telling, key: FindingKey, finding: FindingTally, version: V
         f"The version changes in mid-stream: `{write} --write-versions versions.yaml` writes which holds where, and "
         "`decode --versions versions.yaml` decodes each part by its own."
     )
-
-
-def _document(version: Version | None) -> str | None:
-    """Name the source document of a contract."""
-    provenance = version.resolved.get("provenance", {}) if version is not None else {}
-    parts = [provenance.get("document"), provenance.get("section")]
-    return ", ".join(part for part in parts if part) or None
 
 
 def _names(pointer: str) -> tuple[str, ...]:

@@ -162,9 +162,13 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
         yield "Sent as", meaning["transport"]
     if version.base:
         yield "Based on", version.base.reference
-    source = meaning["provenance"]
-    parts = [source["document"], source.get("section"), source.get("retrieved") and f"retrieved {source['retrieved']}"]
-    yield "Source", ", ".join(part for part in parts if part)
+    retrieved = meaning["provenance"].get("retrieved")
+    yield "Source", f"{version.source}, retrieved {retrieved}" if retrieved else str(version.source)
+    document = version.catalogue.source_documents.get(meaning["provenance"]["document"])
+    if document is not None:
+        parts = [document.vendor, document.number and f"number {document.number}",
+                 document.edition and f"edition {document.edition}", document.note]  # fmt: skip
+        yield "Document", ", ".join(part for part in parts if part)
     if "columns" in meaning:
         yield "Column types", tell_types(meaning["columns"])
         yield "Value mapping", tell_mapping(meaning["values"])

@@ -68,7 +68,7 @@ def _explain(
         observed=finding.observed,
         means=rule.says if rule else CLASSES[finding.name].says,
         says=tuple(dict.fromkeys(_sayings(finding, version, op, fits))) if version else (),
-        document=_document(version) if version and finding.name != "malformed" else None,
+        document=version.source if version and finding.name != "malformed" else None,
         errata=tuple(_decisions(finding, version, anatomy, errata)) if version and anatomy else (),
         action=rule.action if rule else CLASSES[finding.name].action,
     )
@@ -104,12 +104,6 @@ def _tell_images(version: Version, op: str | None) -> Iterator[str]:
     told = [f"row {side}: {tell_side(sides[side])}" for side in ("before", "after") if side in sides]
     if told:
         yield f"{version.reference}, {op}: {'; '.join(told)}"
-
-
-def _document(version: Version) -> str | None:
-    provenance = version.resolved.get("provenance", {})
-    parts = [provenance.get("document"), provenance.get("section")]
-    return ", ".join(part for part in parts if part) or None
 
 
 def _cited(version: Version) -> list[Erratum]:

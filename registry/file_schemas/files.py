@@ -17,6 +17,7 @@ from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettin
 from cdc_contracts.registry.file_schemas.shapes import allow_nulls, shape_of
 from cdc_contracts.registry.server.users import UsersFile
 from cdc_contracts.registry.settings import Settings
+from cdc_contracts.registry.source_documents import DocumentsFile
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.version_files import VersionsFile
 
@@ -45,6 +46,13 @@ def settings_schema() -> dict[str, Any]:
         "properties": {name: {**value, "description": f"{says}."} for name, says in PARAMETERS.items()},
         "additionalProperties": False,
     }
+    allow_nulls(schema)
+    return schema
+
+
+def documents_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `documents.yaml`."""
+    schema = shape_of(DocumentsFile, "cdc-contracts source documents")
     allow_nulls(schema)
     return schema
 
@@ -82,6 +90,7 @@ FILE_SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
     "users": users_schema,
     "versions": versions_schema,
     "errata": errata_schema,
+    "documents": documents_schema,
 }
 
 

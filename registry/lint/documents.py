@@ -9,8 +9,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry import documents, errata
-from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
+from cdc_contracts.registry import documents, errata, source_documents
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, RESERVED, Version, system_folders
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.lint.targets import folders
@@ -37,7 +37,7 @@ def documents_can_be_read(draft: Draft) -> Iterator[Fault]:
         samples = draft.samples[version.reference]
         for sample in samples:
             yield from _unreadable(sample.expectation)
-    for file in (*draft.mapping_files, *draft.errata_files):
+    for file in (*draft.mapping_files, *draft.errata_files, *draft.documents_files):
         yield from _unreadable(file, is_list=file.name == errata.FILE)
 
 
@@ -112,6 +112,35 @@ def errata_are_complete(draft: Draft) -> Iterator[Fault]:
                 errata.read_errata_file(file)
             except ContractError as error:
                 yield Fault(file, error.mend or "an erratum with every member", error.what)
+
+
+def source_documents_are_known(draft: Draft) -> Iterator[Fault]:
+    """Every list of source documents is whole, and has every document that the contracts beside it come from."""
+    for file in draft.documents_files:
+        if any(True for _ in _unreadable(file)):
+            continue
+        try:
+            listed = source_documents.read_documents_file(file).documents
+        except ContractError as error:
+            yield Fault(file, "documents with title, vendor, product and sha256", error.what)
+            continue
+        for name, one in listed.items():
+            for index, cited in enumerate(one.errata):
+                if cited not in draft.errata:
+                    parts = ("documents", name, "errata", str(index))
+                    yield Fault(file, "an entry of errata.yaml", cited, parts)
+        root = str(file).removesuffix(source_documents.FILE)
+        for version in draft.versions:
+            provenance = draft.own.get(version.reference, {}).get("provenance")
+            source = provenance.get("document") if isinstance(provenance, dict) else None
+            if (
+                source
+                and version.subject != CANONICAL
+                and str(version.folder).startswith(root)
+                and source not in listed
+            ):
+                where = version.folder.joinpath("contract.yaml")
+                yield Fault(where, f"a document of {source_documents.FILE}", str(source), ("provenance", "document"))
 
 
 def table_contracts_hold_together(draft: Draft) -> Iterator[Fault]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import fastavro
 from pydantic import ValidationError
 
-from cdc_contracts.registry import errata
+from cdc_contracts.registry import errata, source_documents
 from cdc_contracts.registry.avro import AvroError, Codec
 from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue, system_folders
 from cdc_contracts.registry.documents import parse_document, read_document
@@ -81,10 +81,18 @@ class Papers:
         return tuple(file for file in found if file.is_file())
 
     @cached_property
+    def documents_files(self) -> tuple[Traversable, ...]:
+        """The lists of source documents under lint."""
+        name = source_documents.FILE
+        found = [target.root.joinpath(name) for target in self.targets.contracts if target.covers(name)]
+        return tuple(file for file in found if file.is_file())
+
+    @cached_property
     def ignores(self) -> tuple[Ignore, ...]:
         """The comments under lint that ignore findings."""
         contracts = [version.folder.joinpath(CONTRACT) for version in self.versions]
-        written = [*(file for file in contracts if file.is_file()), *self.mapping_files, *self.errata_files]
+        written = [*(file for file in contracts if file.is_file()), *self.mapping_files, *self.errata_files,
+                   *self.documents_files]  # fmt: skip
         return tuple(one for file in (*written, *self.targets.tables) for one in read_ignores(file))
 
     @cached_property

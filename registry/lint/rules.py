@@ -215,6 +215,14 @@ LINT_RULES: Final = (
         shapes.message_schemas_are_fresh,
     ),
     LintRule(
+        "L31", "source-document-known", ERROR,
+        "Checks that documents.yaml, where there is one, lists the source document of every contract, whole.",
+        "Whoever wants to check what a contract says has to find the vendor's page: its title, address and edition, "
+        "and the SHA-256 of the text that was read.",
+        "{title: Data formats, vendor: …, product: …, sha256: …}", "a contract of page-2.txt, which is not listed",
+        documents.source_documents_are_known,
+    ),
+    LintRule(
         "L40", "lock-readable", ERROR,
         "Checks that every line of ids.lock is an entry, and that the lines are in order.",
         "A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",

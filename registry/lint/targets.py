@@ -11,6 +11,7 @@ from typing import Final
 from cdc_contracts.registry.catalogue import RESERVED, SUBJECTS, TABLES, Version, shipped_catalogue
 from cdc_contracts.registry.errata import FILE as ERRATA
 from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.source_documents import FILE as DOCUMENTS
 
 DEFAULT: Final = Path("contracts")
 _DEPTHS: Final = ("*/*/v*/contract.yaml", "*/v*/contract.yaml", "v*/contract.yaml", "contract.yaml")
@@ -96,8 +97,8 @@ def _folder_target(folder: Path) -> Target | None:
 def _file_target(file: Path) -> Target | None:
     """Return the target of a contract, mapping or errata file; None where it is none of these."""
     whole = file.resolve()
-    if whole.name == ERRATA:
-        return Target(file.parent, (ERRATA,))
+    if whole.name in (ERRATA, DOCUMENTS):
+        return Target(file.parent, (whole.name,))
     if whole.name in ("contract.yaml", "envelope.schema.json", "envelope.avsc"):
         return _below(file.parent, 3)
     if whole.parent.name == RESERVED:

@@ -129,11 +129,10 @@ def _id_of(publication: Publication, lock: Lock) -> int:
 
 
 def _told_of(version: Version) -> dict[str, str]:
-    provenance = version.resolved.get("provenance", {})
     told = {
         "status": version.resolved.get("status"),
         "applies": span(version),
         "fingerprint": version.fingerprint,
-        "document": provenance.get("document"),
+        "document": version.source,
     }
     return {f"cdc-contracts.{name}": text for name, text in told.items() if isinstance(text, str)}

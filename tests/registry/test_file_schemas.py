@@ -24,6 +24,7 @@ FILES = {
     "mapping": sorted(CONTRACTS.glob("*/types/*.yaml")),
     "table": sorted(CONTRACTS.rglob("tables/*.yaml")),
     "errata": [CONTRACTS / "errata.yaml"],
+    "documents": [CONTRACTS / "documents.yaml"],
 }
 V1, V2 = CONTRACTS / "dts/canal/v1/contract.yaml", CONTRACTS / "dts/canal/v2/contract.yaml"
 
@@ -121,6 +122,7 @@ def test_a_version_may_say_only_what_differs_and_take_keys_back():
         ("users", {"users": {"ann": {"token": "sha256$00", "rights": []}}}, {"users": {"ann": {"rights": []}}}),
         ("users", {"users": {}, "anonymous": None}, {"users": {"a:b": {"token": "t", "rights": []}}}),
         ("errata", [], [{"id": "E1"}]),
+        ("documents", {"documents": {}}, {"documents": {"a.txt": {"title": "A", "vendor": "B", "product": "C"}}}),
     ],
 )
 def test_the_other_files_are_held_as_their_readers_hold_them(name, good, bad):

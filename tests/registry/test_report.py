@@ -79,7 +79,7 @@ def test_a_report_has_every_key_that_other_tools_read():
         "table": "shop.orders", "op": "INSERT", "ops": {"INSERT": 1}, "count": 1, "denominator": 7, "first": at,
         "last": at,
         "partitions": [{"topic": "orders", "partition": 3, "count": 1, "first_offset": 12, "last_offset": 12}],
-        "expected": "integer-text", "observed": ["a", "aa"], "document": "004_c131997ae0547dbf.txt, Canal Json",
+        "expected": "integer-text", "observed": ["a", "aa"], "document": "Data storage formats in message queues (Data Transmission Service), Canal Json, https://www.alibabacloud.com/help/en/dts/user-guide/data-formats-of-a-kafka-cluster",
         "fingerprint": FINGERPRINT, "contract": "dts/canal@2", "onset": {"kind": "once", "since": [at]},
         "histogram": [{"observed": "a", "count": 5}, {"observed": "aa", "count": 2}], "similar": [],
         "explained_by": None, "example": None, "reproduce": None,

@@ -71,7 +71,7 @@ def test_the_contract_is_told_to_clients_that_take_keys_they_do_not_know(address
         "cdc-contracts.contract": "dts/canal@2",
         "cdc-contracts.status": "current",
         "cdc-contracts.applies": "from 2022-03-20",
-        "cdc-contracts.document": "004_c131997ae0547dbf.txt",
+        "cdc-contracts.document": "Data storage formats in message queues (Data Transmission Service), Canal Json, https://www.alibabacloud.com/help/en/dts/user-guide/data-formats-of-a-kafka-cluster",
     }
 
 
