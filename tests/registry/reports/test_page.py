@@ -205,7 +205,11 @@ def test_the_same_report_is_the_same_page_to_the_byte():
     assert render_page(example("drift")) == render_page(example("drift"))
 
 
-def test_a_page_holds_no_address_and_no_script():
+def test_a_page_holds_no_script_and_no_address_but_that_of_the_document_as_text():
     page = render_page(example("drift"))
+    document = "https://en.oceanbase.com/docs/community-oms-en-10000000000840763"
+    assert document in page
+    assert re.search(rf"(?:href|src|action)=.?{document}", page) is None
+    page = page.replace(document, "")
     assert not re.search(r"https?:|//|<script|javascript:|@import|url\(", page.replace("<!doctype html>", ""))
     assert re.search(r"content=\"default-src &#x27;none&#x27;; style-src &#x27;sha256-[\w+/]{43}=&#x27;", page)
