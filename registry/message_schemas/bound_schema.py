@@ -57,7 +57,7 @@ def bound_schema(version: Version, table: TableContract, terms: Terms) -> dict[s
         "title": f"{table.reference} in {whole['title']}",
         "allOf": [*said, *rows, {"$comment": _NOT_LISTED}],
         "$defs": {},
-        "examples": table_examples(version, table, terms),
+        "examples": table_examples(version, table, terms, mappings[0].forms),
     }
     return {**told, "$defs": _used(told, definitions)}
 

@@ -75,10 +75,14 @@ def _events_of_forms(version: Version) -> Iterator[Event]:
     for evidence in version.meaning.version_evidence:
         if evidence.value_form is None or evidence.is_form is None:
             continue
-        form = FORMS[evidence.is_form]
-        value = parse_message(f'{{"value":{EXAMPLES[form.name]}}}'.encode())["value"]
         table = replace(_TABLE, types={"at": evidence.value_form}, primary_key=())
-        yield replace(_EVENT, table=table, after={"at": form.read(value, Context()).text})
+        yield replace(_EVENT, table=table, after={"at": text_of_example(evidence.is_form)})
+
+
+def text_of_example(form: str) -> str | None:
+    """Return the example of a value form in canonical text."""
+    value = parse_message(f'{{"value":{EXAMPLES[form]}}}'.encode())["value"]
+    return FORMS[form].read(value, Context()).text
 
 
 def plain_message(value: Any) -> Any:

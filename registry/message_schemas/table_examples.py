@@ -5,12 +5,16 @@ A comparison of two bound schemas tries them, and shows the message of one versi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.carrying import carries
 from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.message_schemas.examples import plain_message
+from cdc_contracts.registry.changes import Image
+from cdc_contracts.registry.families import family_of
+from cdc_contracts.registry.forms import FORMS
+from cdc_contracts.registry.message_schemas.examples import plain_message, text_of_example
 from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.sampling import source_table
 from cdc_contracts.registry.streams import row_stream
@@ -20,18 +24,37 @@ from cdc_contracts.registry.wire.transport import open_wire
 
 _ENOUGH: Final = 200
 """Among so many events there is one of each op."""
+_GUESSED: Final = ("text", "bytes")
+"""Families of types whose names nobody knows, or begin as others do (BINARY FLOAT)."""
 
 
-def table_examples(version: Version, table: TableContract, terms: Terms) -> list[Any]:
-    """Return messages of a table in a version as JSON values, one for each op of rows that it can say."""
+def table_examples(version: Version, table: TableContract, terms: Terms, forms: Mapping[str, str]) -> list[Any]:
+    """Return messages of a table in a version as JSON values, one for each op of rows that it can say.
+
+    `forms` has the value form of each column.
+    """
     renderer, wire = table_renderer(version, table, terms), open_wire(version, terms)
-    can = carries(version, terms).ops
+    can, known = carries(version, terms).ops, _values_by_form(forms, table)
     messages: list[Any] = []
     for op, event in _first_events(table_in(version, table)).items():
-        message = plain_message(wire.open(renderer.render(event))) if op in can else None
+        told = replace(event, before=_put(event.before, known), after=_put(event.after, known))
+        message = plain_message(wire.open(renderer.render(told))) if op in can else None
         if message is not None and message not in messages:
             messages.append(message)
     return messages
+
+
+def _values_by_form(forms: Mapping[str, str], table: TableContract) -> Image:
+    """Return values of the columns for whose types the stream of rows knows none but words: those of their forms."""
+    families = {name: family_of(table.types[name]) for name in forms}
+    strange = [
+        name for name, form in forms.items() if families[name] in _GUESSED and FORMS[form].kind != families[name]
+    ]
+    return {name: text_of_example(forms[name]) for name in strange}
+
+
+def _put(row: Image | None, known: Image) -> Image | None:
+    return None if row is None else {name: known.get(name, text) for name, text in row.items()}
 
 
 def table_in(version: Version, table: TableContract) -> SourceTable:

@@ -196,6 +196,22 @@ def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
     assert len(schema["examples"]) >= 3
 
 
+@pytest.mark.parametrize(
+    ("name", "mode"), [("oms/default@2", "oracle"), ("oms-community/default@2", "mysql"), ("dataworks/streamx@1", "")]
+)
+def test_every_type_of_a_mapping_has_a_schema_with_examples(name, mode):
+    version, terms = CATALOGUE.version(name), Terms(parameters={"source_mode": mode} if mode == "oracle" else {})
+    mapping = CATALOGUE.mapping(f"oms-{mode}" if mode else "streamx")
+    types = [told for types in mapping.document.forms.values() for told in types]
+    assert len(types) >= 6
+    for told in types:
+        table = TableContract.model_validate({"table": "shop.orders", "columns": {"it": {"type": told}}})
+        schema = bound_schema(version, table, terms)
+        validator = jsonschema_rs.Draft202012Validator(schema)
+        assert schema["examples"], told
+        assert all(validator.is_valid(message) for message in schema["examples"]), told
+
+
 def test_a_type_that_a_version_cannot_carry_is_named():
     table = TableContract.model_validate({"table": "shop.places", "columns": {"spot": {"type": "SDO_GEOMETRY"}}})
     with pytest.raises(UsageError, match=r"oms-community/canal@2 cannot carry the type SDO_GEOMETRY of column spot"):
