@@ -130,7 +130,7 @@ def number_and_verdict(bench: Any) -> Any:
 
 
 MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":1609344671000,"id":1,"isDdl":false,
-"mysqlType":{"id":"bigint","total":"decimal(20,4)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":-5,"total":3},
+"mysqlType":{"id":"bigint","total":"decimal"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":-5,"total":3},
 "table":"orders","ts":1609344671000,"type":"INSERT"}"""
 
 
