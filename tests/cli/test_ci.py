@@ -111,7 +111,7 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
     assert (proof["published"], proof["now"].split(":")[0]) == ("accepted", "D07.iso-datetime-minutes at /data/0/value")
     summary = (fork / ".git" / "summary.md").read_text()
     assert summary.startswith("### ❌ cdc-contracts ci: 31 contracts, ")
-    assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:29:26" in summary
+    assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:30:26" in summary
 
 
 def test_a_moved_image_is_told_on_its_line_with_a_message_that_is_refused_now(fork):
