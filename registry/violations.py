@@ -110,7 +110,12 @@ def _describe(error: ValidationError) -> Iterator[Violation]:
         bound = "at least" if keyword == "minItems" else "at most"
         yield Violation(keyword, parts, f"{bound} {wanted} rows", f"{len(instance)} rows")
     else:
-        yield Violation(str(keyword), parts, str(wanted), describe_shape(instance))
+        yield Violation(str(keyword), parts, str(wanted), describe_shape(_unsigned_zero(instance)))
+
+
+def _unsigned_zero(value: Any) -> Any:
+    """Return a value as the fast path tells it: an integer has no sign of its own at zero."""
+    return Number("0") if isinstance(value, Number) and value.token == "-0" else value  # noqa: S105  no password
 
 
 def _code(value: Any) -> str:

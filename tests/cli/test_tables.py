@@ -219,9 +219,9 @@ def test_types_are_held_against_the_contracts_that_topics_are_bound_to(here, cap
     (here / "mine" / "a.yaml").write_text(ORDERS)
     (here / "cdc-contracts.yaml").write_text("topics: {shop: oms-community/canal@2}\ntables: mine\n")
     assert main(["tables", "check", "--fail-on", "warning"]) == 0
-    (here / "mine" / "b.yaml").write_text("table: shop.places\ncolumns: {at: {type: point}, id: {type: int}}\n")
+    (here / "mine" / "b.yaml").write_text("table: shop.places\ncolumns: {at: {type: vector}, id: {type: int}}\n")
     assert main(["tables", "check", "--fail-on", "warning"]) == 1
-    assert "topics are bound to it; found point" in capsys.readouterr().out
+    assert "topics are bound to it; found vector" in capsys.readouterr().out
 
 
 def test_contracts_are_inferred_from_a_file_and_then_hold(here, capsys):

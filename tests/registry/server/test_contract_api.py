@@ -58,7 +58,7 @@ def test_a_swap_of_images_is_incompatible_and_shown_by_a_message(address):
     read_differently = [one for one in found["findings"] if (one["proof"] or {}).get("kind") == "read-differently"]
     assert read_differently
     place = next(one["old_place"] for one in read_differently if one["path"] == "/images/update")
-    assert (place["file"], place["line"]) == ("dts/canal/v1/contract.yaml", 26)
+    assert (place["file"], place["line"]) == ("dts/canal/v1/contract.yaml", 27)
 
 
 def test_a_contract_may_follow_itself(address):
