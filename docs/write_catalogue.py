@@ -1,12 +1,14 @@
-"""Writes `docs/catalogue/` and `docs/vocabulary.md` from the contracts: `python docs/write_catalogue.py`."""
+"""Writes the catalogue, the vocabulary and the pages of coverage in `docs/`: `python docs/write_catalogue.py`."""
 
 from pathlib import Path
 
 from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.coverage import coverage_page, read_coverage
 from cdc_contracts.registry.pages import catalogue_pages, vocabulary_page
 
 FOLDER = Path(__file__).parent / "catalogue"
 VOCABULARY = Path(__file__).parent / "vocabulary.md"
+COVERAGE = Path(__file__).parent / "coverage"
 
 if __name__ == "__main__":
     catalogue = shipped_catalogue()
@@ -18,3 +20,7 @@ if __name__ == "__main__":
             file.unlink()
     for name, text in pages.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    for file in sorted(COVERAGE.glob("*.yaml")):
+        coverage = read_coverage(file)
+        page = coverage_page(file.stem, coverage, catalogue.source_documents[coverage.document])
+        file.with_suffix(".md").write_text(page, encoding="utf-8")

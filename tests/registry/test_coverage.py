@@ -1,0 +1,125 @@
+"""Every fact of a vendor's document is captured by what its entry names, and proven by the messages it names."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cdc_contracts.registry.accounting import account
+from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.coverage import Example, Fact, coverage_page, find_target, read_coverage
+from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.findings import INFO
+from cdc_contracts.registry.samples import Sample, Samples, find_samples
+from cdc_contracts.registry.scope import Scope, open_scope
+from cdc_contracts.registry.settling import settle
+from cdc_contracts.registry.tally import Source
+
+ROOT = Path(__file__).parents[2]
+CATALOGUE = Catalogue([ROOT / "contracts"])
+LISTS = {file.stem: read_coverage(file) for file in sorted((ROOT / "docs" / "coverage").glob("*.yaml"))}
+FACTS = [fact for coverage in LISTS.values() for fact in coverage.facts]
+CASES = [pytest.param(fact, reference, id=f"{fact.id}-{reference}") for fact in FACTS for reference in fact.of]
+
+
+@cache
+def samples_of(reference: str) -> Samples:
+    return find_samples(CATALOGUE.version(reference))
+
+
+@cache
+def scope_of(reference: str) -> Scope:
+    return open_scope(CATALOGUE, reference, samples_of(reference).terms())
+
+
+def sample_of(reference: str, example: Example) -> Sample:
+    part, _, name = example.sample.rpartition("/")
+    found = samples_of(reference)
+    [sample] = [one for one in ((*found.drifts, *found.streams) if part else found.messages) if one.name == name]
+    return sample
+
+
+def rules_broken(reference: str, example: Example) -> list[str]:
+    """The rules that a message breaks under a contract, or a stream of messages, one a line."""
+    sample, scope = sample_of(reference, example), scope_of(reference)
+    if sample not in samples_of(reference).streams:
+        return [finding.rule for finding in scope.judge(example.edit(sample.value)).verdict.findings]
+    tally = account(scope, Source(sample.file.name, 0), list(enumerate(sample.value.splitlines())))
+    settle(tally, CATALOGUE)
+    return [key.rule for key in tally.findings]
+
+
+@pytest.mark.parametrize(("fact", "reference"), CASES)
+def test_a_fact_is_captured_by_what_is_there_and_proven_by_messages(fact, reference):
+    for target in fact.captured_by:
+        assert find_target(CATALOGUE, reference, target) not in (None, ""), target
+    if fact.conforms:
+        value = fact.conforms.edit(sample_of(reference, fact.conforms).value)
+        verdict = scope_of(reference).judge(value).verdict
+        assert verdict.outcome in ("conforming", "control"), verdict.findings
+        assert {finding.severity for finding in verdict.findings} <= {INFO}, verdict.findings
+        assert fact.gives not in [finding.rule for finding in verdict.findings]
+    if fact.drifts:
+        assert fact.gives in rules_broken(reference, fact.drifts)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_names_every_contract_of_its_document_and_counts_its_facts(name):
+    coverage = LISTS[name]
+    of_document = {
+        version.reference
+        for version in CATALOGUE.all_versions()
+        if version.resolved["provenance"]["document"] == coverage.document
+    }
+    assert {reference for fact in coverage.facts for reference in fact.of} == of_document
+    ids = [fact.id for fact in coverage.facts]
+    assert ids == [f"{name.upper()}-{number:03}" for number in range(1, len(ids) + 1)]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_page_of_a_list_is_up_to_date(name):
+    """Where this fails: python docs/write_catalogue.py."""
+    page = coverage_page(name, LISTS[name], CATALOGUE.source_documents[LISTS[name].document])
+    assert (ROOT / "docs" / "coverage" / f"{name}.md").read_text(encoding="utf-8") == page
+
+
+WHOLE = {"id": "ACME-001", "section": "Rows", "fact": "It is so.", "of": ["dts/canal@2"]}
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"),
+    [
+        ({}, "needs either captured_by or not_captured"),
+        ({"captured_by": ["D04"], "not_captured": "It is not."}, "needs either captured_by or not_captured"),
+        ({"captured_by": ["D04"], "conforms": "insert"}, "needs conforms, and either drifts or no_drift"),
+        ({"captured_by": ["D04"], "no_drift": "None can."}, "needs conforms, and either drifts or no_drift"),
+        ({"not_captured": "It is not.", "drifts": "insert"}, "needs both drifts and gives"),
+    ],
+)
+def test_an_entry_that_is_not_whole_is_refused(rest, told):
+    with pytest.raises(ValueError, match=told):
+        Fact.model_validate(WHOLE | rest)
+
+
+def test_a_list_that_is_not_whole_is_refused_with_the_place(tmp_path):
+    file = tmp_path / "guide.yaml"
+    file.write_text("document: guide.txt\nfact: []\n")
+    with pytest.raises(ContractError, match="unknown key; do you mean `facts`") as error:
+        read_coverage(file)
+    assert error.value.where == str(file)
+
+
+@pytest.mark.parametrize(
+    "target", ["contract#/envelope/oop", "schema#/properties/zzz", "types/dts-canal#/forms/zzz", "form zzz", "E9999"]
+)
+def test_what_is_not_there_is_no_target(target):
+    with pytest.raises(LookupError):
+        find_target(CATALOGUE, "dts/canal@2", target)
+
+
+def test_an_example_changes_and_removes_members_and_leaves_a_sample_alone_without_them():
+    value = b'{"a": [{"b": 1}], "c": 2}'
+    assert Example(sample="x").edit(value) is value
+    assert Example(sample="x", change={"/a/0/b": None}, remove=("/c",)).edit(value) == b'{"a": [{"b": null}]}'
