@@ -38,6 +38,8 @@ class Example(Document):
     """JSON Pointers of members, and what stands there instead."""
     remove: tuple[str, ...] = ()
     """JSON Pointers of members that are left out."""
+    then: tuple[Example, ...] = ()
+    """The messages that follow in the same partition, where one alone proves nothing."""
 
     def edit(self, value: bytes) -> bytes:
         """Return a JSON sample with the changes of the example; without any, the bytes as they are."""
@@ -55,7 +57,8 @@ class Example(Document):
     def __str__(self) -> str:
         edits = [f"{at} {json.dumps(new, ensure_ascii=False)}" for at, new in self.change.items()]
         edits += [f"without {at}" for at in self.remove]
-        return f"{self.sample} with {', '.join(edits)}" if edits else self.sample
+        told = f"{self.sample} with {', '.join(edits)}" if edits else self.sample
+        return ", then ".join([told, *map(str, self.then)])
 
 
 class Fact(Document):

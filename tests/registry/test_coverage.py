@@ -44,9 +44,12 @@ def sample_of(reference: str, example: Example) -> Sample:
 def rules_broken(reference: str, example: Example) -> list[str]:
     """The rules that a message breaks under a contract, or a stream of messages, one a line."""
     sample, scope = sample_of(reference, example), scope_of(reference)
-    if sample not in samples_of(reference).streams:
-        return [finding.rule for finding in scope.judge(example.edit(sample.value)).verdict.findings]
-    tally = account(scope, Source(sample.file.name, 0), list(enumerate(sample.value.splitlines())))
+    values = [one.edit(sample_of(reference, one).value) for one in (example, *example.then)]
+    if sample in samples_of(reference).streams:
+        values = sample.value.splitlines()
+    elif len(values) == 1:
+        return [finding.rule for finding in scope.judge(values[0]).verdict.findings]
+    tally = account(scope, Source(sample.file.name, 0), list(enumerate(values)))
     settle(tally, CATALOGUE)
     return [key.rule for key in tally.findings]
 
