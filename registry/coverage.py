@@ -64,7 +64,7 @@ class Example(Document):
 class Fact(Document):
     """One fact that a document states: captured by something and proven, or not captured for a reason."""
 
-    id: Annotated[str, Field(pattern="^[A-Z]+-[0-9]{3}$")]
+    id: Annotated[str, Field(pattern="^[A-Z]+(-[A-Z]+)*-[0-9]{3}$")]
     """The document's short name and a number."""
     section: Annotated[str, Field(min_length=1)]
     """The heading of the document under which the fact stands."""
