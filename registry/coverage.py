@@ -6,6 +6,7 @@ The lists are `docs/coverage/NAME.yaml`; `coverage_page` writes one as a page of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from cdc_contracts.registry.rulebook import find_rule
 from cdc_contracts.registry.source_documents import SourceDocument
 
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from {file}; a test keeps it up to date. -->"
+_KEPT: Final = re.compile(r'"\\u0000([0-9]+)"')  # where the digits of a decimal belong
 _FORM: Final = "form "
 _TYPES: Final = "types/"
 
@@ -42,17 +44,23 @@ class Example(Document):
     """The messages that follow in the same partition, where one alone proves nothing."""
 
     def edit(self, value: bytes) -> bytes:
-        """Return a JSON sample with the changes of the example; without any, the bytes as they are."""
+        """Return a JSON sample with the changes, decimals to the digit; without any changes the bytes as they are."""
         if not self.change and not self.remove:
             return value
-        message = json.loads(value)
+        tokens: list[str] = []
+
+        def keep(token: str) -> str:
+            tokens.append(token)
+            return f"\0{len(tokens) - 1}"
+
+        message = json.loads(value, parse_float=keep)
         for pointer, new in self.change.items():
             place, last = _place(message, pointer)
             place[last] = new
         for pointer in self.remove:
             place, last = _place(message, pointer)
             del place[last]
-        return json.dumps(message, ensure_ascii=False).encode()
+        return _KEPT.sub(lambda kept: tokens[int(kept[1])], json.dumps(message, ensure_ascii=False)).encode()
 
     def __str__(self) -> str:
         edits = [f"{at} {json.dumps(new, ensure_ascii=False)}" for at, new in self.change.items()]
@@ -154,13 +162,13 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
         lines += ["## Not captured", "", *_table(("Id", "Section", "Fact", "Why"), rows)]
     for section in dict.fromkeys(fact.section for fact in coverage.facts):
         facts = [fact for fact in coverage.facts if fact.section == section and not fact.not_captured]
-        rows = [
+        proofs = [
             (one.id, one.fact, ", ".join(one.of), ", ".join(f"`{target}`" for target in one.captured_by),
              f"`{one.conforms}`", f"`{one.drifts}` gives {one.gives}" if one.drifts else one.no_drift or "")
             for one in facts
         ]  # fmt: skip
         head = ("Id", "Fact", "Contracts", "Captured by", "Conforms", "Does not")
-        lines += [f"## {section}", "", *_table(head, rows)] if rows else []
+        lines += [f"## {section}", "", *_table(head, proofs)] if proofs else []
     return "\n".join(lines)
 
 
