@@ -91,7 +91,7 @@ class Fact(Document):
     gives: str | None = None
     """The rule that the second message breaks."""
     no_drift: Annotated[str, Field(min_length=1)] | None = None
-    """Why no message can break the fact."""
+    """Why there is no message that breaks the fact."""
 
     @model_validator(mode="before")
     @classmethod
@@ -155,7 +155,7 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
     total = len(coverage.facts)
     lines = [f"# Coverage of {source.title}, {source.product}", "", _NOTE.format(file=f"docs/coverage/{name}.yaml"), ""]
     lines += [f"{total} facts, {total - len(missing)} captured, {len(missing)} not captured. Of those captured,"]
-    lines += [f"{proven} have a message that conforms and one that does not; the others say why none can fail.", ""]
+    lines += [f"{proven} have a message that conforms and one that does not; the others say why there is none.", ""]
     lines += [f"The document: {source.address}", ""] if source.address else []
     if missing:
         rows = [(fact.id, fact.section, fact.fact, fact.not_captured or "") for fact in missing]
