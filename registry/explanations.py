@@ -11,6 +11,7 @@ from typing import Any, Final
 from cdc_contracts.registry.carrying import carries, tell_lacks
 from cdc_contracts.registry.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.errata import Erratum, read_errata
+from cdc_contracts.registry.families import protocol_names
 from cdc_contracts.registry.message_schemas.examples import example_messages
 from cdc_contracts.registry.message_schemas.json_schema import title_of
 from cdc_contracts.registry.phrases import (
@@ -267,7 +268,14 @@ def _forms(version: Version) -> Iterator[FormLine]:
         lines += [(mapping.default, ("any other type",))] if mapping.default else []
         for form, types in lines:
             says = FORMS[form].says if form in FORMS else ""
-            yield FormLine(shown, form, tuple(types), says, _tell_invalid(mapping.invalid.get(form)))
+            told = tuple(map(_tell_code, types)) if "code" in mapping.names else tuple(types)
+            yield FormLine(shown, form, told, says, _tell_invalid(mapping.invalid.get(form)))
+
+
+def _tell_code(code: str) -> str:
+    """Return the number of a type with the types it stands for."""
+    names = protocol_names(code)
+    return f"{code} ({', '.join(names)})" if names else code
 
 
 def _tell_invalid(entry: str | Mapping[Any, str] | None) -> str:

@@ -56,6 +56,13 @@ PROTOCOL_TYPES: Final[Mapping[str, str]] = MappingProxyType({
     "tinytext": "249", "blob": "252", "text": "252", "mediumblob": "250", "mediumtext": "250", "longblob": "251",
     "longtext": "251",
 })  # fmt: skip
+_OTHER_NAMES: Final = frozenset({"integer", "numeric", "bool", "boolean"})
+"""Names of types that have another of their own in the list."""
+
+
+def protocol_names(number: str) -> tuple[str, ...]:
+    """Return the types of MySQL that a number of its protocol stands for; several share one, as text and blob do."""
+    return tuple(name for name, told in PROTOCOL_TYPES.items() if told == number and name not in _OTHER_NAMES)
 
 
 def family_of(source_type: str) -> str:

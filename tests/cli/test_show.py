@@ -117,6 +117,13 @@ def test_resolved_prints_the_whole_contract_and_reads_back(reference, capsys):
     assert "based_on" not in out
 
 
+def test_numbers_of_types_are_told_with_the_types_that_they_stand_for(capsys):
+    told = json.loads(shown(capsys, "dts/avro@1", "--json"))
+    types = {one for form in told["forms"] for one in form["types"]}
+    assert {"3 (int)", "246 (decimal)", "252 (blob, text)", "253 (varchar, varbinary)", "254 (char, binary)"} <= types
+    assert "17" in types  # of newer servers; no statement names it
+
+
 def test_the_schemas_can_be_had_as_they_are(capsys):
     folder = CATALOGUE.version("dts/canal@2").folder
     told = json.loads(shown(capsys, "dts/canal@2", "--schema", "json"))
