@@ -10,7 +10,7 @@ import typer
 
 from cdc_contracts.cli import console, judging
 from cdc_contracts.cli.options import ContractFolders, open_catalogue
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.errors import UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
@@ -143,12 +143,7 @@ def _write(folder: Path) -> None:
         versions = (*versions, canonical)
     count = 0
     for version in versions:
-        try:
-            written = write_message_files(version)
-        except OSError as error:
-            raise UnavailableError(
-                f"a schema cannot be written: {error.strerror}", where=str(version.folder)
-            ) from error
+        written = write_message_files(version)
         for file in written:
             console.print_line(f"wrote {file}")
         count += len(written)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import IO, Any
 
-from cdc_contracts.registry.catalogue import Catalogue
+from cdc_contracts.registry.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue
 
 _DOCUMENTS = (".yaml", ".json", ".avsc")
-_WRITTEN = ("message.schema.json", "message.avsc")
+_WRITTEN = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
 """Documents that are written from the others: whoever needs them there writes them again."""
 
 

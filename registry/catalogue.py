@@ -30,6 +30,9 @@ _BESIDE = (SUBJECTS, TABLES)
 """Folders beside those of systems: schemas that are no contracts, and table contracts."""
 ENVELOPE = "envelope.schema.json"
 AVRO_ENVELOPE = "envelope.avsc"
+MESSAGE_SCHEMA = "message.schema.json"
+AVRO_MESSAGE_SCHEMA = "message.avsc"
+"""The last two are written from the others."""
 _MAX_BASES = 16
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from cdc_contracts.registry.catalogue import Catalogue, Version, span
+from cdc_contracts.registry.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue, Version, span
 from cdc_contracts.registry.differences import PRESENT, PROSE, compare
 from cdc_contracts.registry.explanations import Explanation, explain
 from cdc_contracts.registry.phrases import tell_versions_apart
@@ -71,7 +71,7 @@ def _page(versions: Sequence[Version]) -> Iterator[str]:
 
 def _schemas(version: Version) -> str:
     folder = f"../../contracts/{version.subject}/v{version.number}"
-    names = ("message.schema.json", "message.avsc")
+    names = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
     return "The whole of it for a machine: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.catalogue import ENVELOPE
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
 from cdc_contracts.registry.compatibility.levels import Level, Policy
 from cdc_contracts.registry.compatibility.places import find_positions
@@ -130,7 +131,7 @@ def _pinned(schema: Mapping[str, Any], message: Message) -> dict[str, Any]:
 
 
 def _side_of(version: Version) -> _Side:
-    file = version.file("envelope.schema.json")
+    file = version.file(ENVELOPE)
     text = file.read_text(encoding="utf-8") if file is not None else ""
     return _Side(version.reference, version.schema, text, None if file is None else str(file))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.catalogue import CANONICAL
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE
 from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
 from cdc_contracts.registry.compatibility.branches import compare_branches, member_of
 from cdc_contracts.registry.compatibility.comparison import compare_schemas
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.catalogue import Version
     from cdc_contracts.registry.compatibility.meaning.comparison import Misreading
 
-_FILES: Final[Mapping[str, str]] = {JSON: "envelope.schema.json", AVRO: "envelope.avsc"}
+_FILES: Final[Mapping[str, str]] = {JSON: ENVELOPE, AVRO: AVRO_ENVELOPE}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
 _AVRO: Final = frozenset(rule.id for rule in AVRO_RULES)

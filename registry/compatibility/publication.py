@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.catalogue import CANONICAL, tell_range
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, tell_range
 from cdc_contracts.registry.compatibility import publication_rules as rules
 from cdc_contracts.registry.compatibility.contracts import compare_contracts, compare_shapes, without_prose
 from cdc_contracts.registry.compatibility.levels import MEANING, Level, Policy
@@ -111,7 +111,7 @@ def _compare_published_shapes(old: Version, new: Version, language: str) -> Iter
     for finding in told.values():
         yield _as_published(rules.SHAPE_CHANGED, finding)
     if not told:
-        name = "envelope.schema.json" if language == JSON else "envelope.avsc"
+        name = ENVELOPE if language == JSON else AVRO_ENVELOPE
         yield _report(rules.SHAPE_REWRITTEN, old, new, "", old=name, new=name, file=name)
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry import documents, errata, source_documents
-from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, RESERVED, Version, system_folders
+from cdc_contracts.registry.catalogue import (
+    AVRO_ENVELOPE,
+    AVRO_MESSAGE_SCHEMA,
+    CANONICAL,
+    ENVELOPE,
+    MESSAGE_SCHEMA,
+    RESERVED,
+    Version,
+    system_folders,
+)
 from cdc_contracts.registry.errors import ContractError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.lint.targets import folders
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
-_OWN_FILES: Final = ("contract.yaml", ENVELOPE, AVRO_ENVELOPE, "message.schema.json", "message.avsc")
+_OWN_FILES: Final = ("contract.yaml", ENVELOPE, AVRO_ENVELOPE, MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
 _SAMPLE_FOLDERS: Final = ("drift", "tables")
 _LONGEST: Final = 60
 
@@ -69,12 +78,12 @@ def names_match_folders(draft: Draft) -> Iterator[Fault]:
         named = draft.own.get(version.reference, {}).get("contract")
         if version.reference in draft.own and named != version.reference:
             yield Fault(contract, version.reference, _shown(named), ("contract",))
-        schema = version.folder.joinpath("envelope.schema.json")
+        schema = version.folder.joinpath(ENVELOPE)
         expected = f"urn:cdc-contracts:{version.subject.replace('/', ':')}:v{version.number}"
         found = draft.schemas.get(version.reference, {}).get("$id", expected)
         if schema.is_file() and found != expected and str(found).startswith("urn:cdc-contracts:"):
             yield Fault(schema, expected, _shown(found), ("$id",))
-        avro = version.folder.joinpath("envelope.avsc")
+        avro = version.folder.joinpath(AVRO_ENVELOPE)
         expected = f"cdc_contracts.{version.subject.replace('/', '.').replace('-', '_')}"
         record = draft.avro_schemas.get(version.reference)
         found = record.get("namespace", expected) if isinstance(record, dict) else expected
@@ -262,7 +271,7 @@ def _incomplete(draft: Draft, version: Version) -> Iterator[Fault]:
     if not version.folder.joinpath("contract.yaml").is_file():
         yield Fault(version.folder, "a contract.yaml", "none")
     elif version.reference in draft.resolved:
-        for name in ("envelope.schema.json", "envelope.avsc"):
+        for name in (ENVELOPE, AVRO_ENVELOPE):
             if version.file(name) is None:
                 yield Fault(version.folder, f"a {name}, its own or of what it is based on", "none")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.catalogue import CANONICAL, Version
+from cdc_contracts.registry.catalogue import CANONICAL, ENVELOPE, Version
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.rule import Fault
 from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
@@ -217,7 +217,7 @@ def _base_has(draft: Draft, version: Version, *parts: str) -> bool:
 
 
 def _same_in_base(draft: Draft, version: Version, key: str) -> bool:
-    own = version.folder.joinpath("envelope.schema.json").is_file()
+    own = version.folder.joinpath(ENVELOPE).is_file()
     return not own and _base_has(draft, version, key)
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from cdc_contracts.registry import errata, source_documents
 from cdc_contracts.registry.avro import AvroError, Codec
-from cdc_contracts.registry.catalogue import CANONICAL, Catalogue, Version, shipped_catalogue, system_folders
+from cdc_contracts.registry.catalogue import CANONICAL, ENVELOPE, Catalogue, Version, shipped_catalogue, system_folders
 from cdc_contracts.registry.documents import parse_document, read_document
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.ignores import Ignore, read_ignores
@@ -29,8 +29,6 @@ from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.model import CanonicalMeaning, Meaning
 from cdc_contracts.registry.tables import TableContract, parse_table_contract
 
-SCHEMA: Final = "envelope.schema.json"
-AVRO: Final = "envelope.avsc"
 CONTRACT: Final = "contract.yaml"
 WRONG: Final = (CdcContractsError, TypeError, ValueError, AttributeError)
 """What reading a document of the wrong build may raise."""
@@ -143,7 +141,7 @@ class Papers:
             version.reference: found
             for version in self.everything
             if version.reference in self.schemas
-            and version.folder.joinpath(SCHEMA).is_file()
+            and version.folder.joinpath(ENVELOPE).is_file()
             and (found := list(schema_faults(self.schemas[version.reference])))
         }
 
@@ -261,7 +259,7 @@ class Papers:
 
 def _owner(version: Version) -> Version:
     """Return the version whose schema file a version uses."""
-    while not version.folder.joinpath(SCHEMA).is_file() and version.base is not None:
+    while not version.folder.joinpath(ENVELOPE).is_file() and version.base is not None:
         version = version.base
     return version
 

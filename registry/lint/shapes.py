@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.avro import OTHER_MEMBERS
-from cdc_contracts.registry.catalogue import CANONICAL, Version
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
 from cdc_contracts.registry.errors import CdcContractsError
 from cdc_contracts.registry.lint.links import resolve_reference
 from cdc_contracts.registry.lint.rule import Fault
@@ -41,7 +41,7 @@ _NUMBER_TEXT: Final = "NumberText"
 def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
     for version in draft.versions:
-        file = version.folder.joinpath("envelope.schema.json")
+        file = version.folder.joinpath(ENVELOPE)
         if file.is_file() and version.reference in draft.no_schemas:
             yield Fault(file, "a schema: an object", "another JSON value")
         if not file.is_file() or version.reference not in draft.schemas:
@@ -60,7 +60,7 @@ def schemas_are_valid(draft: Draft) -> Iterator[Fault]:
 def avro_schemas_are_valid(draft: Draft) -> Iterator[Fault]:
     """An Avro schema is valid, and every type in it can hold what JSON holds."""
     for version in draft.versions:
-        file = version.folder.joinpath("envelope.avsc")
+        file = version.folder.joinpath(AVRO_ENVELOPE)
         if file.is_file() and version.reference in draft.avro_faults:
             yield Fault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
 
@@ -266,7 +266,7 @@ def _last(branch: Any) -> str:
 
 def _own_file(version: Version) -> Traversable | None:
     """Return the schema file that a version brings itself, the Avro one first; None where both are inherited."""
-    for name in ("envelope.avsc", "envelope.schema.json"):
+    for name in (AVRO_ENVELOPE, ENVELOPE):
         file = version.folder.joinpath(name)
         if file.is_file():
             return file

@@ -8,7 +8,15 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.catalogue import RESERVED, SUBJECTS, TABLES, Version, shipped_catalogue
+from cdc_contracts.registry.catalogue import (
+    AVRO_ENVELOPE,
+    ENVELOPE,
+    RESERVED,
+    SUBJECTS,
+    TABLES,
+    Version,
+    shipped_catalogue,
+)
 from cdc_contracts.registry.errata import FILE as ERRATA
 from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.source_documents import FILE as DOCUMENTS
@@ -99,7 +107,7 @@ def _file_target(file: Path) -> Target | None:
     whole = file.resolve()
     if whole.name in (ERRATA, DOCUMENTS):
         return Target(file.parent, (whole.name,))
-    if whole.name in ("contract.yaml", "envelope.schema.json", "envelope.avsc"):
+    if whole.name in ("contract.yaml", ENVELOPE, AVRO_ENVELOPE):
         return _below(file.parent, 3)
     if whole.parent.name == RESERVED:
         target = _below(file.parent, 2)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
-from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Version
 from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
 from cdc_contracts.registry.message_schemas.json_schema import message_schema
 from cdc_contracts.registry.message_schemas.layout import lay_out
-
-SCHEMA: Final = "message.schema.json"
-AVRO: Final = "message.avsc"
+from cdc_contracts.registry.whole_files import write_whole
 
 
 def message_files(version: Version) -> dict[str, str]:
     """Return the texts of a version's message schemas by file name. Raises ContractError where it is broken."""
-    return {SCHEMA: lay_out(message_schema(version)), AVRO: lay_out(avro_message_schema(version))}
+    documents = {MESSAGE_SCHEMA: message_schema(version), AVRO_MESSAGE_SCHEMA: avro_message_schema(version)}
+    return {name: lay_out(document) for name, document in documents.items()}
 
 
 def stale_files(version: Version, *, missing: bool) -> dict[str, str]:
@@ -33,13 +31,11 @@ def stale_files(version: Version, *, missing: bool) -> dict[str, str]:
 def write_message_files(version: Version) -> list[Path]:
     """Write the message schemas of a version into its folder, each whole or not at all; return those that changed.
 
-    Raises ContractError where the version is broken, OSError where a file cannot be written.
+    Raises ContractError where the version is broken, UnavailableError where a file cannot be written.
     """
     written = []
     for name, text in stale_files(version, missing=True).items():
         file = Path(str(version.folder)) / name
-        beside = file.with_name(f".{name}.new")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
+        write_whole(file, text)
         written.append(file)
     return written

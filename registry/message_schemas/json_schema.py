@@ -22,7 +22,7 @@ from cdc_contracts.registry.message_schemas.placement import ddl_flag, placement
 from cdc_contracts.registry.message_schemas.value_forms import definitions, typed_rows
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
-COUNTED_FROM: Final[Mapping[str, str]] = {
+_HELD_FOR: Final[Mapping[str, str]] = {
     "project-created": "projects created",
     "product-version": "releases",
     "document-edition": "editions of the document",
@@ -45,7 +45,7 @@ def message_schema(version: Version) -> dict[str, Any]:
     told = {"title": title_of(version), "description": describe(version, envelope.get("description", ""))}
     body = {key: value for key, value in envelope.items() if key not in {*head, *told, "allOf", "$defs"}}
     if version.subject == CANONICAL:
-        return {**head, **told, **_without_nothing({**body, **_tail(envelope, [], {})})}
+        return {**head, **told, **body, **_tail(envelope, [], {})}
     groups = {
         name: {"description": says, **all_of(clauses)} for name, says, clauses in _groups(version) if any(clauses)
     }
@@ -69,7 +69,7 @@ def title_of(version: Version) -> str:
 def describe(version: Version, says: str) -> str:
     """Return what a schema is about, and for which releases or dates of the product."""
     applies = version.resolved.get("applies", {})
-    counted = COUNTED_FROM.get(applies.get("counted_from", ""))
+    counted = _HELD_FOR.get(applies.get("counted_from", ""))
     told = f"Contract {version.reference}, {version.resolved['status']}."
     if counted and span(version) != "always":
         zone = f" (UTC{applies['zone']})" if "zone" in applies else ""
@@ -134,7 +134,3 @@ def _tail(envelope: Mapping[str, Any], clauses: list[dict[str, Any]], defined: M
     every = [*envelope.get("allOf", ()), *clauses]
     defs = {**envelope.get("$defs", {}), **defined}
     return ({"allOf": every} if every else {}) | ({"$defs": defs} if defs else {})
-
-
-def _without_nothing(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if value is not None}

@@ -9,9 +9,8 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.bundle import Bundle
+from cdc_contracts.registry.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA
 from cdc_contracts.registry.errors import CdcContractsError, ContractError
-from cdc_contracts.registry.message_schemas.files import AVRO as AVRO_FILE
-from cdc_contracts.registry.message_schemas.files import SCHEMA as SCHEMA_FILE
 from cdc_contracts.registry.publishing.digests import schema_digest
 from cdc_contracts.registry.publishing.names import unqualified
 from cdc_contracts.registry.publishing.publications import (
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.publishing.client import RegistryClient
     from cdc_contracts.registry.publishing.holdings import HeldSchema
 
-_FILES: Mapping[str, str] = {JSON: SCHEMA_FILE, AVRO: AVRO_FILE}
+_FILES: Mapping[str, str] = {JSON: MESSAGE_SCHEMA, AVRO: AVRO_MESSAGE_SCHEMA}
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.catalogue import AVRO_ENVELOPE
 from cdc_contracts.registry.phrases import tell_evidence, tell_place, tell_side, tell_test, tell_types
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _with_schemas(version: Version, fact: Fact) -> Fact:
     schemas = {}
     for name in fact.value["schemas"]:
         file = version.file(name)
-        if name != "envelope.avsc" and file is not None:
+        if name != AVRO_ENVELOPE and file is not None:
             schemas[name] = json.loads(file.read_text(encoding="utf-8"))
     return Fact({**fact.value, "documents": schemas}, fact.words)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 
-import patient
 import pytest
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from java import running_jvm
 from py4j.protocol import Py4JJavaError
 from registry_servers import ServerProcess
 from registry_sites import serving_site
 
 from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java, spark_home
+from cdc_contracts.spark_checks.jars import fetch_jars, find_java
 
 CLIENT = (  # the client, and newer versions of what it was built with
     "org.springframework.cloud:spring-cloud-stream-schema:2.2.1.RELEASE",
@@ -22,7 +20,6 @@ CLIENT = (  # the client, and newer versions of what it was built with
     "com.fasterxml.jackson.core:jackson-databind:2.18.2",
 )
 UNUSED = ("spring-boot-starter-web",)  # a whole web server
-JVM_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"]
 
 ORDER = """{
   "type": "record", "name": "Order", "namespace": "shop", "doc": "Bestellung, 注文, \\"order\\"",
@@ -39,19 +36,8 @@ def java():
         program, jars = find_java(), fetch_jars(CLIENT, without=UNUSED, say=print)
     except UnavailableError as error:
         pytest.skip(f"no Java client here: {error.what}")
-    port, process = launch_gateway(
-        jarpath=str(next((spark_home() / "jars").glob("py4j-*.jar"))),
-        classpath=os.pathsep.join(map(str, jars)),
-        javaopts=JVM_OPTIONS,
-        java_path=program,
-        die_on_exit=True,
-        return_proc=True,
-    )
-    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
-    yield gateway.jvm
-    gateway.shutdown()
-    process.stdin.close()  # it ends with its standard input
-    process.wait(patient.SECONDS)
+    with running_jvm(program, jars) as jvm:
+        yield jvm
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
-import patient
 import pytest
 from both_paths import CATALOGUE
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from java import running_jvm
 
 from cdc_contracts.registry.errors import UnavailableError
 from cdc_contracts.registry.streams import ORDERS
@@ -15,11 +12,10 @@ from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
 from cdc_contracts.registry.table_schemas.ddl import flink_ddl
 from cdc_contracts.registry.tables import TableContract
 from cdc_contracts.registry.terms import Terms
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java, spark_home
+from cdc_contracts.spark_checks.jars import fetch_jars, find_java
 
 pytestmark = pytest.mark.java
 PARSER = ("org.apache.flink:flink-sql-parser:1.20.0", "org.apache.calcite:calcite-linq4j:1.32.0")
-JVM_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"]
 TABLE = TableContract.model_validate({
     "table": "shop.orders",
     "columns": {**{name: {"type": told} for name, told in ORDERS.types.items()}, "back`tick and 'quote'": {"type": "int"}},
@@ -33,26 +29,14 @@ def parse():
         program, jars = find_java(), fetch_jars(PARSER, say=print)
     except UnavailableError as error:
         pytest.skip(f"no parser of Flink here: {error.what}")
-    port, process = launch_gateway(
-        jarpath=str(next((spark_home() / "jars").glob("py4j-*.jar"))),
-        classpath=os.pathsep.join(map(str, jars)),
-        javaopts=JVM_OPTIONS,
-        java_path=program,
-        die_on_exit=True,
-        return_proc=True,
-    )
-    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
-    jvm = gateway.jvm
-    config = (
-        jvm.org.apache.calcite.sql.parser.SqlParser.config()
-        .withParserFactory(jvm.org.apache.flink.sql.parser.impl.FlinkSqlParserImpl.FACTORY)
-        .withLex(jvm.org.apache.calcite.config.Lex.JAVA)
-        .withIdentifierMaxLength(256)
-    )
-    yield lambda text: list(jvm.org.apache.calcite.sql.parser.SqlParser.create(text, config).parseStmtList())
-    gateway.shutdown()
-    process.stdin.close()  # it ends with its standard input
-    process.wait(patient.SECONDS)
+    with running_jvm(program, jars) as jvm:
+        config = (
+            jvm.org.apache.calcite.sql.parser.SqlParser.config()
+            .withParserFactory(jvm.org.apache.flink.sql.parser.impl.FlinkSqlParserImpl.FACTORY)
+            .withLex(jvm.org.apache.calcite.config.Lex.JAVA)
+            .withIdentifierMaxLength(256)
+        )
+        yield lambda text: list(jvm.org.apache.calcite.sql.parser.SqlParser.create(text, config).parseStmtList())
 
 
 @pytest.mark.parametrize(
