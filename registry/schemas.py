@@ -14,8 +14,8 @@ from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.patterns import compile_pattern
 
 KEYWORDS: Final = frozenset({
-    "type", "properties", "required", "additionalProperties", "$schema", "$id", "title", "description", "items",
-    "minItems", "maxItems", "enum", "const", "pattern", "minimum", "$defs", "$ref", "allOf", "if", "then",
+    "type", "properties", "required", "additionalProperties", "$schema", "$id", "title", "description", "examples",
+    "items", "minItems", "maxItems", "enum", "const", "pattern", "minimum", "$defs", "$ref", "allOf", "if", "then",
 })  # fmt: skip
 _INSIDE: Final = KEYWORDS - {"$schema", "$id"}
 """What a schema inside another may say: under a name of its own, references would start from it."""

@@ -22,7 +22,7 @@ from cdc_contracts.registry.pointers import join_pointer
 from cdc_contracts.registry.schemas import Check, SchemaParts, compile_schema, is_integer, show_code
 
 _CHECKED: Final = frozenset({"type", "enum", "const", "pattern", "minimum"})
-_PLAIN: Final = _CHECKED | {"title", "description"}
+_PLAIN: Final = _CHECKED | {"title", "description", "examples"}
 _KINDS: Final = {"integer": "number"}
 _ITEMS: Final = Draft202012Validator.VALIDATORS["items"]
 _PARTS: Final[ContextVar[SchemaParts | None]] = ContextVar("parts of the schema that is looked at", default=None)

@@ -133,6 +133,7 @@ _VALUES: Final[Mapping[str, _Rule]] = MappingProxyType({
     "maxItems": ("a count", _is_count),
     "minimum": ("a number", _is_number),
     "enum": ("a list of values", _is_list),
+    "examples": ("a list of values", _is_list),
     "pattern": ("a pattern of ECMAScript that does not look around or back", _is_pattern),
     "allOf": ("a list of branches", _is_list),
     **dict.fromkeys(("$schema", "$id", "title", "description", "$ref"), ("a text", _is_text)),

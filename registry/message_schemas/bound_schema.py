@@ -16,6 +16,7 @@ from cdc_contracts.registry.errors import UsageError
 from cdc_contracts.registry.message_schemas.clauses import Clause, when
 from cdc_contracts.registry.message_schemas.conditions import op_holds_rows
 from cdc_contracts.registry.message_schemas.json_schema import message_schema, schema_id
+from cdc_contracts.registry.message_schemas.member_examples import with_member_examples
 from cdc_contracts.registry.message_schemas.table_columns import column_definitions, column_values, table_mappings
 from cdc_contracts.registry.message_schemas.table_examples import table_examples
 from cdc_contracts.registry.message_schemas.table_names import names_table
@@ -59,7 +60,7 @@ def bound_schema(version: Version, table: TableContract, terms: Terms) -> dict[s
         "$defs": {},
         "examples": table_examples(version, table, terms, mappings[0].forms),
     }
-    return {**told, "$defs": _used(told, definitions)}
+    return with_member_examples({**told, "$defs": _used(told, definitions)}, told["examples"])
 
 
 def _used(whole: Mapping[str, Any], definitions: Mapping[str, Clause]) -> dict[str, Clause]:

@@ -17,6 +17,7 @@ from cdc_contracts.registry.message_schemas.clauses import all_of, when, within
 from cdc_contracts.registry.message_schemas.conditions import op_holds_rows, op_is_known
 from cdc_contracts.registry.message_schemas.counts import MOST_COLUMNS, MOST_ROWS, equal_rows, typed_columns
 from cdc_contracts.registry.message_schemas.examples import example_messages
+from cdc_contracts.registry.message_schemas.member_examples import with_member_examples
 from cdc_contracts.registry.message_schemas.moments import moments
 from cdc_contracts.registry.message_schemas.placement import ddl_flag, placements
 from cdc_contracts.registry.message_schemas.value_forms import definitions, typed_rows
@@ -51,7 +52,8 @@ def message_schema(version: Version) -> dict[str, Any]:
     }
     clauses = [*({"$ref": f"#/$defs/{name}"} for name in groups), *({"$comment": one} for one in _comments(version))]
     tail = _tail(envelope, clauses, {**groups, **definitions(version)})
-    return {**head, **told, **body, **tail, "examples": example_messages(version)}
+    messages = example_messages(version)
+    return with_member_examples({**head, **told, **body, **tail, "examples": messages}, messages)
 
 
 def schema_id(version: Version) -> str:

@@ -19,7 +19,7 @@ WHOLE = {
     "description": "d",
     "type": "object",
     "properties": {
-        "op": {"enum": ["A", 1, None], "type": ["string", "null"], "pattern": "^A$"},
+        "op": {"enum": ["A", 1, None], "type": ["string", "null"], "pattern": "^A$", "examples": ["A"]},
         "n": {"type": "integer", "minimum": 0.5},
         "rows": {"type": "array", "minItems": 0, "maxItems": 1, "items": {"$ref": "#/$defs/row"}},
         "c": {"const": {"any": 1}},
@@ -33,7 +33,7 @@ BROKEN = [
     (("type",), "text"), (("type",), []), (("type",), ["null", "null"]), (("type",), 1), (("title",), 1),
     (("description",), None), (("$id",), 5), (("properties",), []), (("properties", "op"), "A"),
     (("properties", "op"), None), (("properties", "op", "enum"), "A"), (("properties", "op", "pattern"), 1),
-    (("properties", "n", "minimum"), "0"), (("properties", "n", "minimum"), True),
+    (("properties", "op", "examples"), "A"), (("properties", "n", "minimum"), "0"), (("properties", "n", "minimum"), True),
     (("properties", "rows", "minItems"), -1), (("properties", "rows", "maxItems"), "1"),
     (("properties", "rows", "maxItems"), True), (("properties", "rows", "items"), 3),
     (("properties", "rows", "items", "$ref"), 3), (("required",), "op"), (("required",), ["op", "op"]),

@@ -90,7 +90,7 @@ def _takes_names(sent: Any, taken: Any) -> bool:
 
     Names that a pattern refuses are looked at one by one.
     """
-    plain = isinstance(taken, bool) or taken.keys() <= {"pattern", "type", "title", "description"}
+    plain = isinstance(taken, bool) or taken.keys() <= {"pattern", "type", "title", "description", "examples"}
     if plain and (isinstance(taken, bool) or taken.get("type", "string") == "string"):
         return True
     return as_key(sent) == as_key(taken)
