@@ -83,7 +83,7 @@ CROSS_FIELD_RULES: Final = (
     ),
     _across(
         "ddl-text-only-if-ddl", WARNING,
-        "A DDL statement stands only in a DDL message.",
+        "A DDL statement stands only in a DDL message; TRUNCATE counts as one.",
         "Look whether the producer was upgraded; the row is read all the same.",
         '"isDdl": false with "sql": ""', '"isDdl": false with "sql": "ALTER TABLE …"',
     ),

@@ -136,10 +136,19 @@ class Place(Document):
     """How several names or values are written in one member."""
     member: str | None = None
     """The group of the JSON text that is the primary key; without it, PRIMARY."""
+    kinds: tuple[str, ...] | None = None
+    """The kinds of source database that the document lists; another one is a warning. Case does not count."""
+    never: tuple[str, ...] = ()
+    """The kinds of source database that have no such messages, as the document says; one of them is a warning."""
     index: At | None = None
     """Where the number of this message within its transaction is, as a JSON Pointer."""
     size: At | None = None
     """Where the number of messages of the transaction is, as a JSON Pointer."""
+
+    def is_of_source(self, kind: str) -> bool:
+        """Say whether messages are documented from a kind of source database."""
+        known = self.kinds is None or _kind(kind) in map(_kind, self.kinds)
+        return known and _kind(kind) not in map(_kind, self.never)
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Place:

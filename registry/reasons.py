@@ -30,6 +30,7 @@ _CAUSES: Final = {
     "D07.no-such-time": "The table contract declares a date or time, and the calendar has none such. It stays as sent.",
     "D08.op": "What such a message does to a row is not known, so it is not read.",
     "D08.source-type": "How values of that type are written is not known, so they are not read.",
+    "D08.source-kind": "The document knows no such messages from a source of that kind; the row is read all the same.",
     "D11.new-column": "Rows have a column that they did not have, or that the table contract does not list.",
     "D11.lost-column": "Rows lack a column that they had, or that the table contract lists.",
     "D11.column-type": "A column has another source type than it had, or than the table contract lists.",

@@ -291,7 +291,7 @@ class ReferenceJudge:
             yield self._finding("unknown-enum", "op", at, self._ops(), self._show(reading.code))
 
     def _unknown_codes(self, reading: Reading) -> Iterator[Finding]:
-        """Codes that are read all the same (E73), and members with a list of codes of their own."""
+        """Codes that are read all the same (E73), members with a list of codes of their own, and kinds of sources."""
         if reading.code in self.meaning.tolerated_ops:
             documented = [code for code, op in self.meaning.ops.items() if op == self.meaning.ops[reading.code]]
             at = self.meaning.envelope.op.at
@@ -301,6 +301,17 @@ class ReferenceJudge:
             if isinstance(value, str) and value not in codes:
                 name = split_pointer(pointer)[-1]
                 yield self._finding("unknown-enum", name, pointer, "one of " + ", ".join(codes), self._show(value))
+        yield from self._unknown_source(reading)
+
+    def _unknown_source(self, reading: Reading) -> Iterator[Finding]:
+        """A kind of source database that the document does not list, or says to have no such messages."""
+        place = self.meaning.envelope.source_kind
+        kind = reading.at(place.at) if place is not None and place.at is not None else None
+        if place is None or place.at is None or not isinstance(kind, str) or place.is_of_source(kind):
+            return
+        listed = place.kinds is not None and not place.never
+        expected = "one of " + ", ".join(place.kinds or ()) if listed else "none of " + ", ".join(place.never)
+        yield self._finding("unknown-enum", "source-kind", place.at, expected, self._show(kind), WARNING)
 
     def _shape_finding(self, violation: Violation) -> Finding:
         name = _CAUSES.get(violation.cause, "value-form")

@@ -134,8 +134,9 @@ def codes_match_types(view: RuleView) -> Iterator[Breach]:
         known = _JDBC_CODES.get(view.mapping.normalise(reading.types.get(name, "")))
         if known is None or not is_integer(code):
             continue
-        if code.token not in known and not (codes.table == "drs-codes" and code.token == _DRS_DATETIME):
-            of = view.mapping.normalise(reading.types[name])
+        of = view.mapping.normalise(reading.types[name])
+        own = codes.table == "drs-codes" and of == "DATETIME" and code.token == _DRS_DATETIME
+        if code.token not in known and not own:
             shown = code.token if is_type_code(code.token) else describe_shape(code)
             yield Breach(join_pointer(*codes.at[1:].split("/"), name), f"a code of {of}", shown)
 
@@ -211,9 +212,9 @@ def ddl_flag_agrees(view: RuleView) -> Iterator[Breach]:
 
 
 def ddl_text_only_if_ddl(view: RuleView) -> Iterator[Breach]:
-    """A statement stands only in a DDL message (a warning)."""
+    """A statement stands only in a DDL message, or in one that empties a table (a warning)."""
     ddl = view.reading.meaning.ddl
-    if ddl and ddl.text and ddl.text.at and view.reading.op != "ddl" and view.reading.ddl_text:
+    if ddl and ddl.text and ddl.text.at and view.reading.op not in ("ddl", "truncate") and view.reading.ddl_text:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 

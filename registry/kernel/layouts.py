@@ -407,6 +407,9 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
     yield envelope.op.at
     yield from (flag.at for flag in envelope.op.flags if not is_number(flag.equals))
     yield from meaning.enums
+    source = envelope.source_kind
+    if source is not None and source.at is not None and (source.kinds or source.never):
+        yield source.at
     if meaning.values.kind_at is not None:
         yield meaning.values.kind_at
     if envelope.primary_key and envelope.primary_key.at:
