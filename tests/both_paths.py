@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdc_contracts.registry.catalogue import Version, shipped_catalogue
+from topics import CATALOGUE, named_samples
+
+from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.kernel.judging import FastJudge
 from cdc_contracts.registry.messages import Unreadable
 from cdc_contracts.registry.scope import Scope
@@ -15,7 +17,6 @@ from cdc_contracts.registry.tables import TableContract, TableContracts, read_ta
 from cdc_contracts.registry.terms import Terms
 from cdc_contracts.registry.verdicts import Finding, Verdict, decide
 
-CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
 SUBJECTS = CATALOGUE.subjects()
 BATCH = 700
@@ -88,16 +89,7 @@ def report(found: Sequence[str]) -> str:
 @cache
 def samples() -> dict[str, list[tuple[str, bytes]]]:
     """Return the samples and drift samples by version."""
-    found: dict[str, list[tuple[str, bytes]]] = {}
-    for version in VERSIONS:
-        folder = Path(str(version.folder)) / "samples"
-        files = [file for part in (folder, folder / "drift") for file in sorted(part.iterdir())]
-        found[version.reference] = [
-            (file.stem, file.read_bytes())
-            for file in files
-            if file.suffix in (".json", ".bin", ".avro") and not file.name.endswith((".change.json", ".findings.json"))
-        ]
-    return found
+    return {version.reference: named_samples(version) for version in VERSIONS}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a mutation of a message is: one place of it changed, and the bytes it is then."""
+"""Messages with something changed: other values in places of a parsed message, and the bytes it is then."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ def walk(value: Any, parts: tuple[Any, ...] = (), parent: Any = None) -> Iterato
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(below):
         yield from walk(item, (*parts, key), value)
+
+
+def members(value: Any, parts: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every member of a message, those of objects in it too, but none within a list."""
+    for name, below in value.items() if isinstance(value, dict) else ():
+        yield (*parts, name)
+        yield from members(below, (*parts, name))
 
 
 Mutant = Callable[[], Any] | bytes

@@ -1,5 +1,8 @@
 """Topics for tests: events rendered by contracts, as records for a topic or lines for a file."""
 
+from functools import cache
+from pathlib import Path
+
 from cdc_contracts.registry.catalogue import shipped_catalogue
 from cdc_contracts.registry.rendering import Renderer
 from cdc_contracts.registry.scope import open_scope
@@ -27,6 +30,23 @@ WITH_TABLES = Terms(
 def rendered(reference, count, *, seed=1, terms=None, **options):
     """The messages of a stream in a contract."""
     return list(Renderer(CATALOGUE.version(reference), terms or Terms()).render_all(row_stream(seed, count, **options)))
+
+
+@cache
+def named_samples(version) -> list[tuple[str, bytes]]:
+    """Return the samples and drift samples of a version by name."""
+    folder = Path(str(version.folder)) / "samples"
+    files = [file for part in (folder, folder / "drift") for file in sorted(part.iterdir())]
+    return [
+        (file.stem, file.read_bytes())
+        for file in files
+        if file.suffix in (".json", ".bin", ".avro") and not file.name.endswith((".change.json", ".findings.json"))
+    ]
+
+
+def samples(version) -> list[bytes]:
+    """Return the samples and drift samples of a version."""
+    return [value for _, value in named_samples(version)]
 
 
 def scope_of(reference, **terms):

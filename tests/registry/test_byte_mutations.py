@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from message_mutations import samples
 from output_rows import by_kernel, judged_by_reference, records_of, told_rows, unlike_rows
-from topics import CATALOGUE, WITH_TABLES, rendered
+from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.scope import open_scope

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from message_mutations import ABSENT, places, put, samples, write
+from mutations import DROP, Token, members, replaced, to_json
 from output_rows import COLUMNS, OUTPUTS, by_reference, expected_columns, records_of, unlike_columns
-from topics import CATALOGUE, WITH_TABLES, rendered
+from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.messages import Unreadable
@@ -41,8 +41,8 @@ def stream(version, count: int) -> list[bytes]:
     return rendered(version.reference, count, seed=5, snapshot=count // 8, controls=7, terms=TOLD_TYPES)
 
 
-def with_other_values(version) -> list[tuple[dict[str, Any], tuple[str, ...], Any]]:
-    """Return samples and messages of a stream with a place outside of rows, and another value for it, or none."""
+def places_outside_of_rows(version) -> list[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Return samples and messages of a stream, each with every place outside of its rows."""
     wire = open_wire(version, TOLD_TYPES)
     rows = {split_pointer(at) for at in version.meaning.images.pointers()} - {()}
     found = []
@@ -51,16 +51,19 @@ def with_other_values(version) -> list[tuple[dict[str, Any], tuple[str, ...], An
             message = wire.open(value)
         except Unreadable:
             continue
-        outside = [parts for parts in places(message) if not any(parts[: len(row)] == row for row in rows)]
-        found += [(message, parts, token) for parts in outside for token in (ABSENT, *TOKENS)]
+        outside = [parts for parts in members(message) if not any(parts[: len(row)] == row for row in rows)]
+        found += [(message, parts) for parts in outside]
     return found
 
 
 def chosen(version) -> Iterator[bytes]:
-    wire, found = open_wire(version, TOLD_TYPES), with_other_values(version)
-    for mutation in random.Random(version.reference).sample(found, min(CHOSEN, len(found))):
+    wire, found = open_wire(version, TOLD_TYPES), places_outside_of_rows(version)
+    others = (DROP, *map(Token, TOKENS))
+    total = len(found) * len(others)
+    for number in random.Random(version.reference).sample(range(total), min(CHOSEN, total)):
+        message, parts = found[number // len(others)]
         try:
-            yield wire.write(write(put(*mutation)))
+            yield wire.write(to_json(replaced(message, parts, others[number % len(others)])))
         except Exception:  # noqa: BLE001  whatever keeps a message from being a record
             continue
 

@@ -7,7 +7,6 @@ read once more here, value by value and with nothing of ours.
 from __future__ import annotations
 
 import base64
-import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -17,9 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from message_mutations import put, samples, write
+from mutations import replaced, to_json
 from output_rows import Told, by_reference, records_of
-from topics import CATALOGUE, WITH_TABLES, rendered
+from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
 from cdc_contracts.registry.canonical.layouts import TableLayout, TableName
 from cdc_contracts.registry.canonical.settlement import settle
@@ -63,7 +62,7 @@ def with_times_that_do_not_exist(version) -> Iterator[bytes]:
             for text in NO_TIMES:
                 at = (*row, name)
                 try:
-                    yield wire.write(write(put(whole[-1], at, json.dumps(text))))
+                    yield wire.write(to_json(replaced(whole[-1], at, text)))
                 except Exception:  # noqa: BLE001  whatever keeps a message from being a record
                     continue
 

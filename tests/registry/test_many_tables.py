@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from message_mutations import put, samples, write
+from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
-from topics import CATALOGUE, scope_of
+from topics import CATALOGUE, samples, scope_of
 
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.messages import Unreadable, parse_message
@@ -52,8 +52,8 @@ def test_whatever_drifts_is_told_alike_of_every_table(reference):
         for name in NAMES[:3] if held else ():
             twin = message
             for parts in held:
-                twin = put(twin, parts, json.dumps(name))
-            twins.append(write(twin).encode())
+                twin = replaced(twin, parts, Token(json.dumps(name)))
+            twins.append(to_bytes(twin))
     scope = scope_of(reference)
     assert unlike_columns(scope, twins) == []
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from message_mutations import places, put, write
+from mutations import Token, members, replaced, to_json
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.registry.anatomy import take_apart
@@ -119,7 +119,7 @@ def outside_of_rows(version, message):
     if () in images:
         yield split_pointer(version.meaning.envelope.op.at)
         return
-    for parts in places(message):
+    for parts in members(message):
         if not any(parts[: len(image)] == image for image in images):
             yield parts
 
@@ -133,7 +133,7 @@ def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     refused = set()
     for parts in outside_of_rows(version, whole):
         for token in REFUSED:
-            text = write(put(whole, parts, token))
+            text = to_json(replaced(whole, parts, Token(token)))
             message = parse_message(text.encode())
             at = join_pointer(*parts)
             found = [one for one in judge.judge(message).findings if (one.rule, one.path) not in known]
