@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
+from functools import lru_cache
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from cdc_contracts.registry.canonical.bounds import bound_of
 from cdc_contracts.registry.canonical.source_types import SourceType, parse_source_type
@@ -25,6 +26,8 @@ ORDERS: Final = SourceTable(
     database="shop",
 )  # fmt: skip
 """Twelve columns, one of each family of types."""
+
+_Pools = tuple[tuple[str, tuple[str | None, ...]], ...]
 
 _FIRST_EVENT: Final = 1_718_000_000_000_000
 _FIRST_ID: Final = 10_000
@@ -55,8 +58,10 @@ def row_stream(
     fractions of a second; with it every TIMESTAMP has one. The first `snapshot` events are rows of a full load;
     every `controls`-th event is a DDL statement or a heartbeat in turn (0: none).
     """
-    draw = Random(seed)  # noqa: S311  not for secrets
-    values = _Values(draw, table, fractions=fractions)
+    draw = Random()  # noqa: S311  not for secrets
+    pools, drawn = _draw_pools(seed, tuple(table.types.items()), table.primary_key, fractions=fractions)
+    draw.setstate(drawn)
+    values = _Values(draw, table, pools)
     live: list[Image] = []
     next_id = _FIRST_ID
     chance, pick = draw.random, _picker(draw)
@@ -102,20 +107,33 @@ def row_stream(
         yield Event(op, table, before, after, event_time, process_time, str(number + 1), transaction)
 
 
-class _Values:
-    """Canonical texts to draw rows from: a pool for every column but the key, which counts up."""
+@lru_cache(maxsize=16)
+def _draw_pools(
+    seed: int, types: tuple[tuple[str, str], ...], primary_key: tuple[str, ...], *, fractions: bool
+) -> tuple[_Pools, Any]:
+    """Return canonical texts for every column but the key, and the state of the random numbers after these were drawn.
 
-    def __init__(self, draw: Random, table: SourceTable, *, fractions: bool) -> None:
+    They take longer to draw than a short stream, and streams of the same seed and table have the same ones.
+    """
+    draw = Random(seed)  # noqa: S311  not for secrets
+    pools = []
+    for name, told in types:
+        if name not in primary_key[:1]:
+            pool: list[str | None] = _draw_texts(told, draw, _POOL, fractions=fractions)
+            if name not in primary_key:
+                pool[: int(_POOL * _NULL_SHARE)] = [None] * int(_POOL * _NULL_SHARE)
+            pools.append((name, tuple(pool)))
+    return tuple(pools), draw.getstate()
+
+
+class _Values:
+    """Rows of a table: their key counts up, each other column has one of the texts of its pool."""
+
+    def __init__(self, draw: Random, table: SourceTable, pools: _Pools) -> None:
         self._chance = draw.random
         self._pick = _picker(draw)
         self._key = table.primary_key[:1]
-        self._pools: list[tuple[str, list[str | None]]] = []
-        for name, told in table.types.items():
-            if name not in self._key:
-                pool: list[str | None] = [_text_of(told, draw, fractions=fractions) for _ in range(_POOL)]
-                if name not in table.primary_key:
-                    pool[: int(_POOL * _NULL_SHARE)] = [None] * int(_POOL * _NULL_SHARE)
-                self._pools.append((name, pool))
+        self._pools = pools
 
     def row(self, key: str) -> Image:
         chance = self._chance
@@ -139,12 +157,16 @@ def _picker(draw: Random) -> Callable[[int], int]:
     return lambda below: int(chance() * below)
 
 
-def _text_of(source_type: str, draw: Random, *, fractions: bool) -> str:
-    """Draw one canonical text that every column of the family can hold, or where that is too much one of the type."""
+def _draw_texts(source_type: str, draw: Random, count: int, *, fractions: bool) -> list[str | None]:
+    """Draw canonical texts that every column of the family can hold, or where that is too much some of the type."""
     family = family_of(source_type)
-    text = _TEXTS.get(family, _words)(draw, fractions)
-    bound = bound_of(source_type, family)
-    return text if bound is None or not bound.judge(text) else _narrow_text(parse_source_type(source_type), draw)
+    draw_text, bound = _TEXTS.get(family, _words), bound_of(source_type, family)
+    texts: list[str | None] = []
+    for _ in range(count):
+        text = draw_text(draw, fractions)
+        too_much = bound is not None and bound.judge(text)
+        texts.append(_narrow_text(parse_source_type(source_type), draw) if too_much else text)
+    return texts
 
 
 def _narrow_text(narrow: SourceType, draw: Random) -> str:
