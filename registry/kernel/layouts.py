@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -198,7 +199,9 @@ class Plan:
             if pointer in self.images:
                 columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
                 full = not loose and pointer not in self.partial
-                row = _row_struct(columns, self.types_within, required=full)
+                row = _row_struct(
+                    tuple((column.name, column.lane) for column in columns), self.types_within, required=full
+                )
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
                 parts.append(self._image(pointer, columns, full=full))
             elif schema is not None and "properties" in schema and pointer not in widened:
@@ -213,7 +216,7 @@ class Plan:
         renamed = {f"f{index}": name for index, name in enumerate(names)}
         if at in self.images:  # the message itself is the row: its columns stand beside the members
             columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
-            fields += _column_fields(columns, required=not loose)
+            fields += _column_fields([column.lane for column in columns], required=not loose)
             renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
             parts.append(self._image(at, columns, full=not loose))
         struct = msgspec.defstruct(
@@ -299,18 +302,22 @@ def can_be_field(name: str) -> bool:
     return not any(character in '\\"' or character < " " for character in name)
 
 
-def _row_struct(columns: Sequence[Column], types_within: str | None, *, required: bool) -> Any:
-    """Return the struct of a row; where types stand in the image they are its last field."""
-    fields = _column_fields(columns, required=required)
-    renamed = {f"c{index}": column.name for index, column in enumerate(columns)}
+@lru_cache(maxsize=256)
+def _row_struct(columns: tuple[tuple[str, str], ...], types_within: str | None, *, required: bool) -> Any:
+    """Return the struct of a row by names and lanes; where types stand in the image they are its last field.
+
+    Both images, layouts of several subjects and tasks of one process have rows of the same struct.
+    """
+    fields = _column_fields([lane for _, lane in columns], required=required)
+    renamed = {f"c{index}": name for index, (name, _) in enumerate(columns)}
     if types_within is not None:
         fields.append((TYPES_FIELD, lanes.TYPES[lanes.RAW], UNSET))
         renamed[TYPES_FIELD] = types_within
     return msgspec.defstruct("Row", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False)
 
 
-def _column_fields(columns: Sequence[Column], *, required: bool) -> list[Any]:
-    kinds = [(f"c{index}", lanes.TYPES[column.lane]) for index, column in enumerate(columns)]
+def _column_fields(lanes_of: Sequence[str], *, required: bool) -> list[Any]:
+    kinds = [(f"c{index}", lanes.TYPES[lane]) for index, lane in enumerate(lanes_of)]
     return [*kinds] if required else [(*field, UNSET) for field in kinds]
 
 
