@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import uuid
@@ -30,6 +31,8 @@ STARTING_JAVA = frozenset({"spark", "broker", "java"})
 """Fixtures that start a Java virtual machine; a test that starts one by itself is marked, or lies in SPARK_CHECKS."""
 JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of sessions of Spark, also of commands that tests start: on little data the second compiler takes more than it gives."""
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Judging makes many small objects and hardly a cycle: with Python's 700 a quarter of the time went into looking."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
@@ -46,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
 
 
 def take_signals() -> None:
@@ -77,6 +81,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(JAVA)
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # the tests themselves stay until the end
 
 
 @pytest.hookimpl(wrapper=True)
