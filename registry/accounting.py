@@ -31,30 +31,34 @@ def account(scope: Scope, source: Source, values: Iterable[tuple[int, bytes | No
     """Return what the records of a partition come to, given by offset and value."""
     tally = Tally()
     for offset, value in values:
-        tally.merge(_account_of(scope.judge(value), source, offset))
+        tally.merge(account_of(scope.judge(value), source, Point(offset, None)))
     return tally
 
 
-def _account_of(judged: Judged, source: Source, offset: int) -> Tally:
+def account_of(judged: Judged, source: Source, point: Point) -> Tally:
+    """Return what one record comes to, given what it was judged to be and where it stands."""
+    offset, moment = point.offset, Moment(*source, *point)
     outcome, version = judged.verdict.outcome, judged.verdict.version
     tally = Tally()
-    counts = PartitionTally(read=1, changes=len(judged.changes), first_offset=offset, last_offset=offset)
+    counts = PartitionTally(
+        read=1, changes=len(judged.changes), first_offset=offset, last_offset=offset,
+        first_timestamp=point.timestamp, last_timestamp=point.timestamp,
+    )  # fmt: skip
     setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
     tally.partitions[source] = counts
     tally.outcomes[outcome] += 1
     table = judged.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
     if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         tally.readable[table] += 1
-    if table is not None and judged.control is not None and judged.control.ddl_text:
-        text = judged.control.ddl_text[:MOST_CHARACTERS]
-        tally.statements.append(Statement(*source, offset, None, table, text))
     for finding in judged.verdict.findings:
-        tally.add_finding(finding, table, _once(finding, judged, Moment(*source, offset, None)))
+        tally.add_finding(finding, table, _once(finding, judged, moment))
     facts = facts_of_one(judged)
     statements = [offset] if facts is not None and facts.is_statement else []
+    if statements and judged.control is not None and judged.control.ddl_text:
+        tally.statements.append(Statement(*moment, table, judged.control.ddl_text[:MOST_CHARACTERS]))
     tally.course.shapes.add_read(*source, ReadOffsets([(offset, offset)], statements))
     if facts is not None and version is not None and judged.reading is not None:
-        point, contract = Point(offset, None), version.reference
+        contract = version.reference
         ops = {facts.code: 1} if facts.code is not None else {}
         count_facts(tally, facts, source, Stretch(1, point, point, {contract: 1}, ops))
         count_exercise(tally, facts, 1)

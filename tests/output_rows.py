@@ -1,4 +1,4 @@
-"""Rows of the outputs by both paths: as the kernel writes them, and as the reference tells them, column by column."""
+"""Outputs by both paths, rows and numbers: as the kernel writes them, and as the reference tells them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import pyarrow as pa
+from counts import unlike_counts
 
+from cdc_contracts.registry.canonical.sightings import Sightings
 from cdc_contracts.registry.changes import Change, Control
-from cdc_contracts.registry.kernel.kernel import Kernel
+from cdc_contracts.registry.kernel.kernel import Kernel, Written
 from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.scope import Judged, Scope
+from cdc_contracts.registry.tally import Tally
 from cdc_contracts.registry.verdicts import QUARANTINED
 
 OUTPUTS = {"changes": CHANGES_SCHEMA, "control": CONTROL_SCHEMA, "quarantine": QUARANTINE_SCHEMA}
@@ -97,9 +100,18 @@ def records_of(values: Sequence[bytes | None]) -> pa.RecordBatch:
     })  # fmt: skip
 
 
+def within_a_batch(values: Sequence[bytes | None]) -> pa.RecordBatch:
+    """Return values as a part of a batch, as sources and cuts hand them over."""
+    return records_of((b"not of it", *values)).slice(1)
+
+
 def by_kernel(kernel: Kernel, records: pa.RecordBatch) -> dict[str, pa.Table]:
     """Return the outputs of a batch as the kernel writes them."""
-    parts = list(kernel.decode(records))
+    return tables_of(list(kernel.decode(records)))
+
+
+def tables_of(parts: Sequence[Written]) -> dict[str, pa.Table]:
+    """Return the outputs of the parts of a batch."""
     return {name: pa.Table.from_batches([getattr(one, name) for one in parts], OUTPUTS[name]) for name in OUTPUTS}
 
 
@@ -139,9 +151,22 @@ def same(mine: list[tuple[str, Any]] | None, other: list[tuple[str, Any]] | None
 
 
 def unlike_columns(scope: Scope, values: Sequence[bytes | None], kernel: Kernel | None = None) -> list[str]:
-    """Return the columns of all outputs in which the kernel's rows are not the reference's, each with the first row."""
-    records = records_of(values)
-    return unlike_rows(scope, by_kernel(kernel or Kernel(scope), records), by_reference(scope, records))
+    """Return what the kernel says otherwise than the reference.
+
+    That is the columns of all outputs, each with the first row that is not the reference's; the columns that were
+    sighted; and the counts. How columns are written is compared with a kernel of its own alone: one that has met a
+    value without a layout does not look for layouts in that column again.
+    """
+    records = within_a_batch(values)
+    parts, judged = list((kernel or Kernel(scope)).decode(records)), judged_by_reference(scope, records)
+    tally, sightings = Tally(), Sightings()
+    for one in parts:
+        tally.merge(one.tally)
+        sightings.merge(one.sightings)
+    return [
+        *unlike_rows(scope, tables_of(parts), told_rows(judged)),
+        *unlike_counts(scope, tally, sightings, judged, but=() if kernel is None else ("writing",)),
+    ]
 
 
 def unlike_rows(scope: Scope, written: Mapping[str, pa.Table], told: Mapping[str, list[Told]]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.codes import show_known
+from cdc_contracts.registry.facts import DDL
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.chaining import Placing, follow_chains
 from cdc_contracts.registry.kernel.judging import Bench, Ruling
@@ -191,7 +192,7 @@ def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
     shapes = [observed_shapes(alike, finding, values=values) for finding in verdict.findings]
     kinds = [observed_kinds(alike, finding, values=values) for finding in verdict.findings]
     statements: list[Statement] = []
-    if reading.op == "ddl" and _is_ours(verdict):
+    if reading.op == DDL and verdict.outcome == CONTROL:
         for number, one in alike.reread(index, batch.values):
             names = one.names
             named = table_name(names.database, names.schema, names.table)
@@ -207,7 +208,8 @@ def _told_alone(number: int, judged: Judged, batch: Batch, *, values: bool) -> _
     if values and judged.reading is not None:
         codes = (observed_code(judged.reading, one) if one.name == "unknown-enum" else None for one in verdict.findings)
         shapes = [None if code is None else [code] for code in codes]
-    statements = _statement(batch, number, table, control.ddl_text) if control is not None else []
+    is_statement = control is not None and judged.reading is not None and judged.reading.op == DDL
+    statements = _statement(batch, number, table, control.ddl_text) if control and is_statement else []
     return _Told(
         verdict, np.array([number]), table, judged.code, len(judged.changes), shapes, nothing, statements
     )  # fmt: skip

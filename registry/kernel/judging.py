@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.canonical.bounds import bound_of
 from cdc_contracts.registry.canonical.sightings import SightedRow
 from cdc_contracts.registry.catalogue import Version
+from cdc_contracts.registry.column_writing import WrittenTable
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.claims import Claims, may_be_of
@@ -89,8 +90,8 @@ class Precedent:
     """What was judged, where this one differs from it in the names of the table alone."""
     strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
     """How another subject would read its records, by their own: found when first asked for."""
-    plain: set[tuple[str, int, str]] = field(default_factory=set, compare=False, repr=False)
-    """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing."""
+    plain: dict[WrittenTable, set[tuple[str, int, str]]] = field(default_factory=dict, compare=False, repr=False)
+    """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing there."""
 
     @property
     def ours(self) -> bool:

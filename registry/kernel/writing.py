@@ -1,7 +1,8 @@
 """Writing: how the columns of judged rows are written, whole columns at a time.
 
 What a lane takes is all of one kind, so for most columns nothing is left but to find the first and the last row with a
-value; and once a value of a column had no layout that tells anything, its layouts are not looked for again.
+value; and once a value of a column of a table in a partition had no layout that tells anything, its layouts are not
+looked for again there.
 """
 
 from __future__ import annotations
@@ -71,13 +72,14 @@ def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) 
     ]
     for (pointer, index), values in alike.columns.items():
         if pointer == written.source and values.kinds:
-            plain = {kind for at, place, kind in alike.precedent.plain if (at, place) == (pointer, index)}
-            column = _Column(values, plain)
+            column = _Column(values)
             for table, numbers, places, whole in told:
-                for writing, which in column.ways(places):
+                known = alike.precedent.plain.setdefault(table, set())
+                plain = {kind for kind in values.kinds if (pointer, index, kind) in known}
+                for writing, which in column.ways(places, plain):
                     stretch = whole if which is None else stretch_of(facts, batch, numbers[which])
                     seen.add(table, rows.image.columns[index].name, writing, stretch)
-            alike.precedent.plain.update((pointer, index, kind) for kind in column.plain)
+                known.update((pointer, index, kind) for kind in plain)
 
 
 def _by_source(rows: Numbers, numbers: Numbers, batch: Batch) -> Iterator[tuple[Source, Numbers, Numbers]]:
@@ -105,12 +107,14 @@ def _point(batch: Batch, number: Any) -> Point:
 class _Column:
     """The values of one column of a sheet, by the ways in which they are written."""
 
-    def __init__(self, values: ColumnValues, plain: set[str]) -> None:
-        self.plain = plain
+    def __init__(self, values: ColumnValues) -> None:
         self._values = values
 
-    def ways(self, rows: Numbers) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
-        """Yield how the values of some rows are written, and which of the rows: None where all are."""
+    def ways(self, rows: Numbers, plain: set[str]) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
+        """Yield how the values of some rows are written, and which of the rows: None where all are.
+
+        `plain` are the kinds that are known to have no layout there, and learns of others.
+        """
         held, which = self._held(rows)
         if not len(held):
             return
@@ -119,14 +123,14 @@ class _Column:
             yield from self._mixed(held, which)
             return
         (kind,) = kinds
-        if kind == BOOLEAN or kind in self.plain:
+        if kind == BOOLEAN or kind in plain:
             yield Writing(kind), which
             return
         values = self._take(held)
         codes = _codes_of(kind, values) if len(values) > _FEW else _codes_of_few(kind, values)
         found = sorted(set(codes.tolist()))
         if _PLAIN in found:
-            self.plain.add(kind)
+            plain.add(kind)
             yield Writing(kind), which
             return
         for code in found:
