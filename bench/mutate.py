@@ -1,13 +1,15 @@
 """Mutants of the judging kernel and the rules: which of them the generic tests notice.
 
-    python bench/mutate.py [--sample N | --all] [--seed S] [--only PART] [--every-version]
+    python bench/mutate.py [--sample N | --each N | --all] [--minutes M] [--seed S] [--only PART ...] [--every-version]
 
 A mutant is one function with one thing changed: a comparison, a condition, a constant, a statement left out. It is put
 into a forked process that holds everything else already, and judged by what the suite demands of every contract: the
-verdicts of good and broken records in both orders, every column of all outputs and the counts of it all, as the
-reference has them. What nothing notices is printed, for `docs/mutation.md` to explain.
+verdicts of good and broken records in both orders and within long blocks, every column of all outputs, the columns
+sighted and the counts of it all, as the reference has them. A demand that never runs the statement that is mutated is
+not asked; the one that killed the last mutant is asked first. What nothing notices is printed, for `docs/mutation.md`
+to explain.
 
-Constants of modules, classes and default arguments are not mutated.
+Constants of modules, classes and default arguments are not mutated, nor are annotations, which nothing evaluates.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import ast
 import copy
 import functools
+import gc
 import importlib
 import os
 import random
@@ -23,8 +26,9 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -34,29 +38,33 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 import pyarrow as pa  # noqa: E402
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
-from both_paths import by_reference as judged_apart  # noqa: E402
-from breakers import BREAKERS, neighbours, pairs_of, scope_of  # noqa: E402
-from output_rows import OUTPUTS, by_kernel, by_reference, expected_columns, records_of  # noqa: E402
+from breakers import BREAKERS, alike_drifts, good_records, hiding, in_blocks, neighbours, pairs_of, scope_of  # noqa: E402
+from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
+from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
 
-from cdc_contracts.registry.accounting import account  # noqa: E402
+from cdc_contracts.registry.canonical.sightings import Sightings  # noqa: E402
 from cdc_contracts.registry.catalogue import Version  # noqa: E402
+from cdc_contracts.registry.detection.samples import find_scope  # noqa: E402
 from cdc_contracts.registry.kernel.judging import FastJudge  # noqa: E402
 from cdc_contracts.registry.kernel.kernel import Kernel  # noqa: E402
 from cdc_contracts.registry.rendering import Renderer  # noqa: E402
-from cdc_contracts.registry.scope import Scope  # noqa: E402
+from cdc_contracts.registry.runs import leave_out_open  # noqa: E402
+from cdc_contracts.registry.scope import Scope, Undetected, open_ranges  # noqa: E402
 from cdc_contracts.registry.streams import row_stream  # noqa: E402
-from cdc_contracts.registry.tally import Source, Tally  # noqa: E402
+from cdc_contracts.registry.tally import Tally  # noqa: E402
 from cdc_contracts.registry.terms import Terms  # noqa: E402
+from cdc_contracts.registry.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
+from cdc_contracts.registry.version_files import parse_versions  # noqa: E402
 
 TARGETS = (
     *sorted(ROOT.glob("registry/kernel/*.py")),
     *(ROOT / f"registry/{name}.py" for name in ("rules", "relations", "reads")),
 )
-SECONDS = 60
+SECONDS = 40
 """Of processor time that a mutant has."""
 FAMILIES = (
     "oms-community/canal@2", "dts/canal@2", "drs/json@2", "oms-community/default@2", "oms-community/shareplex@2",
-    "dataworks/streamx@1", "oms/debezium@1", "dts/avro@1",
+    "dataworks/streamx@1", "oms/debezium@1", "oms/debezium-smt@1", "dts/avro@1",
 )  # fmt: skip
 """One version of each family of dialects: what is demanded, unless of all 31."""
 MAPS = ("before", "after", "column_types")
@@ -73,20 +81,74 @@ class Demand:
     """Records of one version, in the order they are judged in, and what they have to come to."""
 
     declared: str
-    values: tuple[bytes, ...]
-    verdicts: tuple[Any, ...]
+    values: tuple[bytes | None, ...]
+    block: tuple[bytes, ...]
+    alike: tuple[bytes, ...]
+    verdicts: Mapping[bytes | None, Any]
+    columns: Columns
+    sighted: Any
+    counts: Any
+
+    def forwards(self) -> bool:
+        return self._keeps_verdicts(FastJudge(scope_of(self.declared)), self.values)
+
+    def backwards_and_again(self) -> bool:
+        judge = FastJudge(scope_of(self.declared))
+        return self._keeps_verdicts(judge, self.values[::-1]) and self._keeps_verdicts(judge, self.values)
+
+    def in_long_blocks(self) -> bool:
+        return self._keeps_verdicts(FastJudge(scope_of(self.declared)), self.block)
+
+    def together(self) -> bool:
+        return not FastJudge(scope_of(self.declared)).judge(self.alike, texts=True).alone
+
+    def rows(self) -> bool:
+        return rows_of(scope_of(self.declared), within_a_batch(self.values)) == (self.columns, self.sighted)
+
+    def numbers(self) -> bool:
+        kernel = Kernel(scope_of(self.declared))
+        return counts_of(kernel.audit(within_a_batch(self.values))) == self.counts
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return (self.in_long_blocks, self.together, self.forwards, self.backwards_and_again, self.rows, self.numbers)
+
+    def _keeps_verdicts(self, judge: FastJudge, values: Sequence[bytes | None]) -> bool:
+        found = map(shown, by_fast_path(judge, values))
+        return all(one == self.verdicts[value] for value, one in zip(values, found, strict=True))
+
+
+@dataclass(frozen=True)
+class TopicDemand:
+    """Records of a topic of several subjects or versions, and what they have to come to."""
+
+    name: str
+    scope: Scope
+    records: pa.RecordBatch
     columns: Columns
     counts: Any
 
-    def is_met(self) -> bool:
-        scope, records = scope_of(self.declared), records_of(self.values)
-        for order in (slice(None), slice(None, None, -1)):
-            if tuple(map(shown, by_fast_path(FastJudge(scope), self.values[order]))) != self.verdicts[order]:
-                return False
-        written = by_kernel(Kernel(scope), records)
-        columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
-                   for name, table in written.items()}  # fmt: skip
-        return without_order(columns) == self.columns and counts_of(Kernel(scope).audit(placed(records))) == self.counts
+    def rows(self) -> bool:
+        return by_coordinates(rows_of(self.scope, self.records)[0]) == self.columns
+
+    def numbers(self) -> bool:
+        return topic_counts(Kernel(self.scope).audit(self.records)) == self.counts
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return (self.numbers, self.rows)
+
+
+def rows_of(scope: Scope, records: pa.RecordBatch) -> tuple[Columns, Any]:
+    """Return every column of all outputs, and the columns that were sighted."""
+    parts = list(Kernel(scope).decode(records))
+    written = tables_of(parts)
+    columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
+               for name, table in written.items()}  # fmt: skip
+    sightings = Sightings()
+    for one in parts:
+        sightings.merge(one.sightings)
+    return without_order(columns), shown_sightings(sightings)
 
 
 def without_order(columns: Columns) -> Columns:
@@ -98,47 +160,40 @@ def without_order(columns: Columns) -> Columns:
     }  # fmt: skip
 
 
-def placed(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Return what the slow accounting knows of records: no times."""
-    return records.select(["value", "topic", "partition", "offset"])
-
-
-def counts_by_reference(scope: Scope, records: pa.RecordBatch) -> Any:
-    """Return what the records of each partition come to one by one."""
-    values: dict[Source, list[tuple[int, bytes | None]]] = {}
-    for one in placed(records).to_pylist():
-        values.setdefault(Source(one["topic"], one["partition"]), []).append((one["offset"], one["value"]))
-    tally = Tally()
-    for source, found in values.items():
-        tally.merge(account(scope, source, found))
-    return counts_of(tally)
-
-
-def counts_of(tally: Tally) -> Any:
-    """Return what the slow accounting counts as well."""
-    findings = {
-        key: (one.severity, one.count, one.expected, one.ops, one.contracts,
-              {source: (extent.count, extent.first, extent.last) for source, extent in one.extents.items()})
-        for key, one in tally.findings.items()
-    }  # fmt: skip
-    course = tally.course
-    return (
-        tally.partitions, tally.outcomes, tally.readable, findings, course.controls, course.exercise,
-        course.sequences.breaches(), list(course.shapes.breaches()),
-    )  # fmt: skip
+def by_coordinates(columns: Columns) -> Columns:
+    """Return the columns with rows in order of topic, partition and offset: parts of a batch are put together so."""
+    sorted_ = {}
+    for output, found in columns.items():
+        places = list(zip(found["topic"], found["partition"], found["offset"], strict=True))
+        order = sorted(range(len(places)), key=places.__getitem__)
+        sorted_[output] = {name: [values[at] for at in order] for name, values in found.items()}
+    return sorted_
 
 
 def demands_of(version: Version) -> Iterator[Demand]:
     """Yield what is demanded of a version: declared by itself, and by its subject where that has several."""
-    values = values_of(version)
+    values = (*values_of(version), None)
     for declared in (version.reference, version.subject):
         if declared == version.subject and len(CATALOGUE.versions(version.subject)) < 2:  # noqa: PLR2004
             continue
-        scope, records = scope_of(declared), records_of(values)
-        told = by_reference(scope, records)
+        scope, records = scope_of(declared), within_a_batch(values)
+        judged = judged_by_reference(scope, records)
+        told = told_rows(judged)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
-        verdicts = tuple(shown(judged_apart([scope], value)[0]) for value in values)
-        yield Demand(declared, values, verdicts, columns, counts_by_reference(scope, records))
+        verdicts = {value: shown(one.verdict) for value, (_, one) in zip(values, judged, strict=True)}
+        some = [value for value in values if value][:: len(values) // 6]
+        goods, drifting = pairs_of(version, alike_drifts)
+        alike = (*goods, *drifting) if version.meaning.transport == "json" else ()
+        sighted = sighted_by_reference(one for _, one in judged)
+        yield Demand(
+            declared, values, in_blocks(conforming(values, verdicts), some), alike, verdicts, columns, sighted,
+            counts_by_reference(judged),
+        )  # fmt: skip
+
+
+def conforming(values: Sequence[bytes | None], verdicts: Mapping[bytes | None, Any]) -> bytes:
+    """Return the last of some records that fits."""
+    return next(value for value in values[::-1] if value and verdicts[value][0] in (CONFORMING, AMBIGUOUS))
 
 
 def values_of(version: Version) -> tuple[bytes, ...]:
@@ -150,8 +205,43 @@ def values_of(version: Version) -> tuple[bytes, ...]:
         chosen += [*goods, *broken[:: max(1, len(broken) // 8)]]
     around = pairs_of(version, neighbours)[1]
     chosen += around[:: max(1, len(around) // 25)]
+    if version.meaning.transport == "json":
+        chosen += [value for value, _ in hiding(good_records(version)[0], every=29)]
     chosen += Renderer(version, Terms()).render_all(row_stream(3, 8, snapshot=1, controls=5))
     return tuple(dict.fromkeys(chosen))
+
+
+def topic_demands() -> Iterator[TopicDemand]:
+    """Yield what is demanded of topics whose records are of several subjects, or of versions that ranges declare."""
+    old, new, other = (
+        tuple(Renderer(CATALOGUE.version(reference), Terms()).render_all(row_stream(3, 16, snapshot=1, controls=5)))
+        for reference in ("dts/canal@1", "dts/canal@2", "oms-community/debezium@1")
+    )
+    values = [*old, *new, *other, b"{}", None]
+    mixed = records_of(random.Random(3).sample(values, len(values)))  # noqa: S311  not for secrets
+    partitions = {0: [{"to": 50, "contract": "dts/canal@1"}, {"from": 70, "contract": "dts/canal@2"}],
+                  1: [{"to": "2023-11-14T22:13:20.000030Z", "contract": "dts/canal@1"}]}  # fmt: skip
+    ranges = parse_versions({"topics": {"t": partitions, "u": {"all": [{"contract": "dts/canal@2"}]}}}, "", CATALOGUE)
+    ranged = open_ranges(CATALOGUE, ranges, Terms())
+    several, _ = find_scope(Undetected(CATALOGUE, Terms()), lambda: [mixed])
+    for name, scope in (("ranges", ranged), ("several subjects", several)):
+        plain = judged_by_reference(scope, mixed)
+        if scope.ranges is not None:
+            places = [[one[name] for name in ("topic", "partition", "offset", "timestamp")] for one, _ in plain]
+            plain = [(one, scope.at(*at).judge(one["value"])) for at, (one, _) in zip(places, plain, strict=True)]
+        told = told_rows(plain)
+        columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
+        total = Tally()
+        for place in range(mixed.num_rows):
+            total.merge(Kernel(scope).audit(mixed.slice(place, 1)))
+        yield TopicDemand(name, scope, mixed, by_coordinates(columns), topic_counts(total))
+
+
+def topic_counts(tally: Tally) -> Any:
+    """Return what the records of a topic come to, however they are cut."""
+    findings = {key: (one.severity, one.count, one.expected, one.contracts) for key, one in tally.findings.items()}
+    runs = {source: leave_out_open(runs) for source, runs in tally.runs.items()}
+    return tally.partitions, tally.outcomes, tally.readable, findings, tally.stakes, runs
 
 
 # --- mutants
@@ -167,6 +257,17 @@ class Mutant:
     line: int
     before: ast.AST
     after: ast.AST
+
+    @functools.cached_property
+    def statement(self) -> range:
+        """The lines of the innermost statement that is changed; of the whole function where it yields no more."""
+        found = function = next(node for path, node in functions_of(self.tree) if path == self.path)
+        at: ast.AST = function
+        yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(self.before))
+        while at is not self.before and not yields:
+            at = next(one for one in ast.iter_child_nodes(at) if any(self.before is below for below in ast.walk(one)))
+            found = at if isinstance(at, ast.stmt) else found
+        return range(found.lineno, (found.end_lineno or found.lineno) + 1)
 
     @property
     def function(self) -> str:
@@ -231,12 +332,19 @@ def _other_operators(node: ast.AST) -> Iterator[ast.AST]:
 def mutants_of(file: Path) -> Iterator[Mutant]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for path, function in functions_of(tree):
-        for node in list(ast.walk(function)):
-            if node is function:
-                continue
+        for node in evaluated(function):
             line = getattr(node, "lineno", getattr(getattr(node, "target", None), "lineno", function.lineno))
             for variant in variants(node):
                 yield Mutant(file, tree, path, line, node, variant)
+
+
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what lies below a node but for annotations, which nothing evaluates."""
+    for name, value in ast.iter_fields(node):
+        for below in value if isinstance(value, list) else [value]:
+            if isinstance(below, ast.AST) and name not in ("annotation", "returns"):
+                yield below
+                yield from evaluated(below)
 
 
 def functions_of(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
@@ -289,85 +397,151 @@ def function_at(file: Path, path: tuple[str, ...]) -> FunctionType | None:
 
 # --- the run
 
+Check = Callable[[], bool]
+"""One thing that is demanded; says whether it is met."""
 
-def verdict_on(mutant: Mutant, function: FunctionType, demands: list[Demand]) -> str:
+
+@dataclass
+class Checks:
+    """What is demanded, the checks that killed lately first; `lines` are those of the modules that each runs."""
+
+    checks: list[Check]
+    lines: dict[Check, set[tuple[str, int]]]
+
+    def of(self, mutant: Mutant) -> list[Check]:
+        """Return the checks that run the statement of a mutant."""
+        places = {(os.path.realpath(mutant.file), line) for line in mutant.statement}
+        return [one for one in self.checks if places & self.lines[one]]
+
+    def prefer(self, check: Check) -> None:
+        self.checks.remove(check)
+        self.checks.insert(0, check)
+
+
+def verdict_on(mutant: Mutant, function: FunctionType, checks: Checks) -> str:
     """Return whether some demand is not met any more, in a process of its own."""
+    asked = checks.of(mutant)
+    if not asked:
+        return "not reached"
     child = os.fork()
     if child == 0:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        os._exit(0 if survives(mutant, function, demands) else 1)
+        os._exit(killer_of(mutant, function, asked))
     _, status = os.waitpid(child, 0)
-    return "survived" if status == 0 else "killed" if os.WIFEXITED(status) else "killed by the clock"
+    if not os.WIFEXITED(status):
+        return "killed by the clock"
+    if os.WEXITSTATUS(status) == 0:
+        return "survived"
+    checks.prefer(asked[os.WEXITSTATUS(status) - 1])
+    return "killed"
 
 
-def survives(mutant: Mutant, function: FunctionType, demands: list[Demand]) -> bool:
+def killer_of(mutant: Mutant, function: FunctionType, checks: Sequence[Check]) -> int:
+    """Return the number of the first check that is not met, counted from 1; 0 where all are."""
+    number = 1
     try:
         code = mutant.code()
         if code is None:
-            return True
+            return 0
         function.__code__ = code
-        for module in list(sys.modules.values()):
-            if getattr(module, "__name__", "").startswith("cdc_contracts.registry."):
-                for one in vars(module).values():
-                    if isinstance(one, functools._lru_cache_wrapper):  # noqa: SLF001
-                        one.cache_clear()
-        return all(demand.is_met() for demand in demands)
+        forget()
+        for number, check in enumerate(checks, 1):
+            if not check():
+                return number
     except BaseException:  # noqa: BLE001  a mutant may fail in any way
-        return False
+        return number
+    return 0
 
 
-def reached(demands: list[Demand]) -> set[tuple[str, str, int]]:
-    """Return the functions that judging the demands runs through, by file, name and line."""
-    found: set[tuple[str, str, int]] = set()
+def forget() -> None:
+    """Empty the caches of the modules of the registry."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("cdc_contracts.registry."):
+            for one in vars(module).values():
+                if isinstance(one, functools._lru_cache_wrapper):  # noqa: SLF001
+                    one.cache_clear()
 
-    def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call":
-            code = frame.f_code
-            found.add((code.co_filename, code.co_name, code.co_firstlineno))
 
-    sys.setprofile(note)
-    try:
-        for demand in demands:
-            if not demand.is_met():
-                sys.exit(f"{demand.declared} is not met by the code as it is")
-    finally:
-        sys.setprofile(None)
-    return found
+def open_checks(checks: Iterable[Check]) -> Checks:
+    """Return checks with the lines that each runs; ends the run where the code as it is does not meet one."""
+    files = {os.path.realpath(file) for file in TARGETS}
+    names: dict[str, str | None] = {}
+    lines: dict[Check, set[tuple[str, int]]] = {}
+    for check in checks:
+        found: set[tuple[str, int]] = set()
+
+        def note(frame: Any, event: str, _: Any, found: set[tuple[str, int]] = found) -> Any:
+            name = frame.f_code.co_filename
+            if name not in names:
+                real = os.path.realpath(name)
+                names[name] = real if real in files else None
+            file = names[name]
+            if file is None:
+                return None
+            found.add((file, frame.f_lineno))
+            return note
+
+        forget()
+        sys.settrace(note)
+        try:
+            if not check():
+                sys.exit(f"{shown_check(check)} is not met by the code as it is")
+        finally:
+            sys.settrace(None)
+        lines[check] = found
+    return Checks(list(lines), lines)
+
+
+def shown_check(check: Any) -> str:
+    demand = check.__self__
+    return f"{getattr(demand, 'declared', '') or demand.name}: {check.__name__}"
+
+
+def drawn(told: argparse.Namespace) -> tuple[list[Mutant], int]:
+    """Return the mutants to judge in order, and of how many they were drawn; so many of each file come in turns."""
+    only = told.only or [""]
+    by_file = [[one for one in mutants_of(file) if any(part in one.place for part in only)] for file in TARGETS]
+    mutants = [one for found in by_file for one in found]
+    total, draw = len(mutants), random.Random(told.seed)  # noqa: S311  not for secrets
+    if told.each:
+        chosen = [draw.sample(found, min(told.each, len(found))) for found in by_file]
+        return [one for turn in zip_longest(*chosen) for one in turn if one is not None], total
+    if not told.all and told.sample < total:
+        mutants = draw.sample(mutants, told.sample)
+    return sorted(mutants, key=lambda one: (one.file, one.line, str(one))), total
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=250, help="so many mutants, drawn by the seed")
+    parser.add_argument("--each", type=int, default=0, help="so many mutants of each file instead")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="judge no other mutant after so long")
     parser.add_argument("--all", action="store_true", help="every mutant")
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--every-version", action="store_true", help="demand all of it of all 31 versions")
-    parser.add_argument("--only", default="", help="mutants whose place, as FILE:LINE FUNCTION, holds this")
+    parser.add_argument("--only", nargs="+", help="mutants whose place, as FILE:LINE FUNCTION, holds one of these")
     told = parser.parse_args()
     started = time.monotonic()
     versions = VERSIONS if told.every_version else [CATALOGUE.version(reference) for reference in FAMILIES]
     demands = [one for version in versions for one in demands_of(version)]
-    demands.sort(key=lambda one: len(one.values))
-    names = {(os.path.realpath(file), name, line) for file, name, line in reached(demands)}
-    mutants = [one for file in TARGETS for one in mutants_of(file) if told.only in one.place]
-    total = len(mutants)
-    if not told.all and told.sample < total:
-        chosen = random.Random(told.seed).sample(mutants, told.sample)  # noqa: S311  not for secrets
-        mutants = sorted(chosen, key=str)
+    checks = open_checks(check for one in (*demands, *topic_demands()) for check in one.checks)
+    mutants, total = drawn(told)
     print(f"{sum(len(one.values) for one in demands):,} records judged, of {len(versions)} versions; "
-          f"{len(mutants):,} of {total:,} mutants, seed {told.seed}", flush=True)  # fmt: skip
-    outcomes: Counter[str] = Counter()
+          f"{len(mutants):,} of {total:,} mutants, seed {told.seed}; "
+          f"ready after {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
+    outcomes: dict[str, Counter[str]] = {}
+    gc.freeze()
     for mutant in mutants:
+        if time.monotonic() - started > 60 * told.minutes:
+            break
         function = function_at(mutant.file, tuple(mutant.function.split(".")))
-        if function is None:
-            outcome = "not run: not a plain function"
-        elif (os.path.realpath(mutant.file), function.__name__, function.__code__.co_firstlineno) not in names:
-            outcome = "not reached"
-        else:
-            outcome = verdict_on(mutant, function, demands)
-        outcomes[outcome] += 1
+        outcome = "not a plain function" if function is None else verdict_on(mutant, function, checks)
+        outcomes.setdefault(str(mutant.file.relative_to(ROOT)), Counter())[outcome] += 1
         if not outcome.startswith("killed"):
             print(f"{outcome}: {mutant}", flush=True)
-    print(dict(outcomes), f"{time.monotonic() - started:.0f} s")
+    for name, found in outcomes.items():
+        print(f"{name}: {dict(found)}")
+    print(dict(sum(outcomes.values(), Counter())), f"{time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":

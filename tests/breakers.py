@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from both_paths import CATALOGUE, by_reference, samples, terms_of
-from mutations import DROP, Mutant, get, put, walk, written
+from mutations import DROP, Members, Mutant, Token, get, put, to_bytes, walk, written
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.forms import Number
@@ -225,9 +225,53 @@ def neighbours(reading: Reading) -> Iterator[Mutant]:
             yield put(reading.message, {parts: other})
 
 
+UNREADABLE_TOKENS: Final = {
+    "utf8": '"\udcff"', "utf8-below": '[{"a":"\udcff"}]', "depth": "[" * 129 + "]" * 129,
+    "depth-of-objects": '{"a":' * 140 + "1" + "}" * 140, "surrogate": '"\\ud800"',
+}  # fmt: skip
+"""What may stand where nobody looks, since a second member of the name follows it; `udcff` is written as byte FF."""
+READABLE_TOKENS: Final = {
+    "brackets in a text": '"' + "[{" * 200 + '"',
+    "escaped": r'"\\\"[[[["',
+    "pair": r'"\ud83d\ude00"',
+}
+
+
+def hiding(reading: Reading, every: int) -> Iterator[tuple[bytes, str]]:
+    """Yield a good JSON message with a member of a name that follows once more, and what it has to come to.
+
+    What may stand there is tried in every so many-th of the members, each in others.
+    """
+    members = [(parts, parent) for parts, parent, _ in walk(reading.message) if parts and isinstance(parent, dict)]
+    for place, (parts, parent) in enumerate(members):
+        for number, (cause, token) in enumerate((UNREADABLE_TOKENS | READABLE_TOKENS).items()):
+            if (place + number) % every == 0:
+                pairs = Members(parent.items())
+                pairs.insert(0, (parts[-1], Token(token)))
+                outcome = "unreadable" if cause in UNREADABLE_TOKENS else "conforming"
+                yield to_bytes(put(reading.message, {parts[:-1]: pairs})), outcome
+
+
 def _some_columns(image: Any) -> Sequence[Any]:
     row = image[0] if isinstance(image, list) and image else image
     return list(row)[:2] if isinstance(row, dict) else ()
+
+
+def alike_drifts(reading: Reading) -> Iterator[Mutant]:
+    """Yield the message of one row with a member more, and with a column more or of another kind in one image."""
+    if any(isinstance(value, list) and len(value) > 1 for _, value, _ in _images(reading)):
+        return  # rows that differ in their columns are judged by themselves
+    yield put(reading.message, {("zz_new",): Number("1")})
+    for place, value, row in _images(reading):
+        yield put(reading.message, {place: _with_row(value, {**row, "zz_new": "1"})})
+        for name in list(row)[:1]:
+            for other in ("x", Number("7"), None):
+                yield put(reading.message, {place: _with_row(value, {**row, name: other})})
+
+
+def in_blocks(good: bytes, others: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return a record so often that it fills whole blocks of what is decoded at once, with others among its like."""
+    return (*[good] * 600, *others, *[good] * 400)
 
 
 def _beside(value: Any) -> tuple[Any, ...]:

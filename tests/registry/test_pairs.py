@@ -15,9 +15,19 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differences, report, samples
-from breakers import BREAKERS, ONE_MESSAGE_SHOWS_NOTHING, good_records, neighbours, pairs_of, scope_of
-from mutations import Members, Token, put, to_bytes, walk
+from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differences, report, samples, shown
+from breakers import (
+    BREAKERS,
+    ONE_MESSAGE_SHOWS_NOTHING,
+    alike_drifts,
+    good_records,
+    hiding,
+    in_blocks,
+    neighbours,
+    pairs_of,
+    scope_of,
+)
+from mutations import put, to_bytes
 
 from cdc_contracts.registry.catalogue import Version
 from cdc_contracts.registry.kernel.judging import FastJudge
@@ -94,6 +104,27 @@ def test_records_that_differ_in_one_member_keep_their_verdicts_whichever_comes_f
     assert not found, report(found)
 
 
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
+    goods, mutants = pairs_of(version, neighbours, every=97)
+    values = in_blocks(goods[0], [*goods[1:], *mutants])
+    expected = {value: judged_apart(version, value)[version.reference] for value in dict.fromkeys(values)}
+
+    judge = FastJudge(scope_of(version.reference))
+    found = {(value, str(shown(verdict))) for value, verdict in zip(values, by_fast_path(judge, values), strict=True)}
+
+    assert found == {(value, str(shown(verdict))) for value, verdict in expected.items()}
+
+
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
+def test_records_that_drift_in_one_way_are_judged_together_not_one_by_one(version):
+    goods, mutants = pairs_of(version, alike_drifts)
+
+    found = FastJudge(scope_of(version.reference)).judge([*goods, *mutants], texts=True)
+
+    assert [number for number, _ in found.alone] == []
+
+
 PARTIAL_OBJECTS = [
     (version, op)
     for version in VERSIONS
@@ -136,27 +167,11 @@ def reading_of(version: Version, value: bytes) -> Reading:
     return Reading(version.meaning, scope_of(version.reference).wire.open(value), Terms())
 
 
-UNREADABLE_TOKENS = {
-    "utf8": '"\udcff"', "utf8-below": '[{"a":"\udcff"}]', "depth": "[" * 129 + "]" * 129,
-    "depth-of-objects": '{"a":' * 140 + "1" + "}" * 140, "surrogate": '"\\ud800"',
-}  # fmt: skip
-"""What may stand where nobody looks, since a second member of the name follows it; `udcff` is written as byte FF."""
-READABLE_TOKENS = {"brackets in a text": '"' + "[{" * 200 + '"', "escaped": r'"\\\"[[[["', "pair": r'"\ud83d\ude00"'}
-
-
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_what_the_first_of_two_members_hides_decides_as_well(version):
     good = next(one for one in good_records(version) if one.op in ("insert", "upsert"))
-    values, expected = [to_bytes(good.message)], ["conforming"]
-    members = [(parts, parent) for parts, parent, _ in walk(good.message) if parts and isinstance(parent, dict)]
-    for place, (parts, parent) in enumerate(members):
-        for number, (cause, token) in enumerate((UNREADABLE_TOKENS | READABLE_TOKENS).items()):
-            if (place + number) % TURNS:
-                continue
-            pairs = Members(parent.items())
-            pairs.insert(0, (parts[-1], Token(token)))
-            values.append(to_bytes(put(good.message, {parts[:-1]: pairs})))
-            expected.append("unreadable" if cause in UNREADABLE_TOKENS else "conforming")
+    told = [(to_bytes(good.message), "conforming"), *hiding(good, every=TURNS)]
+    values, expected = [value for value, _ in told], [outcome for _, outcome in told]
 
     for order in (1, -1):
         judge = FastJudge(scope_of(version.reference))
