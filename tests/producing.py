@@ -1,4 +1,4 @@
-"""Producers of tests: records written to a topic in order, alone or in transactions."""
+"""Producers of tests: records written to a topic in order, alone or in transactions, and topics changed by others."""
 
 from __future__ import annotations
 
@@ -38,6 +38,28 @@ def write_transactions(broker: Broker, topic: str, *transactions: tuple[Sequence
     for values, keep in transactions:
         _begin(producer, topic, values)
         (producer.commit_transaction if keep else producer.abort_transaction)(_SECONDS)
+
+
+def add_partitions(broker: Broker, topic: str, total: int) -> None:
+    """The topic has so many partitions.
+
+    The client ends with the function. In a test it could outlive the broker, and complain: PySpark keeps the last error
+    of a stream, and with it all that its callers hold.
+    """
+    from confluent_kafka.admin import AdminClient, NewPartitions
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_partitions([NewPartitions(topic, total)])[topic].result(_SECONDS * 10)
+
+
+def delete_records(broker: Broker, topic: str, partition: int, before: int) -> None:
+    """The records of a partition before an offset are gone."""
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    (deleted,) = admin.delete_records([TopicPartition(topic, partition, before)]).values()
+    assert deleted.result(_SECONDS * 10).low_watermark == before
 
 
 @contextmanager

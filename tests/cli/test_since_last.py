@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from producing import produce
+from producing import add_partitions, delete_records, produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -35,15 +35,12 @@ def seen(here):
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
 def test_each_run_reads_what_is_new_also_in_new_partitions(spark, broker, make_topic, here, capsys, engine):
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = make_topic([(0, value) for value in VALUES[:10]])
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 0, 10)})
     assert seen(here) == {topic: {"0": 10}}
     assert audit(capsys, broker, topic, engine=engine) == (4, {(0, 10, 10)})
     produce(broker, topic, VALUES[:5])
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=300)
+    add_partitions(broker, topic, 2)
     produce(broker, topic, VALUES[:3], partition=1)
     assert audit(capsys, broker, topic, engine=engine) == (0, {(0, 10, 15), (1, 0, 3)})
     assert seen(here) == {topic: {"0": 15, "1": 3}}
@@ -58,14 +55,9 @@ def test_other_topics_and_what_was_left_for_later_stay_in_the_file(broker, make_
 
 
 def test_offsets_that_are_gone_end_the_run_and_from_starts_anew(broker, make_topic, here, capsys):
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
     topic = make_topic([(0, value) for value in VALUES[:30]])
     assert audit(capsys, broker, topic, more=["--to", "offset:10"])[0] == 0
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 25)]).values()
-    deleted.result(timeout=300)
+    delete_records(broker, topic, 0, before=25)
     code, err = audit(capsys, broker, topic)
     assert code == 3
     assert "15 offsets since the last run are gone: the log starts at 25, not at 10 (partition 0)" in err

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from producing import delete_records
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
 from cdc_contracts.registry.errors import UnavailableError
@@ -205,14 +206,9 @@ def test_an_empty_topic_is_inconclusive(spark, broker, make_topic):
 
 
 def test_records_that_are_deleted_before_they_are_read_end_the_run_with_a_clear_error(spark, broker, make_topic):
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
     topic = make_topic([(0, value) for value in rendered("dts/canal@2", 200)])
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {}, headers=False)
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 150)]).values()
-    assert deleted.result(timeout=300).low_watermark == 150
+    delete_records(broker, topic, 0, before=150)
     with pytest.raises(UnavailableError) as failure:
         audit_input(spark, source, scope_of("dts/canal@2"), fail_on="warning")
     assert failure.value.what == "records were deleted from the topic before they were read"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from producing import open_transaction, write_transactions
+from producing import delete_records, open_transaction, write_transactions
 
 from cdc_contracts.registry.errors import UnavailableError, UsageError
 from cdc_contracts.registry.kernel.batches import read_headers
@@ -191,14 +191,9 @@ def test_a_broker_that_is_not_there_is_told(monkeypatch, bootstrap, told):
 
 
 def test_records_that_are_deleted_before_they_are_read_are_told(broker, reader, make_topic):
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
     topic = make_topic([(0, b"x")] * 200)
     selected = reader.resolve(topic, parse_range())
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 150)]).values()
-    deleted.result(timeout=300)
+    delete_records(broker, topic, 0, before=150)
     with pytest.raises(UnavailableError) as failure:
         list(reader.read({topic: selected}))
     assert failure.value.what == "records were deleted from the topic before they were read"

@@ -9,7 +9,7 @@ import time
 
 import pyarrow.parquet as pq
 import pytest
-from producing import produce
+from producing import add_partitions, delete_records, produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -188,21 +188,16 @@ def test_a_contract_that_was_found_out_stays_from_start_to_start(call, broker, m
 
 
 def test_partitions_that_are_added_are_read_and_records_that_are_gone_are_told(call, broker, make_topic, here):
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = make_topic([(0, value) for value in VALUES[:10]])
     follow = ["audit", topic, "--follow", "--once", "--checkpoint", "ck"]
     assert call(*follow)[0] == 0
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(timeout=300)
+    add_partitions(broker, topic, 2)
     produce(broker, topic, VALUES[:7], partition=1)
     code, _, report = call(*follow)
     spans = [(one["start"], one["end"], one["read"]) for one in report["ledger"]["partitions"]]
     assert (code, spans) == (0, [(0, 10, 10), (0, 7, 7)])
     produce(broker, topic, VALUES[:7], partition=1)
-    (gone,) = admin.delete_records([TopicPartition(topic, 1, 9)]).values()
-    assert gone.result(timeout=300).low_watermark == 9
+    delete_records(broker, topic, 1, before=9)
     code, said, report = call(*follow)
     assert (code, report) == (3, None)
     assert f"{topic} partition 1, offsets 7 to " in said
