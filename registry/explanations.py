@@ -269,7 +269,9 @@ def _forms(version: Version) -> Iterator[FormLine]:
         for form, types in lines:
             says = FORMS[form].says if form in FORMS else ""
             told = tuple(map(_tell_code, types)) if "code" in mapping.names else tuple(types)
-            yield FormLine(shown, form, told, says, _tell_invalid(mapping.invalid.get(form)))
+            remarks = [_tell_invalid(mapping.invalid.get(form))]
+            remarks += ["a fraction ends in no zero"] if form in mapping.zeros_left_out else []
+            yield FormLine(shown, form, told, says, "; ".join(filter(None, remarks)))
 
 
 def _tell_code(code: str) -> str:

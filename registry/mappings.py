@@ -64,6 +64,10 @@ class ValueMapping:
         """Say whether text of the form's shape that names no date or time is kept."""
         return self.document.invalid.get(form) == "keep-text"
 
+    def leaves_out_zeros(self, form: str) -> bool:
+        """Say whether the fraction of a second in a value of the form has no zeros at its end."""
+        return form in self.document.zeros_left_out
+
     def invalid_literal(self, form: str) -> str | None:
         """Return the one text that stands for an invalid value of the form, if the mapping has one."""
         entry = self.document.invalid.get(form)

@@ -602,5 +602,7 @@ class Mapping(Document):
     """The value form of values without a type, by the kind of JSON value."""
     invalid: dict[str, Literal["keep-text"] | dict[Literal["literal"], str]] = {}
     """What a value form does where the source database holds an invalid value."""
+    zeros_left_out: tuple[str, ...] = ()
+    """The value forms whose fraction of a second has no zeros at its end; one that has them is a warning."""
     images: dict[str, str] = {}
     """The value form of each branch of the Avro union, by the name of the branch."""

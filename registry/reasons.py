@@ -28,6 +28,7 @@ _CAUSES: Final = {
     "D03.images": "The row stands where the other version has it; read by this one, before and after change places.",
     "D07.time-unit": "Read in the unit that the contract names, the moment lies in another age (as 1970), or in none.",
     "D07.no-such-time": "The table contract declares a date or time, and the calendar has none such. It stays as sent.",
+    "D07.trailing-zeros": "The document leaves zeros at the end of a fraction out. The moment is the same with them.",
     "D08.op": "What such a message does to a row is not known, so it is not read.",
     "D08.source-type": "How values of that type are written is not known, so they are not read.",
     "D08.source-kind": "The document knows no such messages from a source of that kind; the row is read all the same.",

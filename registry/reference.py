@@ -28,6 +28,7 @@ from cdc_contracts.registry.forms import (
     Number,
     describe_shape,
 )
+from cdc_contracts.registry.forms.fractions import TRAILING_ZEROS
 from cdc_contracts.registry.mappings import ValueMapping
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Side
@@ -183,7 +184,7 @@ class ReferenceJudge:
         zone = parse_zone(own_zone) if own_zone else self.terms.zone("timestamp_zone")
         keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
         if not form.records or self.meaning.avro is None:
-            return Context(zone, keep, literal)
+            return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
         return Context(zone, keep, literal, self.terms.second_digits(self.meaning.avro.fraction))
 
     def lenient(self, form: Form) -> bool:
@@ -251,6 +252,9 @@ class ReferenceJudge:
         elif flag == Flag.INVALID and declared is not None and (expected_time := expects_time(form)) is not None:
             own = INFO if text is not None and text.startswith(ZERO_DATE) else WARNING
             yield self._finding("value-form", NO_SUCH_TIME, path, expected_time, describe_shape(value), own)
+        elif flag == Flag.NOTED and context.zeros_left_out:
+            expected = "no zero at the end of a fraction"
+            yield self._finding("value-form", TRAILING_ZEROS, path, expected, describe_shape(value), WARNING)
         elif flag == Flag.NOTED:
             yield self._finding("value-form", form.name, path, form.name, describe_shape(value), INFO)
         if text is not None and declared is not None and (flag == Flag.NOTED or (flag == Flag.OK and not refused)):

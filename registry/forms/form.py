@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.forms.arrays import np, pa, pc
 from cdc_contracts.registry.forms.columns import Settled, complete, leave_open, to_mask
+from cdc_contracts.registry.forms.fractions import has_trailing_zeros, note_trailing_zeros
 from cdc_contracts.registry.forms.values import BrokenValue, Column, Context, Flag, Number, Value
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class Form:
         if len(values) == 0:
             return Settled(lambda: pa.array([], pa.string()))
         settled = self.settle(values, context)
+        if context.zeros_left_out:
+            settled = replace(settled, flags=note_trailing_zeros(values, settled.flags))
         if context.invalid_literal is None or "text" not in self.wire:
             return settled
         literal = to_mask(pc.equal(values, context.invalid_literal))
@@ -107,7 +110,10 @@ class Form:
     def _read_token(self, token: str, context: Context) -> Value:
         if token == context.invalid_literal and "text" in self.wire:
             return Value(token, Flag.INVALID)
-        return self.judge(token, context)
+        value = self.judge(token, context)
+        if context.zeros_left_out and value.flag == Flag.OK and has_trailing_zeros(token):
+            return replace(value, flag=Flag.NOTED)
+        return value
 
     def _judge(self, token: str, context: Context) -> tuple[str | None, int]:
         try:

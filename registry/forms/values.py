@@ -109,13 +109,15 @@ class Context:
 
     `zone` is the parameter `timestamp_zone`. `keep_invalid` is the entry `keep-text` of the mapping, and
     `invalid_literal` its `{literal: …}`: the one text that stands for a time that does not exist.
-    `second_digits` is how many digits of a second an Avro record counts.
+    `second_digits` is how many digits of a second an Avro record counts. `zeros_left_out` is whether the mapping has
+    the form among those whose fraction of a second ends in no zero: a value that does end so is NOTED.
     """
 
     zone: ZoneInfo | timezone | None = None
     keep_invalid: bool = False
     invalid_literal: str | None = None
     second_digits: int = 9
+    zeros_left_out: bool = False
 
     def keep(self, text: str) -> Value:
         """Keep the text of a time that does not exist.

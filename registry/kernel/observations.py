@@ -19,6 +19,7 @@ from cdc_contracts.registry.forms import (
     describe_shape,
     describe_shapes,
 )
+from cdc_contracts.registry.forms.fractions import TRAILING_ZEROS
 from cdc_contracts.registry.kernel.judging import Alike, Bench
 from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.pointers import join_pointer
@@ -50,7 +51,11 @@ def observed_shapes(alike: Alike, finding: Finding, *, values: bool = False) -> 
     pointer = place[0]
     rows, column = alike.sheet.rows[pointer], alike.columns[place]
     wanted = (Flag.INVALID,) if form == NO_SUCH_TIME else _OFF
-    chunks = [chunk for use, chunk in column.chunks.items() if form in (use.form.name, NO_SUCH_TIME)]
+    chunks = [
+        chunk
+        for use, chunk in column.chunks.items()
+        if form in (use.form.name, NO_SUCH_TIME) or (form == TRAILING_ZEROS and use.context.zeros_left_out)
+    ]
     flags = next((chunk.flags for chunk in chunks if chunk.flags is not None), None)
     if flags is None:
         return None

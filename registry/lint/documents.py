@@ -234,6 +234,7 @@ def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Iterator
     document = mapping.document
     named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
     named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
+    named += [(("zeros_left_out", str(index)), form) for index, form in enumerate(document.zeros_left_out)]
     named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
     named += [(("default",), document.default)] if document.default is not None else []
     for parts, form in named:

@@ -181,6 +181,8 @@ def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any
         says += " A text of this layout that is no date or time (0000-00-00) is kept."
     if literal is not None:
         says += f" `{literal}` stands for a time that does not exist."
+    if mapping.leaves_out_zeros(form):
+        says += " A fraction that ends in a zero is warned of (D07.trailing-zeros)."
     if version.meaning.leaves_open(row.kind):
         says += " Not documented: another text is kept and warned of."
     example = json.loads(EXAMPLES[form])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ANY: Final = "any other type"
 COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", "invalid"})
 """The keys of a mapping that are compared here."""
-UNREAD: Final = frozenset({"mapping", "images"})
+UNREAD: Final = frozenset({"mapping", "images", "zeros_left_out"})
 """The keys that nothing is read by."""
 _KINDS: Final = ("number", "text", "boolean")
 
