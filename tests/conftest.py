@@ -29,8 +29,16 @@ WORKERS = 2
 SPARK_CHECKS = Path(__file__).with_name("spark_checks")
 STARTING_JAVA = frozenset({"spark", "broker", "java"})
 """Fixtures that start a Java virtual machine; a test that starts one by itself is marked, or lies in SPARK_CHECKS."""
-JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Of sessions of Spark, also of commands that tests start: on little data the second compiler takes more than it gives."""
+SPARK_OPTIONS = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN",
+    "-Dspark.sql.shuffle.partitions=2 -Dspark.databricks.delta.snapshotPartitions=1",
+)
+"""Of sessions of Spark, also of commands that tests start: on little data what compiles costs more than it gives.
+
+Rows are shuffled between two tasks, so that what holds in one task only still shows. `CDC_CONTRACTS_SPARK=own` leaves
+Spark as users have it.
+"""
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Judging makes many small objects and hardly a cycle: with Python's 700 a quarter of the time went into looking."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
@@ -43,7 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("house")
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
+    if os.environ.get("CDC_CONTRACTS_SPARK") != "own":
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(SPARK_OPTIONS))
     # What a shell starts in the background ignores Ctrl-C, and so does all that it starts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
