@@ -88,6 +88,12 @@ CROSS_FIELD_RULES: Final = (
         '"isDdl": false with "sql": ""', '"isDdl": false with "sql": "ALTER TABLE …"',
     ),
     _across(
+        "ddl-text-alone", WARNING,
+        "A DDL statement that stands in the place of a row stands there alone.",
+        "Look whether the product was upgraded; only the statement is read.",
+        '"postStruct": {"ddl": "ALTER TABLE …"}', '"postStruct": {"ddl": "ALTER TABLE …", "id": 1}',
+    ),
+    _across(
         "images-match-fields", CLASSES["cross-field"].severity,
         "An image of an Avro record has one value for each field, and no two fields have one name.",
         "Nothing can be told apart by position then: keep the record and ask the vendor.",

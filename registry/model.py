@@ -24,7 +24,7 @@ Op = Literal[
 Rule = Literal[
     "image-present-for-op", "columns-typed", "codes-match-types", "primary-key-in-image",
     "primary-key-values-agree", "old-keys-in-data", "data-keys-in-key", "images-match-fields",
-    "ddl-flag-agrees", "ddl-text-only-if-ddl", "idx-is-seq-of-size", "rowid-starts-with-table",
+    "ddl-flag-agrees", "ddl-text-only-if-ddl", "ddl-text-alone", "idx-is-seq-of-size", "rowid-starts-with-table",
     "position-matches", "halves-paired", "types-without-parameters",
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.messages import kind_of
 from cdc_contracts.registry.model import Meaning, Place, Side
 from cdc_contracts.registry.patterns import compile_pattern
 from cdc_contracts.registry.pointers import ABSENT, join_pointer, split_pointer
-from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows
+from cdc_contracts.registry.reading import Reading, Row, column_path, may_hold_rows, members_beside
 from cdc_contracts.registry.reads import DeclareReads, Reads, join_reads, read_nothing
 from cdc_contracts.registry.relations import Relation, relation_of_index, relation_of_row
 from cdc_contracts.registry.schemas import is_integer
@@ -218,6 +218,18 @@ def ddl_text_only_if_ddl(view: RuleView) -> Iterator[Breach]:
         yield Breach(ddl.text.at, "empty", "text", WARNING)
 
 
+def ddl_text_alone(view: RuleView) -> Iterator[Breach]:
+    """A statement in the place of a row has no column beside it (a warning: only the statement is read)."""
+    meaning = view.reading.meaning
+    if view.reading.op != "ddl" or meaning.ddl is None or meaning.ddl.text is None or meaning.ddl.text.at is None:
+        return
+    *above, name = split_pointer(meaning.ddl.text.at)
+    image = join_pointer(*above)
+    held = view.reading.at(image) if image in meaning.images.pointers() else ABSENT
+    if isinstance(held, dict) and name in held and held.keys() - members_beside(meaning, image) - {name}:
+        yield Breach(image, f"{name} alone", "other columns beside it", WARNING)
+
+
 def index_is_place_of_size(view: RuleView) -> Iterator[Breach]:
     """The index within a transaction is written place/size (a warning: nothing is read from it)."""
     yield from _related(view, relation_of_index(view.reading.meaning), "place/size")
@@ -316,6 +328,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType({
     "images-match-fields": Rule(images_match_fields, read_nothing),
     "ddl-flag-agrees": Rule(ddl_flag_agrees, lambda meaning: Reads(values=(_DDL_FLAG,))),
     "ddl-text-only-if-ddl": Rule(ddl_text_only_if_ddl, _statement),
+    "ddl-text-alone": Rule(ddl_text_alone, read_nothing),
     "idx-is-seq-of-size": Rule(index_is_place_of_size, _relation(relation_of_index)),
     "rowid-starts-with-table": Rule(row_id_starts_with_table, _relation(relation_of_row)),
     "position-matches": Rule(positions_match, lambda meaning: Reads(patterns=tuple(meaning.patterns.items()))),

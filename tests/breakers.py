@@ -138,6 +138,15 @@ def other_statements(reading: Reading) -> Iterator[Mutant]:
             yield put(reading.message, {split_pointer(ddl.text.at): text})
 
 
+def columns_beside_statements(reading: Reading) -> Iterator[Mutant]:
+    ddl = reading.meaning.ddl
+    if ddl and ddl.text and ddl.text.at:
+        *above, _ = split_pointer(ddl.text.at)
+        if above and isinstance(reading.at(ddl.text.at.rpartition("/")[0]), dict):
+            for value in (Number("1"), "x", None):
+                yield put(reading.message, {(*above, "beside"): value})
+
+
 def other_indexes(reading: Reading) -> Iterator[Mutant]:
     transaction = reading.meaning.envelope.transaction
     if transaction is not None and transaction.index and transaction.size:
@@ -198,6 +207,7 @@ BREAKERS: Final[Mapping[str, Breaker]] = {
     "images-match-fields": images_out_of_place,
     "ddl-flag-agrees": other_flags,
     "ddl-text-only-if-ddl": other_statements,
+    "ddl-text-alone": columns_beside_statements,
     "idx-is-seq-of-size": other_indexes,
     "rowid-starts-with-table": other_row_ids,
     "position-matches": other_patterns,
