@@ -38,7 +38,17 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 import pyarrow as pa  # noqa: E402
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, samples, shown  # noqa: E402
-from breakers import BREAKERS, alike_drifts, good_records, hiding, in_blocks, neighbours, pairs_of, scope_of  # noqa: E402
+from breakers import (  # noqa: E402
+    BREAKERS,
+    absent_and_null_images,
+    alike_drifts,
+    good_records,
+    hiding,
+    in_blocks,
+    neighbours,
+    pairs_of,
+    scope_of,
+)
 from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
 from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
 
@@ -80,6 +90,7 @@ Columns = dict[str, dict[str, list[Any]]]
 class Demand:
     """Records of one version, in the order they are judged in, and what they have to come to."""
 
+    told: str
     declared: str
     values: tuple[bytes | None, ...]
     block: tuple[bytes, ...]
@@ -96,6 +107,10 @@ class Demand:
         judge = FastJudge(scope_of(self.declared))
         return self._keeps_verdicts(judge, self.values[::-1]) and self._keeps_verdicts(judge, self.values)
 
+    def without_images(self) -> bool:
+        judge, batches = FastJudge(scope_of(self.declared)), absent_and_null_images(CATALOGUE.version(self.told))
+        return all(self._keeps_verdicts(judge, values) for values in batches)
+
     def in_long_blocks(self) -> bool:
         return self._keeps_verdicts(FastJudge(scope_of(self.declared)), self.block)
 
@@ -111,7 +126,15 @@ class Demand:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        return (self.in_long_blocks, self.together, self.forwards, self.backwards_and_again, self.rows, self.numbers)
+        return (
+            self.without_images,
+            self.in_long_blocks,
+            self.together,
+            self.forwards,
+            self.backwards_and_again,
+            self.rows,
+            self.numbers,
+        )
 
     def _keeps_verdicts(self, judge: FastJudge, values: Sequence[bytes | None]) -> bool:
         found = map(shown, by_fast_path(judge, values))
@@ -131,17 +154,22 @@ class TopicDemand:
     def rows(self) -> bool:
         return by_coordinates(rows_of(self.scope, self.records)[0]) == self.columns
 
+    def rows_of_cuts(self) -> bool:
+        cuts = [self.records.slice(start, 5) for start in range(0, self.records.num_rows, 5)]
+        return by_coordinates(rows_of(self.scope, *cuts)[0]) == self.columns
+
     def numbers(self) -> bool:
         return topic_counts(Kernel(self.scope).audit(self.records)) == self.counts
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        return (self.numbers, self.rows)
+        return (self.numbers, self.rows, self.rows_of_cuts)
 
 
-def rows_of(scope: Scope, records: pa.RecordBatch) -> tuple[Columns, Any]:
+def rows_of(scope: Scope, *batches: pa.RecordBatch) -> tuple[Columns, Any]:
     """Return every column of all outputs, and the columns that were sighted."""
-    parts = list(Kernel(scope).decode(records))
+    kernel = Kernel(scope)
+    parts = [part for records in batches for part in kernel.decode(records)]
     written = tables_of(parts)
     columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
                for name, table in written.items()}  # fmt: skip
@@ -185,10 +213,9 @@ def demands_of(version: Version) -> Iterator[Demand]:
         goods, drifting = pairs_of(version, alike_drifts)
         alike = (*goods, *drifting) if version.meaning.transport == "json" else ()
         sighted = sighted_by_reference(one for _, one in judged)
-        yield Demand(
-            declared, values, in_blocks(conforming(values, verdicts), some), alike, verdicts, columns, sighted,
-            counts_by_reference(judged),
-        )  # fmt: skip
+        block = in_blocks(conforming(values, verdicts), some)
+        counts = counts_by_reference(judged)
+        yield Demand(version.reference, declared, values, block, alike, verdicts, columns, sighted, counts)
 
 
 def conforming(values: Sequence[bytes | None], verdicts: Mapping[bytes | None, Any]) -> bytes:
@@ -207,6 +234,7 @@ def values_of(version: Version) -> tuple[bytes, ...]:
     chosen += around[:: max(1, len(around) // 25)]
     if version.meaning.transport == "json":
         chosen += [value for value, _ in hiding(good_records(version)[0], every=29)]
+    chosen += [value for pair in absent_and_null_images(version) for value in pair[-2:]]
     chosen += Renderer(version, Terms()).render_all(row_stream(3, 8, snapshot=1, controls=5))
     return tuple(dict.fromkeys(chosen))
 
@@ -217,7 +245,8 @@ def topic_demands() -> Iterator[TopicDemand]:
         tuple(Renderer(CATALOGUE.version(reference), Terms()).render_all(row_stream(3, 16, snapshot=1, controls=5)))
         for reference in ("dts/canal@1", "dts/canal@2", "oms-community/debezium@1")
     )
-    values = [*old, *new, *other, b"{}", None]
+    odd = (value for reference in ("dts/canal@1", "dts/canal@2") for _, value in samples()[reference][::2])
+    values = [*old, *new, *other, *odd, b"{}", None]
     mixed = records_of(random.Random(3).sample(values, len(values)))  # noqa: S311  not for secrets
     partitions = {0: [{"to": 50, "contract": "dts/canal@1"}, {"from": 70, "contract": "dts/canal@2"}],
                   1: [{"to": "2023-11-14T22:13:20.000030Z", "contract": "dts/canal@1"}]}  # fmt: skip

@@ -279,6 +279,16 @@ def alike_drifts(reading: Reading) -> Iterator[Mutant]:
                 yield put(reading.message, {place: _with_row(value, {**row, name: other})})
 
 
+def absent_and_null_images(version: Version) -> Iterator[list[bytes]]:
+    """Yield good records without an image and with null in its place: so often that neither is an exception any more."""
+    wire = scope_of(version.reference).wire
+    for reading in good_records(version):
+        for place in filter(None, map(split_pointer, reading.meaning.images.pointers())):
+            absent, null = (written(wire, put(reading.message, {place: other})) for other in (DROP, None))
+            if absent is not None and null is not None:
+                yield [*[absent] * 12, *[null] * 12, absent, null]
+
+
 def in_blocks(good: bytes, others: Sequence[bytes]) -> tuple[bytes, ...]:
     """Return a record so often that it fills whole blocks of what is decoded at once, with others among its like."""
     return (*[good] * 600, *others, *[good] * 400)

@@ -19,6 +19,7 @@ from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differen
 from breakers import (
     BREAKERS,
     ONE_MESSAGE_SHOWS_NOTHING,
+    absent_and_null_images,
     alike_drifts,
     good_records,
     hiding,
@@ -114,6 +115,17 @@ def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
     found = {(value, str(shown(verdict))) for value, verdict in zip(values, by_fast_path(judge, values), strict=True)}
 
     assert found == {(value, str(shown(verdict))) for value, verdict in expected.items()}
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_an_absent_image_and_a_null_one_keep_their_verdicts_however_often_they_come(version):
+    judge, found = FastJudge(scope_of(version.reference)), []
+
+    for values in absent_and_null_images(version):
+        expected = [judged_apart(version, value)[version.reference] for value in values]
+        found += differences(judge, values, expected)
+
+    assert not found, report(found)
 
 
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
