@@ -180,6 +180,9 @@ def _told_by(meaning: Meaning) -> Iterator[tuple[Path, Check]]:
     position = envelope.position
     if position is not None and position.at is not None and position.order == "integer":
         yield split_pointer(position.at), partial(_is_position, position)
+    kind = envelope.source_kind
+    if kind is not None and kind.kinds is not None:
+        yield split_pointer(kind.at or ""), partial(_is_one_of, frozenset(kind.kinds))
     yield split_pointer(envelope.op.at), partial(_is_one_of, frozenset((*meaning.ops, *meaning.tolerated_ops)))
 
 
