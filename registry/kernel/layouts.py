@@ -7,8 +7,8 @@ A shape is what a message says of its columns (its type map, or its table where 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -142,10 +142,15 @@ class Shape:
     built_for: int = -1
     refusals: int = 0
     lessons: int = 0
-    by_name: dict[str, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.by_name = {column.name: index for index, column in enumerate(self.columns)}
+    @cached_property
+    def by_name(self) -> dict[str, int]:
+        """Where each column is."""
+        return {column.name: index for index, column in enumerate(self.columns)}
+
+    def copy(self, key: tuple[Any, ...]) -> Shape:
+        """Return the shape of other messages with the same columns, which may learn others from here on."""
+        return Shape(key, [*self.columns], self.strict, self.loose, self.built_for)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
-from operator import eq
+from itertools import compress, repeat
+from operator import eq, not_
 from typing import Any, Final
 
 import msgspec
@@ -41,24 +41,26 @@ MakeColumn = Callable[[Shape, str, Any], Column]
 
 @dataclass
 class Sorted:
-    """The records of a batch by layout, by their number in the batch; `solo` are for the reference."""
+    """The records of a batch by layout, by their number in the batch; `solo` are for the reference.
+
+    `guessed` are those whose shape is still to be verified.
+    """
 
     groups: dict[Layout, tuple[Shape, list[int], list[Any]]] = field(default_factory=dict)
+    guessed: dict[tuple[Shape, Layout], tuple[list[int], list[Any]]] = field(default_factory=dict)
     solo: list[int] = field(default_factory=list)
     tombstones: list[int] = field(default_factory=list)
 
-    def add(self, shape: Shape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
-        _, known_numbers, known_records = self.groups.setdefault(layout, (shape, [], []))
+    def guess(self, shape: Shape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
+        known_numbers, known_records = self.guessed.setdefault((shape, layout), ([], []))
         known_numbers.extend(numbers)
         known_records.extend(records)
 
-    def join_families(self) -> None:
-        """Put together what was decoded alike: the records of tables with the same columns."""
-        joined: dict[Any, Layout] = {}
-        for layout, (_, numbers, records) in list(self.groups.items()):
-            first = joined.setdefault(id(layout.decode), layout)
-            if first is not layout:
-                self.add(self.groups.pop(layout)[0], first, numbers, records)
+    def add(self, shape: Shape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
+        """Put records with those of the same layout, which tables with the same columns share."""
+        _, known_numbers, known_records = self.groups.setdefault(layout, (shape, [], []))
+        known_numbers.extend(numbers)
+        known_records.extend(records)
 
 
 class Parser:
@@ -80,6 +82,7 @@ class Parser:
         self._guess = Guess(plan, by_table=self._by_table)
         self._scout = make_scout(plan)
         self._latest: Shape | None = None
+        self._learnt: Shape | None = None
         marks = [*plan.types_at, *(plan.names_at if self._by_table else ())]
         self._picks = [make_picker(plan, pointer) for pointer in marks]
 
@@ -93,7 +96,6 @@ class Parser:
             if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):
                 self._sort_mixed(values, tidy, sound, start, stop, result)
         self._verify(values, result)
-        result.join_families()
         return result
 
     def _sort_alike(self, values: Values, start: int, stop: int, result: Sorted) -> bool:
@@ -105,7 +107,7 @@ class Parser:
         if records is None:
             self._latest = None
             return False
-        result.add(shape, shape.strict, range(start, stop), records)
+        result.guess(shape, shape.strict, range(start, stop), records)
         return True
 
     def _sort_mixed(
@@ -138,37 +140,31 @@ class Parser:
             if layout is None or records is None:
                 self._decode_each(shape, numbers, alike, result)
             else:
-                result.add(shape, layout, numbers, records)
+                result.guess(shape, layout, numbers, records)
         (self._latest,) = guessed if len(guessed) == 1 else (None,)
 
     def _decode_each(self, shape: Shape, numbers: Sequence[int], values: Sequence[bytes], result: Sorted) -> None:
         for number, value in zip(numbers, values, strict=True):
             layout = shape.strict
             try:
-                result.add(shape, layout, [number], [layout.decode(value)])  # type: ignore[union-attr, arg-type]
+                result.guess(shape, layout, [number], [layout.decode(value)])  # type: ignore[union-attr, arg-type]
             except _REFUSED:
                 self._settle(number, value, result)
 
     def _verify(self, values: Values, result: Sorted) -> None:
-        """Move out the records whose shape was guessed wrong."""
-        if not self._picks:
-            return
-        for layout, (shape, numbers, records) in list(result.groups.items()):
+        """Take the records whose shape was guessed right, and settle the others."""
+        for (shape, layout), (numbers, records) in result.guessed.items():
             if self._all_told(shape, records):
+                result.add(shape, layout, numbers, records)
                 continue
             claims = [
                 [bytes(value) if type(value) is Raw else value for value in map(pick, records)] for pick in self._picks
             ]
-            told = list(zip(*claims, strict=True))
-            right = [one == shape.key for one in told]
-            wrong = [number for number, good in zip(numbers, right, strict=True) if not good]
-            kept = [(number, record) for number, record, good in zip(numbers, records, right, strict=True) if good]
-            del result.groups[layout]
-            if kept:
-                result.groups[layout] = (shape, [number for number, _ in kept], [record for _, record in kept])
-            for number in wrong:
-                value = values[number]
-                self._settle(number, value or b"", result, guessed=False)
+            right = [told == shape.key for told in zip(*claims, strict=True)]
+            if any(right):
+                result.add(shape, layout, compress(numbers, right), compress(records, right))
+            for number in compress(numbers, map(not_, right)):
+                self._settle(number, values[number] or b"", result, guessed=False)
 
     def _all_told(self, shape: Shape, records: list[Any]) -> bool:
         """Say whether every record says what its shape is known by."""
@@ -218,12 +214,27 @@ class Parser:
             columns = self._make_columns(types, names)
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
-            shape = Shape(key, columns)
+            shape = self._like_learnt(key, value) if not columns else None
+            shape = Shape(key, columns) if shape is None else shape
             self._shapes[key] = shape
             _bound(self._shapes)
         if shape.built_for != self._lessons or shape.strict is None:
             self._build(shape)
         return shape
+
+    def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> Shape | None:
+        """Return a shape with the columns that were learnt last, where no message tells any and the value fits them.
+
+        Which of them its own values hold is looked at in each, as for a table whose rows differ in their columns.
+        """
+        like = self._learnt
+        if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
+            return None
+        try:
+            like.strict.decode(value)  # type: ignore[union-attr]
+        except _REFUSED:
+            return None
+        return like.copy(key)
 
     def _build(self, shape: Shape) -> None:
         family = self._family(shape)
@@ -243,14 +254,14 @@ class Parser:
         return family
 
     def _layout(self, shape: Shape, family: int, *, loose: bool) -> Layout:
-        """Return a layout of the shape's own. Tables with the same columns share what is compiled, which takes long."""
+        """Return a layout of a shape. Tables with the same columns share it, for compiling it takes long."""
         key = (family, len(self._extras), self._widened, loose)
         layout = self._layouts.get(key)
         if layout is None:
             built = self._plan.build(shape, self._extras, self._widened, loose=loose, family=family)
             layout = self._layouts[key] = built
             _bound(self._layouts)
-        return replace(layout)
+        return layout
 
     def _strict_of(self, shape: Shape, value: bytes) -> Layout | None:
         return shape.strict
@@ -272,6 +283,8 @@ class Parser:
         self._lessons += members  # all shapes have the members
         shape.lessons += columns
         self._build(shape)
+        if columns and not self._plan.types_at and not any(column.typed for column in shape.columns):
+            self._learnt = shape
         return shape.loose
 
     def _learn_members(self, message: dict[str, Any], at: str, properties: Any) -> bool:
