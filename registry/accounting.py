@@ -64,8 +64,9 @@ def account_of(judged: Judged, source: Source, point: Point) -> Tally:
         count_exercise(tally, facts, 1)
         if facts.written is not None:
             written = written_table(facts, facts.written, source)
+            stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
             for row in judged.reading.rows(facts.written.source) or ():
-                tally.course.writing.add_row(written, row, Stretch(1, point, point, {contract: 1}, ops))
+                tally.course.writing.add_row(written, row, stretch)
         if facts.track is not None:
             told = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if told is None else Step(point, told, facts.half, contract)

@@ -8,7 +8,7 @@ written in which way: small, exact, and the same however the records were cut an
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -97,22 +97,30 @@ class ColumnWriting:
 
     def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
         """Count values of a column that are written alike."""
-        columns = self.seen.setdefault(rows, {})
-        _count(columns.setdefault(name, {}), writing, stretch)
+        self.add_ways(rows, ((name, writing),), stretch)
+
+    def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
+        """Count the values of some columns, each with its way; None where nothing is written."""
+        columns = self.seen.get(rows)
+        for name, writing in ways:
+            if writing is not None:
+                if columns is None:
+                    columns = self.seen[rows] = {}
+                _count(columns.setdefault(name, {}), writing, stretch)
         self._bound()
 
     def add_row(self, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch) -> None:
         """Count the values of one row."""
-        for name, value in row.items():
-            writing = writing_of(value)
-            if writing is not None:
-                self.add(rows, name, writing, stretch)
+        self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
 
     def merge(self, other: ColumnWriting) -> None:
         """Take what another part of the run saw; the order of merging does not matter."""
         self.cut |= other.cut
         for rows, columns in other.seen.items():
-            mine = self.seen.setdefault(rows, {})
+            mine = self.seen.get(rows)
+            if mine is None:
+                self.seen[rows] = {name: dict(column) for name, column in columns.items()}
+                continue
             for name, column in columns.items():
                 for writing, stretch in column.items():
                     _count(mine.setdefault(name, {}), writing, stretch)
@@ -164,16 +172,17 @@ def layout_of_token(token: str) -> str:
 
 
 def _count(column: Column, writing: Writing, stretch: Stretch) -> None:
+    """Count values of a column; what is counted stays as it is, for the other columns of its rows have it as well."""
+    if not column:
+        column[writing] = stretch
+        return
     plain = Writing(writing.kind)
     if writing.layout and plain in column:
         writing = plain
-    if writing in column:
-        column[writing].add(stretch)
-    else:
-        column[writing] = stretch.copy()
+    column[writing] = column[writing].joined(stretch) if writing in column else stretch
     if not writing.layout:
         for other in [one for one in column if one.kind == writing.kind and one.layout]:
-            column[plain].add(column.pop(other))
+            column[plain] = column[plain].joined(column.pop(other))
 
 
 def _order(rows: WrittenTable) -> tuple[Any, ...]:

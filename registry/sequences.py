@@ -49,6 +49,12 @@ class Stretch:
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
 
+    def joined(self, other: Stretch) -> Stretch:
+        """Return both as one."""
+        both = self.copy()
+        both.add(other)
+        return both
+
     def copy(self) -> Stretch:
         return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
 

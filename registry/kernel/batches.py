@@ -66,6 +66,10 @@ class Batch:
         column = self.records.column(name)
         return column if column.type == kind else column.cast(kind)
 
+    def source(self, number: int) -> Source:
+        """Return the partition of a record."""
+        return Source(*self.sources[int(self.source_of[number])])
+
     def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.bool_]]]:
         """Yield the partitions that some records lie in, and which of the records lie in each."""
         if not len(numbers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from operator import eq
 from typing import Any, Final
@@ -15,6 +16,8 @@ from msgspec.structs import astuple
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.layouts import Column, Image, Layout, Leaf, Nested, Part, Shape
 from cdc_contracts.registry.schemas import is_integer
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNSET: Final = UnsetType
 NoneType: Final = type(None)
@@ -37,6 +40,19 @@ class Rows:
     @property
     def total(self) -> int:
         return len(self.record_of_row)
+
+    @cached_property
+    def one_each(self) -> bool:
+        """Whether every record has one row, which then has the number of its record."""
+        return self.total == len(self.count) and bool((self.count == 1).all())
+
+    def of(self, positions: Numbers) -> Numbers:
+        """Return the rows of some records, one record after the other."""
+        if self.one_each:
+            return positions
+        count = self.count[positions]
+        shift = np.repeat(self.start[positions] - np.cumsum(count) + count, count)
+        return np.arange(len(shift)) + shift
 
 
 @dataclass(eq=False)

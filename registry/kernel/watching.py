@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,8 @@ from cdc_contracts.registry.facts import (
     written_table,
 )
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
-from cdc_contracts.registry.kernel.judging import Bench, Precedent
+from cdc_contracts.registry.kernel.copies import copy_with
+from cdc_contracts.registry.kernel.judging import Alike, Bench, Precedent
 from cdc_contracts.registry.kernel.writing import note_writing, stretch_of
 from cdc_contracts.registry.read_offsets import ReadOffsets
 from cdc_contracts.registry.reading import Reading
@@ -66,13 +66,15 @@ def watch(judged: Sequence[tuple[Batch, Bench]], tally: Tally) -> None:
 
 def _watch_part(bench: Bench, batch: Batch, course: Course) -> _Watched:
     watched = _Watched(batch)
+    told: list[tuple[Alike, Facts]] = []
     for ruling in bench.rulings:
         facts = _facts_of(ruling.alike.precedent, ruling.verdict)
         if facts is not None:
             members = ruling.alike.sheet.members
             values = members.get(facts.track.path) if facts.track is not None else None
             watched.take(facts, ruling.alike.numbers, values, ruling.alike.positions)
-            note_writing(course.writing, ruling.alike, facts, batch)
+            told.append((ruling.alike, facts))
+    note_writing(course.writing, told, batch)
     for number, judged in bench.alone:
         alone = facts_of_one(judged)
         if alone is not None and judged.reading is not None:
@@ -92,7 +94,7 @@ def _facts_of(precedent: Precedent, verdict: Verdict) -> Facts | None:
             found = facts_of(verdict, reading, precedent.columns[index])
         else:
             like, names = _facts_of(precedent.like, verdict), reading.names
-            found = like and replace(like, table=table_name(names.database, names.schema, names.table))
+            found = like and copy_with(like, table=table_name(names.database, names.schema, names.table))
         precedent.facts_by_verdict[key] = found
     told: Facts | None = precedent.facts_by_verdict[key]
     return told
@@ -125,7 +127,7 @@ class _Watched:
     def take_rows(self, course: Course, facts: Facts, number: int, reading: Reading) -> None:
         """Take how the columns of one record are written."""
         if facts.written is not None:
-            source = Source(*self.batch.sources[int(self.batch.source_of[number])])
+            source = self.batch.source(number)
             stretch = stretch_of(facts, self.batch, np.array([number]))
             for row in reading.rows(facts.written.source) or ():
                 course.writing.add_row(written_table(facts, facts.written, source), row, stretch)

@@ -7,7 +7,7 @@ looked for again there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
@@ -35,12 +35,13 @@ from cdc_contracts.registry.column_writing import (
     layout_of_token,
     writing_of,
 )
-from cdc_contracts.registry.facts import Facts, written_table
+from cdc_contracts.registry.facts import Facts, WrittenRows, written_table
 from cdc_contracts.registry.forms import Number
 from cdc_contracts.registry.forms.columns import Texts, are_digits
 from cdc_contracts.registry.kernel.batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.kernel.judging import Alike
 from cdc_contracts.registry.kernel.pools import ColumnValues
+from cdc_contracts.registry.kernel.sheets import Rows
 from cdc_contracts.registry.sequences import Point, Stretch
 from cdc_contracts.registry.tally import Source
 
@@ -54,16 +55,24 @@ _FEW: Final = 8
 """Values up to which each is looked at by itself."""
 
 
-def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) -> None:
-    """Count how the columns of records with one verdict are written."""
-    written = facts.written
-    rows = alike.sheet.rows.get(written.source) if written is not None else None
-    if written is None or rows is None or not rows.total:
-        return
-    if rows.total == len(alike.sheet) and (rows.count == 1).all():
-        mine = alike.positions
-    else:
-        mine = np.flatnonzero(np.isin(rows.record_of_row, alike.positions))
+def note_writing(seen: ColumnWriting, found: Iterable[tuple[Alike, Facts]], batch: Batch) -> None:
+    """Count how the columns of judged records are written; each time records with one verdict, and their facts."""
+    few: dict[tuple[int, str], list[tuple[Alike, Facts]]] = {}
+    for alike, facts in found:
+        rows = alike.sheet.rows.get(facts.written.source) if facts.written is not None else None
+        if facts.written is None or rows is None or not rows.total:
+            continue
+        if len(alike.positions) <= _FEW:
+            few.setdefault((id(rows), facts.written.source), []).append((alike, facts))
+        else:
+            _note_many(seen, alike, facts, facts.written, rows, batch)
+    for (_, source), alike_ones in few.items():
+        _note_few(seen, alike_ones, source, batch)
+
+
+def _note_many(seen: ColumnWriting, alike: Alike, facts: Facts, written: WrittenRows, rows: Rows, batch: Batch) -> None:
+    """Count the values of many records a column at a time."""
+    mine = rows.of(alike.positions)
     if not len(mine):
         return
     told = [
@@ -82,6 +91,27 @@ def note_writing(seen: ColumnWriting, alike: Alike, facts: Facts, batch: Batch) 
                 known.update((pointer, index, kind) for kind in plain)
 
 
+def _note_few(seen: ColumnWriting, found: Sequence[tuple[Alike, Facts]], source: str, batch: Batch) -> None:
+    """Count the values of many tables with few records each, all of one sheet: columns of all, then row by row."""
+    sheet, columns = found[0][0].sheet, found[0][0].columns
+    rows = sheet.rows[source]
+    positions = np.concatenate([alike.positions for alike, _ in found])
+    mine = rows.of(positions)
+    if not len(mine):
+        return
+    of_record = np.repeat(np.arange(len(found)), [len(alike.positions) for alike, _ in found])
+    of_row = np.repeat(of_record, rows.count[positions])
+    held = [(index, values) for (pointer, index), values in columns.items() if pointer == source]
+    names = [rows.image.columns[index].name for index, _ in held]
+    ways = zip(*(_Column(values, set()).each(mine) for _, values in held), strict=True)
+    numbers = sheet.numbers[rows.record_of_row[mine]]
+    for place, number, told in zip(of_row.tolist(), numbers.tolist(), ways, strict=True):
+        facts = found[place][1]
+        if facts.written is not None:
+            table = written_table(facts, facts.written, batch.source(number))
+            seen.add_ways(table, zip(names, told, strict=True), stretch_of(facts, batch, [number]))
+
+
 def _by_source(rows: Numbers, numbers: Numbers, batch: Batch) -> Iterator[tuple[Source, Numbers, Numbers]]:
     """Yield the rows of each partition in order of their offsets: the numbers of their records, and their places."""
     offsets = batch.offsets[numbers]
@@ -92,7 +122,7 @@ def _by_source(rows: Numbers, numbers: Numbers, batch: Batch) -> Iterator[tuple[
         yield source, numbers[mine], rows[mine]
 
 
-def stretch_of(facts: Facts, batch: Batch, numbers: Numbers) -> Stretch:
+def stretch_of(facts: Facts, batch: Batch, numbers: Numbers | Sequence[int]) -> Stretch:
     """Return some records of one kind as a stretch; they are of one partition, in order of their offsets."""
     total, first, last = len(numbers), numbers[0], numbers[-1]
     ops = {facts.code: total} if facts.code is not None else {}
@@ -138,6 +168,23 @@ class _Column:
             chosen = which if of_code is None else of_code if which is None else which[of_code]
             yield Writing(kind, _LAYOUTS[code]), chosen
 
+    def each(self, rows: Numbers) -> Sequence[Writing | None]:
+        """Return how the value of each of some rows is written; None where it is null or not there."""
+        held, which = self._held(rows)
+        found: list[Writing | None] = [None] * len(rows)
+        if not len(held):
+            return found
+        values, kinds = self._take(held), self._values.kinds
+        if len(kinds) > 1:
+            told = [writing_of(_as_parsed(value)) for value in values]
+        else:
+            told = _ways_of(next(iter(kinds)), values)
+        if which is None:
+            return told
+        for place, writing in zip(which.tolist(), told, strict=True):
+            found[place] = writing
+        return found
+
     def _held(self, rows: Numbers) -> tuple[Numbers, NDArray[Any] | None]:
         """Return where among the values those of some rows stand that are not null, and which of the rows they are."""
         which: NDArray[Any] | None = None
@@ -164,6 +211,16 @@ class _Column:
         if len(places) == len(values) and (np.diff(places) == 1).all():
             return values
         return itemgetter(*places.tolist())(values) if len(places) > 1 else [values[int(places[0])]]
+
+
+def _ways_of(kind: str, values: Sequence[Any]) -> list[Writing | None]:
+    """Return how each value of one kind is written."""
+    if kind == BOOLEAN:
+        return [Writing(kind)] * len(values)
+    many = kind == TEXT and len(values) > _FEW
+    codes = _layouts_of_texts(values) if many else _codes_of_few(kind, values)
+    ways = [Writing(kind, layout) for layout in _LAYOUTS]
+    return [ways[code] for code in codes.tolist()]
 
 
 def _codes_of(kind: str, values: Sequence[Any]) -> Codes:
