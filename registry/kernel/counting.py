@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,6 +23,7 @@ from cdc_contracts.registry.kernel.judging import Bench, Ruling
 from cdc_contracts.registry.kernel.observations import observed_code, observed_kinds, observed_shapes
 from cdc_contracts.registry.kernel.watching import watch
 from cdc_contracts.registry.read_offsets import ReadOffsets
+from cdc_contracts.registry.reading import Reading
 from cdc_contracts.registry.runs import Run, join_runs
 from cdc_contracts.registry.scope import Judged
 from cdc_contracts.registry.statements import MOST_CHARACTERS, Statement, keep_first
@@ -53,11 +56,14 @@ Numbers = NDArray[np.int64]
 
 NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 
+_FEW: Final = 8
+"""Up to so many records of a table are counted together with those of others."""
+
 MOST_BYTES: Final = 32 * 1024
 """So much of a value is kept as an example: more than is ever shown of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Told:
     """Records of one verdict with what findings say of them; `shapes` and `kinds` have an entry per finding."""
 
@@ -69,6 +75,8 @@ class _Told:
     shapes: Sequence[list[str] | None]
     kinds: Sequence[Counter[str] | None]
     statements: Iterable[Statement] = ()
+    tables: Sequence[str | None] = ()
+    """The table of each record, where they are of several; nothing is found in such records."""
 
     @cached_property
     def keys(self) -> tuple[FindingKey, ...]:
@@ -93,7 +101,7 @@ class _Told:
         return self.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Part:
     """The records of one verdict in one partition, by their numbers in the batch and their offsets."""
 
@@ -102,6 +110,20 @@ class _Part:
     numbers: Numbers
     offsets: Numbers
     times: Numbers
+    tables: Sequence[str | None] = ()
+
+    @cached_property
+    def lasts(self) -> dict[str | None, int]:
+        """The last offset of each table, and of all of them."""
+        if not self.told.readable:
+            return {None: self.last}
+        if not self.tables:
+            return {self.told.table: self.last, None: self.last}
+        found: dict[str | None, int] = {}
+        for table, offset in zip(self.tables, self.offsets.tolist(), strict=True):
+            if offset >= found.get(table, offset):
+                found[table] = offset
+        return found | {None: self.last}
 
     @cached_property
     def first(self) -> int:
@@ -145,7 +167,7 @@ def _count_part(
     bench: Bench, batch: Batch, versions: list[str], *, show_values: bool
 ) -> tuple[Tally, list[_Part], Numbers]:
     """Return what one part came to but for trails and runs, its records, and which of `versions` each proves, or -1."""
-    told = [_told(ruling, batch, values=show_values) for ruling in bench.rulings]
+    told = [_told_of(rulings, batch, values=show_values) for rulings in _of_many_tables(bench.rulings)]
     told += [_told_alone(number, judged, batch, values=show_values) for number, judged in bench.alone]
     if bench.tombstones:
         nothing = Verdict(TOMBSTONE, None, ())
@@ -158,7 +180,7 @@ def _count_part(
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total
         if one.readable:
-            tally.readable[one.table] += total
+            tally.readable.update(one.tables or {one.table: total})
         if len(verdict.fits) == 1:
             reference = verdict.fits[0].reference
             if reference not in versions:
@@ -178,25 +200,59 @@ def _count_part(
     return tally, parts, proven
 
 
+def _of_many_tables(rulings: Sequence[Ruling]) -> list[list[Ruling]]:
+    """Return the rulings together that differ in the table of their few records alone, and find nothing in them."""
+    found: dict[Any, list[Ruling]] = {}
+    for ruling in rulings:
+        alike, verdict = ruling.alike, ruling.verdict
+        joins = not verdict.findings and len(alike.positions) <= _FEW
+        key = (id(alike.sheet), id(alike.precedent.like or alike.precedent), id(verdict)) if joins else id(ruling)
+        found.setdefault(key, []).append(ruling)
+    return list(found.values())
+
+
+def _told_of(rulings: Sequence[Ruling], batch: Batch, *, values: bool) -> _Told:
+    """Return what is told of the records of one verdict, whether they are of one table or of many."""
+    first = rulings[0]
+    if len(rulings) == 1:
+        return _told(first, batch, values=values)
+    positions = [ruling.alike.positions for ruling in rulings]
+    told = _told(Ruling(first.verdict, replace(first.alike, positions=np.concatenate(positions))), batch, values=values)
+    if _is_ours(first.verdict):
+        index = _place_of(first)
+        told.tables = [
+            table
+            for ruling, mine in zip(rulings, positions, strict=True)
+            for table in [_table_of(ruling.alike.precedent.readings[index])] * len(mine)
+        ]
+    return told
+
+
+def _place_of(ruling: Ruling) -> int:
+    opinions = ruling.alike.precedent.opinions
+    return next((at for at, opinion in enumerate(opinions) if opinion.version is ruling.verdict.version), -1)
+
+
+def _table_of(reading: Reading) -> str | None:
+    names = reading.names
+    return table_name(names.database, names.schema, names.table)
+
+
 def _told(ruling: Ruling, batch: Batch, *, values: bool) -> _Told:
     alike, verdict = ruling.alike, ruling.verdict
-    opinions = alike.precedent.opinions
-    index = next((at for at, opinion in enumerate(opinions) if opinion.version is verdict.version), -1)
+    index = _place_of(ruling)
     reading = alike.precedent.readings[index]
     changes: int | Numbers = 0
     if verdict.outcome == CONFORMING:
-        source = opinions[index].placed_at
+        source = alike.precedent.opinions[index].placed_at
         changes = alike.sheet.rows[source].count[alike.positions]
-    names = reading.names
-    table = table_name(names.database, names.schema, names.table) if _is_ours(verdict) else None
+    table = _table_of(reading) if _is_ours(verdict) else None
     shapes = [observed_shapes(alike, finding, values=values) for finding in verdict.findings]
     kinds = [observed_kinds(alike, finding, values=values) for finding in verdict.findings]
     statements: list[Statement] = []
     if reading.op == DDL and verdict.outcome == CONTROL:
         for number, one in alike.reread(index, batch.values):
-            names = one.names
-            named = table_name(names.database, names.schema, names.table)
-            statements += _statement(batch, number, named, one.ddl_text)
+            statements += _statement(batch, number, _table_of(one), one.ddl_text)
     return _Told(verdict, alike.numbers, table, reading.code, changes, shapes, kinds, statements)
 
 
@@ -222,7 +278,7 @@ def _is_ours(verdict: Verdict) -> bool:
 def _statement(batch: Batch, number: int, table: str | None, text: str | None) -> list[Statement]:
     if not text:
         return []
-    source = Source(*batch.sources[int(batch.source_of[number])])
+    source = batch.source(number)
     return [Statement(*_moment(batch, source, number), table, text[:MOST_CHARACTERS])]
 
 
@@ -237,7 +293,8 @@ def _count_partitions(tally: Tally, one: _Told, batch: Batch) -> list[_Part]:
         column = _LEDGER.get(one.verdict.outcome, "quarantined")
         setattr(partition, column, getattr(partition, column) + total)
         partition.changes += one.changes * total if isinstance(one.changes, int) else int(one.changes[chosen].sum())
-        parts.append(_Part(one, source, mine, batch.offsets[mine], batch.timestamps[mine]))
+        tables = one.tables if isinstance(chosen, slice) else [*compress(one.tables, chosen.tolist())]
+        parts.append(_Part(one, source, mine, batch.offsets[mine], batch.timestamps[mine], tables))
     return parts
 
 
@@ -304,28 +361,37 @@ def _example(one: _Told, batch: Batch, number: int) -> Example:
 
 def _find_trails(tally: Tally, parts: Sequence[_Part]) -> None:
     """Note the last message of each table and op, and which records of a finding come behind one without it."""
-    lanes: dict[Source, dict[Lane, list[_Part]]] = {}
     found: dict[tuple[Source, FindingKey], list[_Part]] = {}
     for part in parts:
         if part.told.verdict.outcome == TOMBSTONE:
             continue
-        mine = lanes.setdefault(part.source, {})
-        for table in {part.told.table, None} if part.told.readable else (None,):
-            for op in {part.told.does, ANY_OP}:
-                mine.setdefault((table, op), []).append(part)
+        lasts = tally.lasts.setdefault(part.source, {})
+        for op in {part.told.does, ANY_OP}:
+            for table, last in part.lasts.items():
+                lasts[table, op] = max(last, lasts.get((table, op), last))
         for key in tally.findings.keys() & part.told.keys:  # of very many not all are kept
             found.setdefault((part.source, key), []).append(part)
-    for source, by_lane in lanes.items():
-        for held in by_lane.values():
-            held.sort(key=lambda part: -part.last)
-        tally.lasts[source] = {lane: held[0].last for lane, held in by_lane.items()}
+    lanes = _by_lane(parts) if found else {}
     for (source, key), held in found.items():
         trails = tally.findings[key].extents[source].trails
         for op in {*(part.told.does for part in held), ANY_OP}:
             mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
-            others = lanes[source].get((key.table, op), ())
-            clean = next((part.last for part in others if key not in part.told.keys), -1)
+            others = lanes.get((source, (key.table, op)), ())
+            clean = next((last for last, told in others if key not in told.keys), -1)
             trails[op] = _trail(mine_of_op, clean)
+
+
+def _by_lane(parts: Sequence[_Part]) -> dict[tuple[Source, Lane], list[tuple[int, _Told]]]:
+    """Return the records of each table and op, each with the offset of the last, the last of all first."""
+    lanes: dict[tuple[Source, Lane], list[tuple[int, _Told]]] = {}
+    for part in parts:
+        if part.told.verdict.outcome != TOMBSTONE:
+            for op in {part.told.does, ANY_OP}:
+                for table, last in part.lasts.items():
+                    lanes.setdefault((part.source, (table, op)), []).append((last, part.told))
+    for held in lanes.values():
+        held.sort(key=itemgetter(0), reverse=True)
+    return lanes
 
 
 def _trail(parts: Sequence[_Part], clean: int) -> Trail:

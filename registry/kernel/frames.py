@@ -38,7 +38,7 @@ _NUMBERS: Final = frozenset({int, float, Number})
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Group:
     """Records of a sheet with one frame and the same marks; `positions` are in the sheet, rising."""
 
@@ -367,11 +367,10 @@ def plain_names(sheet: Sheet, plan: Plan, group: Group) -> dict[str, str]:
 def nameless(frame: tuple[Any, ...], plain: Mapping[str, str]) -> tuple[Any, ...]:
     """Return a frame with how its plain names are built in the place of the names: the parts between their dots."""
     *pointers, columns, told = frame
-    parts = [
-        ("name", *map(bool, plain[pointer].split("."))) if pointer in plain else part
-        for pointer, part in zip(pointers, told, strict=False)
-    ]
-    return (*pointers, columns, *parts, *told[len(pointers) :])
+    parts = list(told)
+    for pointer, name in plain.items():
+        parts[pointers.index(pointer)] = ("name", *map(bool, name.split(".")))
+    return (*pointers, columns, *parts)
 
 
 def _frames(sheet: Sheet, plan: Plan) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:

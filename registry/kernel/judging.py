@@ -26,6 +26,7 @@ from cdc_contracts.registry.column_writing import WrittenTable
 from cdc_contracts.registry.forms import FORMS
 from cdc_contracts.registry.kernel import lanes
 from cdc_contracts.registry.kernel.claims import Claims, may_be_of
+from cdc_contracts.registry.kernel.copies import copy_with
 from cdc_contracts.registry.kernel.frames import (
     Group,
     Mark,
@@ -110,15 +111,16 @@ class Precedent:
         message = self.readings[0].message
         for pointer, name in names.items():
             message = _with_member(message, split_pointer(pointer), name)
-        readings = tuple([Reading(reading.meaning, message, reading.terms) for reading in self.readings])
-        like = self.like or self
-        return Precedent(like.opinions, like.claims, readings, like.columns, like.facts, shapes=like.shapes, like=like)
+        readings = tuple([_with_names(reading, message) for reading in self.readings])
+        return copy_with(
+            self, readings=readings, facts_by_verdict={}, like=self.like or self, strangers={}, plain={}
+        )  # fmt: skip
 
     def fitting(self) -> tuple[Version, ...]:
         return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Alike:
     """Records of a sheet that share a precedent; `positions` are in the sheet, rising."""
 
@@ -159,7 +161,7 @@ class Alike:
         return self.sheet.numbers[self.positions]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Ruling:
     """Records with one verdict."""
 
@@ -229,10 +231,14 @@ class FastJudge:
         bench = Bench(found, tombstones=tombstones)
         strangers = [one.numbers for one in alike if not one.precedent.ours]
         claimants = self._claims.claimants(np.concatenate(strangers), values) if strangers else {}
+        verdicts: dict[Any, Verdict] = {}
         for one in alike:
             for part, differs in self._split_by_reading(one, found) if texts else [(one, frozenset())]:
                 for claimed, claimed_by in _split_by_claim(part, claimants):
-                    bench.rulings.append(Ruling(decide(self._case(claimed, differs, claimed_by)), claimed))
+                    key = (id(claimed.precedent.like or claimed.precedent), differs, claimed_by)
+                    if key not in verdicts:
+                        verdicts[key] = decide(self._case(claimed, differs, claimed_by))
+                    bench.rulings.append(Ruling(verdicts[key], claimed))
         bench.alone = list(self._judge_alone(sorted(alone), values))
         if not texts:
             bench.alone = [(number, _without_differences(judged)) for number, judged in bench.alone]
@@ -506,6 +512,13 @@ def _split_by_claim(alike: Alike, claimants: Mapping[int, str]) -> list[tuple[Al
         (replace(alike, positions=alike.positions[[one == name for one in names]]), name)
         for name in dict.fromkeys(names)
     ]
+
+
+def _with_names(reading: Reading, message: dict[str, Any]) -> Reading:
+    """Return how a message is read that differs from another in the names of its table."""
+    other = copy_with(reading, message=message)
+    vars(other).pop("names", None)
+    return other
 
 
 def _with_member(message: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def _note_few(seen: ColumnWriting, found: Sequence[tuple[Alike, Facts]], source:
     of_row = np.repeat(of_record, rows.count[positions])
     held = [(index, values) for (pointer, index), values in columns.items() if pointer == source]
     names = [rows.image.columns[index].name for index, _ in held]
-    ways = zip(*(_Column(values, set()).each(mine) for _, values in held), strict=True)
+    ways = zip(*(_Column(values).each(mine) for _, values in held), strict=True)
     numbers = sheet.numbers[rows.record_of_row[mine]]
     for place, number, told in zip(of_row.tolist(), numbers.tolist(), ways, strict=True):
         facts = found[place][1]

@@ -6,19 +6,24 @@ from dataclasses import replace
 import pytest
 from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
+from record_batches import batch_of
 from topics import CATALOGUE, samples, scope_of
 
+from cdc_contracts.registry.accounting import account
+from cdc_contracts.registry.kernel import parsing
 from cdc_contracts.registry.kernel.kernel import Kernel
 from cdc_contracts.registry.messages import Unreadable, parse_message
 from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.reference import ReferenceJudge
 from cdc_contracts.registry.rendering import Renderer
 from cdc_contracts.registry.streams import row_stream
+from cdc_contracts.registry.tally import Source
 from cdc_contracts.registry.terms import Terms
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 TYPED = [version.reference for version in CATALOGUE.all_versions() if version.meaning.columns.types != "none"]
 JSON = [version.reference for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
+UNTYPED = sorted(set(JSON) - set(TYPED))
 NAMES = ["visits", "a.b", ".", "", "ORDERS", "t\\u002Eu", "ünï", "1"]
 
 
@@ -78,3 +83,45 @@ def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference,
 
     one, many = (list(stream(reference, 400, name)) for name in (lambda _: "t", "t{}".format))
     assert count(many) <= 2 * count(one)
+
+
+@pytest.mark.parametrize("reference", UNTYPED)
+def test_tables_with_the_columns_of_another_are_not_learnt_anew(reference, monkeypatch):
+    learnt = []
+    parse = parsing.parse_message
+
+    def counted(value, **options):
+        learnt.append(value)
+        return parse(value, **options)
+
+    monkeypatch.setattr(parsing, "parse_message", counted)
+    Kernel(scope_of(reference)).audit(records_of(list(stream(reference, 200, "t{}".format))))
+    assert len(learnt) <= 20
+
+
+@pytest.mark.parametrize("reference", JSON)
+def test_many_tables_are_counted_as_the_reference_counts_each_message(reference):
+    values = [value for number in range(2) for value in stream(reference, 40, f"t{number}_{{}}".format)]
+    values += stream(reference, 40, lambda number: f"t0_{39 - number}")
+    records = [(0, offset, value) for offset, value in enumerate(values)]
+    scope, kernel = scope_of(reference), Kernel(scope_of(reference))
+    slow, fast = account(scope, Source("orders", 0), enumerate(values)), kernel.audit(batch_of(records[:70]))
+    fast.merge(kernel.audit(batch_of(records[70:])))
+    assert fast.course == slow.course
+    assert (fast.readable, fast.outcomes) == (slow.readable, slow.outcomes)
+
+
+@pytest.mark.parametrize("reference", UNTYPED)
+def test_a_table_has_no_column_that_another_has(reference):
+    version = CATALOGUE.version(reference)
+    images = [split_pointer(at) for at in version.meaning.images.pointers()]
+    values = []
+    for number, value in enumerate(stream(reference, 60, "t{}".format)):
+        message = parse_message(value)
+        for parts in images:
+            row = follow(message, parts)
+            dropped = (None, "note", "seen")[number % 3]
+            if isinstance(row, dict):
+                row.pop(dropped, None)
+        values.append(to_bytes(message))
+    assert unlike_columns(scope_of(reference), values) == []
