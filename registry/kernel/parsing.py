@@ -8,7 +8,7 @@ unknown members and columns become extra fields, members of another kind are wid
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, repeat
 from operator import eq, not_
@@ -29,6 +29,7 @@ from cdc_contracts.registry.reading import read_types, read_types_within
 from cdc_contracts.registry.terms import Terms
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode_any: Final = msgspec.json.Decoder().decode
 _MOST_EXTRAS: Final = 64
 _MOST_COLUMNS: Final = 4096
 _MOST_LESSONS: Final = 512
@@ -223,18 +224,17 @@ class Parser:
         return shape
 
     def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> Shape | None:
-        """Return a shape with the columns that were learnt last, where no message tells any and the value fits them.
-
-        Which of them its own values hold is looked at in each, as for a table whose rows differ in their columns.
-        """
+        """Return a shape with the columns that were learnt last, where the rows of a value have just these in order."""
         like = self._learnt
         if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
             return None
         try:
             like.strict.decode(value)  # type: ignore[union-attr]
+            message = _decode_any(value)
         except _REFUSED:
             return None
-        return like.copy(key)
+        told = dict.fromkeys(name for name, _ in self._values_in(message))
+        return like.copy(key) if [*told] == [column.name for column in like.columns] else None
 
     def _build(self, shape: Shape) -> None:
         family = self._family(shape)
@@ -314,15 +314,16 @@ class Parser:
 
     def _learn_columns(self, message: dict[str, Any], shape: Shape) -> bool:
         learnt = False
-        for pointer in self._plan.images:
-            found = follow(message, split_pointer(pointer))
-            beside = {self._plan.types_within} if pointer else self._plan.properties.keys()
-            for row in _rows(found):
-                for name, value in row.items():
-                    if name in beside:
-                        continue
-                    learnt |= self._learn_column(shape, name, value)
+        for name, value in self._values_in(message):
+            learnt |= self._learn_column(shape, name, value)
         return learnt
+
+    def _values_in(self, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the values of all rows of a message by column, image by image."""
+        for pointer in self._plan.images:
+            beside = {self._plan.types_within} if pointer else self._plan.properties.keys()
+            for row in _rows(follow(message, split_pointer(pointer))):
+                yield from ((name, value) for name, value in row.items() if name not in beside)
 
     def _learn_column(self, shape: Shape, name: str, value: Any) -> bool:
         index = shape.by_name.get(name)
