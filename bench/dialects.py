@@ -12,16 +12,16 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from cdc_contracts.registry.canonical.settlement import settle
-from cdc_contracts.registry.canonical.sightings import Sightings
-from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 FAMILIES = (
     "oms-community/canal@2", "oms-community/default@2", "oms-community/default-extend-column-type@2",
@@ -49,10 +49,10 @@ def measure(reference: str, total: int, rounds: int) -> tuple[float, float, floa
 
     Each is the best of some rounds after a warm one.
     """
-    catalogue, terms = shipped_catalogue(), Terms(tables=own_table(), table="shop.orders")
-    values = list(Renderer(catalogue.version(reference), terms).render_all(row_stream(5, total)))
+    catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
+    values = list(Renderer(catalogue.version(reference), reading_options).render_all(row_stream(5, total)))
     batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
-    kernel = Kernel(open_scope(catalogue, reference, terms))
+    kernel = Kernel(open_validation(catalogue, reference, reading_options))
 
     def audit() -> None:
         for batch in batches:
@@ -64,10 +64,10 @@ def measure(reference: str, total: int, rounds: int) -> tuple[float, float, floa
                 pass
 
     written = [part for batch in batches for part in kernel.decode(batch)]
-    sightings = Sightings()
+    sightings = ObservedColumns()
     for part in written:
         sightings.merge(part.sightings)
-    layouts = settle({}, terms.tables, sightings, {})
+    layouts = resolve_layouts({}, reading_options.tables, sightings, {})
     tables = [(rows, layouts[name]) for part in written for name, rows in split_by_table(part.changes)]
 
     def type_all() -> None:

@@ -52,23 +52,32 @@ from breakers import (  # noqa: E402
 from counts import counts_by_reference, counts_of, shown_sightings, sighted_by_reference  # noqa: E402
 from output_rows import OUTPUTS, expected_columns, judged_by_reference, records_of, tables_of, told_rows, within_a_batch  # noqa: E402
 
-from cdc_contracts.registry.canonical.sightings import Sightings  # noqa: E402
-from cdc_contracts.registry.catalogue import Version  # noqa: E402
-from cdc_contracts.registry.detection.samples import find_scope  # noqa: E402
-from cdc_contracts.registry.kernel.judging import FastJudge  # noqa: E402
-from cdc_contracts.registry.kernel.kernel import Kernel  # noqa: E402
-from cdc_contracts.registry.rendering import Renderer  # noqa: E402
-from cdc_contracts.registry.runs import leave_out_open  # noqa: E402
-from cdc_contracts.registry.scope import Scope, Undetected, open_ranges  # noqa: E402
-from cdc_contracts.registry.streams import row_stream  # noqa: E402
-from cdc_contracts.registry.tally import Tally  # noqa: E402
-from cdc_contracts.registry.terms import Terms  # noqa: E402
-from cdc_contracts.registry.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
-from cdc_contracts.registry.version_files import parse_versions  # noqa: E402
+from cdc_contracts.registry.contract.catalogue import Version  # noqa: E402
+from cdc_contracts.registry.contract.reading_options import ReadingOptions  # noqa: E402
+from cdc_contracts.registry.contract.version_files import parse_versions  # noqa: E402
+from cdc_contracts.registry.detect.topic_samples import find_validation  # noqa: E402
+from cdc_contracts.registry.engine.fast_validator import FastValidator  # noqa: E402
+from cdc_contracts.registry.engine.kernel import Kernel  # noqa: E402
+from cdc_contracts.registry.generate.event_streams import row_stream  # noqa: E402
+from cdc_contracts.registry.generate.rendering import Renderer  # noqa: E402
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns  # noqa: E402
+from cdc_contracts.registry.stats.tally import Tally  # noqa: E402
+from cdc_contracts.registry.stats.version_runs import leave_out_open  # noqa: E402
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext, open_ranges  # noqa: E402
+from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
 
 TARGETS = (
-    *sorted(ROOT.glob("registry/kernel/*.py")),
-    *(ROOT / f"registry/{name}.py" for name in ("rules", "relations", "reads")),
+    *sorted(ROOT.glob("registry/engine/*.py")),
+    *(
+        ROOT / f"registry/{name}.py"
+        for name in (
+            "records/record_batches",
+            "records/message_values",
+            "validate/cross_field_checks",
+            "contract/relations",
+            "validate/rule_inputs",
+        )
+    ),
 )
 SECONDS = 40
 """Of processor time that a mutant has."""
@@ -101,21 +110,21 @@ class Demand:
     counts: Any
 
     def forwards(self) -> bool:
-        return self._keeps_verdicts(FastJudge(scope_of(self.declared)), self.values)
+        return self._keeps_verdicts(FastValidator(scope_of(self.declared)), self.values)
 
     def backwards_and_again(self) -> bool:
-        judge = FastJudge(scope_of(self.declared))
+        judge = FastValidator(scope_of(self.declared))
         return self._keeps_verdicts(judge, self.values[::-1]) and self._keeps_verdicts(judge, self.values)
 
     def without_images(self) -> bool:
-        judge, batches = FastJudge(scope_of(self.declared)), absent_and_null_images(CATALOGUE.version(self.told))
+        judge, batches = FastValidator(scope_of(self.declared)), absent_and_null_images(CATALOGUE.version(self.told))
         return all(self._keeps_verdicts(judge, values) for values in batches)
 
     def in_long_blocks(self) -> bool:
-        return self._keeps_verdicts(FastJudge(scope_of(self.declared)), self.block)
+        return self._keeps_verdicts(FastValidator(scope_of(self.declared)), self.block)
 
     def together(self) -> bool:
-        return not FastJudge(scope_of(self.declared)).judge(self.alike, texts=True).alone
+        return not FastValidator(scope_of(self.declared)).judge(self.alike, texts=True).alone
 
     def rows(self) -> bool:
         return rows_of(scope_of(self.declared), within_a_batch(self.values)) == (self.columns, self.sighted)
@@ -136,7 +145,7 @@ class Demand:
             self.numbers,
         )
 
-    def _keeps_verdicts(self, judge: FastJudge, values: Sequence[bytes | None]) -> bool:
+    def _keeps_verdicts(self, judge: FastValidator, values: Sequence[bytes | None]) -> bool:
         found = map(shown, by_fast_path(judge, values))
         return all(one == self.verdicts[value] for value, one in zip(values, found, strict=True))
 
@@ -146,34 +155,34 @@ class TopicDemand:
     """Records of a topic of several subjects or versions, and what they have to come to."""
 
     name: str
-    scope: Scope
+    validation: ValidationContext
     records: pa.RecordBatch
     columns: Columns
     counts: Any
 
     def rows(self) -> bool:
-        return by_coordinates(rows_of(self.scope, self.records)[0]) == self.columns
+        return by_coordinates(rows_of(self.validation, self.records)[0]) == self.columns
 
     def rows_of_cuts(self) -> bool:
         cuts = [self.records.slice(start, 5) for start in range(0, self.records.num_rows, 5)]
-        return by_coordinates(rows_of(self.scope, *cuts)[0]) == self.columns
+        return by_coordinates(rows_of(self.validation, *cuts)[0]) == self.columns
 
     def numbers(self) -> bool:
-        return topic_counts(Kernel(self.scope).audit(self.records)) == self.counts
+        return topic_counts(Kernel(self.validation).audit(self.records)) == self.counts
 
     @property
     def checks(self) -> tuple[Check, ...]:
         return (self.numbers, self.rows, self.rows_of_cuts)
 
 
-def rows_of(scope: Scope, *batches: pa.RecordBatch) -> tuple[Columns, Any]:
+def rows_of(validation: ValidationContext, *batches: pa.RecordBatch) -> tuple[Columns, Any]:
     """Return every column of all outputs, and the columns that were sighted."""
-    kernel = Kernel(scope)
+    kernel = Kernel(validation)
     parts = [part for records in batches for part in kernel.decode(records)]
     written = tables_of(parts)
     columns = {name: {one: table.column(one).to_pylist() for one in table.column_names}
                for name, table in written.items()}  # fmt: skip
-    sightings = Sightings()
+    sightings = ObservedColumns()
     for one in parts:
         sightings.merge(one.sightings)
     return without_order(columns), shown_sightings(sightings)
@@ -204,8 +213,8 @@ def demands_of(version: Version) -> Iterator[Demand]:
     for declared in (version.reference, version.subject):
         if declared == version.subject and len(CATALOGUE.versions(version.subject)) < 2:  # noqa: PLR2004
             continue
-        scope, records = scope_of(declared), within_a_batch(values)
-        judged = judged_by_reference(scope, records)
+        validation, records = scope_of(declared), within_a_batch(values)
+        judged = judged_by_reference(validation, records)
         told = told_rows(judged)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
         verdicts = {value: shown(one.verdict) for value, (_, one) in zip(values, judged, strict=True)}
@@ -235,14 +244,18 @@ def values_of(version: Version) -> tuple[bytes, ...]:
     if version.meaning.transport == "json":
         chosen += [value for value, _ in hiding(good_records(version)[0], every=29)]
     chosen += [value for pair in absent_and_null_images(version) for value in pair[-2:]]
-    chosen += Renderer(version, Terms()).render_all(row_stream(3, 8, snapshot=1, controls=5))
+    chosen += Renderer(version, ReadingOptions()).render_all(row_stream(3, 8, snapshot=1, controls=5))
     return tuple(dict.fromkeys(chosen))
 
 
 def topic_demands() -> Iterator[TopicDemand]:
     """Yield what is demanded of topics whose records are of several subjects, or of versions that ranges declare."""
     old, new, other = (
-        tuple(Renderer(CATALOGUE.version(reference), Terms()).render_all(row_stream(3, 16, snapshot=1, controls=5)))
+        tuple(
+            Renderer(CATALOGUE.version(reference), ReadingOptions()).render_all(
+                row_stream(3, 16, snapshot=1, controls=5)
+            )
+        )
         for reference in ("dts/canal@1", "dts/canal@2", "oms-community/debezium@1")
     )
     odd = (value for reference in ("dts/canal@1", "dts/canal@2") for _, value in samples()[reference][::2])
@@ -251,19 +264,19 @@ def topic_demands() -> Iterator[TopicDemand]:
     partitions = {0: [{"to": 50, "contract": "dts/canal@1"}, {"from": 70, "contract": "dts/canal@2"}],
                   1: [{"to": "2023-11-14T22:13:20.000030Z", "contract": "dts/canal@1"}]}  # fmt: skip
     ranges = parse_versions({"topics": {"t": partitions, "u": {"all": [{"contract": "dts/canal@2"}]}}}, "", CATALOGUE)
-    ranged = open_ranges(CATALOGUE, ranges, Terms())
-    several, _ = find_scope(Undetected(CATALOGUE, Terms()), lambda: [mixed])
-    for name, scope in (("ranges", ranged), ("several subjects", several)):
-        plain = judged_by_reference(scope, mixed)
-        if scope.ranges is not None:
+    ranged = open_ranges(CATALOGUE, ranges, ReadingOptions())
+    several, _ = find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: [mixed])
+    for name, validation in (("ranges", ranged), ("several subjects", several)):
+        plain = judged_by_reference(validation, mixed)
+        if validation.ranges is not None:
             places = [[one[name] for name in ("topic", "partition", "offset", "timestamp")] for one, _ in plain]
-            plain = [(one, scope.at(*at).judge(one["value"])) for at, (one, _) in zip(places, plain, strict=True)]
+            plain = [(one, validation.at(*at).judge(one["value"])) for at, (one, _) in zip(places, plain, strict=True)]
         told = told_rows(plain)
         columns = without_order({name: dict(expected_columns(name, told[name])) for name in OUTPUTS})
         total = Tally()
         for place in range(mixed.num_rows):
-            total.merge(Kernel(scope).audit(mixed.slice(place, 1)))
-        yield TopicDemand(name, scope, mixed, by_coordinates(columns), topic_counts(total))
+            total.merge(Kernel(validation).audit(mixed.slice(place, 1)))
+        yield TopicDemand(name, validation, mixed, by_coordinates(columns), topic_counts(total))
 
 
 def topic_counts(tally: Tally) -> Any:

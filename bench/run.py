@@ -28,22 +28,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
 from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
 
-from cdc_contracts.registry.captures import CAPTURE_SCHEMA
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.violations import open_validator
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.message.schema_violations import open_validator
+from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
+from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.demo import PARTITIONS, produce
+from cdc_contracts.spark_checks.demo_topic import PARTITIONS, produce
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.broker import running_broker
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.session import open_session
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_session import open_session
 
 NEW, OLD = "oms-community/canal@2", "oms-community/canal@1"
 TOPIC = "bench"
@@ -82,7 +82,7 @@ def make_capture(folder: Path, messages: int) -> Path:
         return target
     folder.mkdir(parents=True, exist_ok=True)
     say(f"rendering {messages:,} messages ...")
-    renderer = Renderer(shipped_catalogue().version(NEW), Terms())
+    renderer = Renderer(shipped_catalogue().version(NEW), ReadingOptions())
     aside = target.with_suffix(".part")
     with pq.ParquetWriter(aside, CAPTURE_SCHEMA, compression="none") as writer:
         for partition in range(PARTITIONS):
@@ -123,13 +123,13 @@ def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[st
     )  # fmt: skip
 
     def audit(reference: str) -> object:
-        return audit_input(session, our_input(), scope(reference), fail_on="warning")
+        return audit_input(session, our_input(), validation(reference), fail_on="warning")
 
     def our_input() -> object:
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
     def decode() -> None:
-        decode_input(session, our_input(), scope(NEW), Output(str(out / "decoded")), fail_on="error")
+        decode_input(session, our_input(), validation(NEW), Output(str(out / "decoded")), fail_on="error")
         shutil.rmtree(out / "decoded")
 
     return {
@@ -153,7 +153,7 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
 
     def audit() -> None:
         source = read_topics(session, broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
-        audit_input(session, source, scope(NEW), fail_on="warning")
+        audit_input(session, source, validation(NEW), fail_on="warning")
 
     return {
         "Spark count of a Kafka topic": lambda: reader.option("subscribe", TOPIC).load().count(),
@@ -161,8 +161,8 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
     }
 
 
-def scope(reference: str) -> object:
-    return open_scope(shipped_catalogue(), reference, Terms())
+def validation(reference: str) -> object:
+    return open_validation(shipped_catalogue(), reference, ReadingOptions())
 
 
 def discard(frame: DataFrame) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 
 
 def main() -> int:

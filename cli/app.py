@@ -11,34 +11,34 @@ import typer
 
 from cdc_contracts.cli import (
     audit,
-    binding,
+    bind,
     breaking,
     capture,
     check,
+    ci,
     compat,
-    console,
     convert,
     decode,
     demo,
     detect,
-    differences,
-    explanation,
-    integration,
-    linting,
-    listing,
-    message_schemas,
+    diff,
+    lint,
+    list_contracts,
     registry,
     replay,
-    reporting,
-    rulebook,
-    sampling,
+    report,
+    rules,
+    sample,
+    schema,
+    show,
     tables,
     why,
 )
+from cdc_contracts.cli.output import console
 from cdc_contracts.cli.process import run
-from cdc_contracts.registry import signals
-from cdc_contracts.registry.errors import CdcContractsError, refused
-from cdc_contracts.registry.exits import COULD_NOT_RUN, INTERRUPTED
+from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.common.errors import CdcContractsError, refused
+from cdc_contracts.registry.common.exits import COULD_NOT_RUN, INTERRUPTED
 
 PROGRAM = "cdc-contracts"
 _CallError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -74,28 +74,28 @@ app = typer.Typer(
 )
 # The help cuts what is longer than a line; short_help is whole at 80 columns.
 app.command("demo", short_help="See all of it on a topic made up for the purpose.")(demo.demo)
-app.command("list", short_help="List the contracts and what tells versions apart.")(listing.list_contracts)
-app.command("show", short_help="Explain one contract, or the schema of a report.")(explanation.show)
-app.command("schema", short_help="The whole schema of a version's messages.")(message_schemas.schema)
-app.command("diff", short_help="Tell what two contracts say differently.")(differences.diff)
+app.command("list", short_help="List the contracts and what tells versions apart.")(list_contracts.list_contracts)
+app.command("show", short_help="Explain one contract, or the schema of a report.")(show.show)
+app.command("schema", short_help="The whole schema of a version's messages.")(schema.schema)
+app.command("diff", short_help="Tell what two contracts say differently.")(diff.diff)
 app.command("compat", short_help="Tell whether versions are compatible, with a proof.")(compat.compat)
 app.command("detect", short_help="Tell which contract messages speak, and why.")(detect.detect)
 app.command("check", short_help="Judge messages of files at once: a line per finding.")(check.check)
 app.add_typer(audit.app, name="audit", short_help="Judge every message of a topic or file; a report.")
 app.command("why", short_help="Explain one message, and what it breaks.")(why.why)
-app.add_typer(reporting.app, name="report", short_help="Show a stored report, or write it in another kind.")
+app.add_typer(report.app, name="report", short_help="Show a stored report, or write it in another kind.")
 app.add_typer(decode.app, name="decode", short_help="Decode conforming messages into canonical rows.")
 app.add_typer(replay.app, name="replay", short_help="Decode quarantined records that conform by now.")
 app.add_typer(capture.app, name="capture", short_help="Keep a range of a topic as one Parquet file.")
 app.add_typer(convert.app, name="convert", short_help="Turn JSON messages into Avro and back, without loss.")
 app.add_typer(tables.app, name="tables", short_help="Contracts of your tables: from DDL or a topic; check.")
-app.command("bind", short_help="Say which contract a topic speaks.")(binding.bind)
-app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sampling.sample)
-app.command("lint", short_help="Check that contracts hold together.")(linting.lint)
+app.command("bind", short_help="Say which contract a topic speaks.")(bind.bind)
+app.command("sample", short_help="Make messages of a contract, also drifting ones.")(sample.sample)
+app.command("lint", short_help="Check that contracts hold together.")(lint.lint)
 app.command("breaking", short_help="Find changes that break published contracts.")(breaking.breaking)
-app.command("ci", short_help="All of it for a pull request: lint and breaking.")(integration.check_change)
+app.command("ci", short_help="All of it for a pull request: lint and breaking.")(ci.check_change)
 app.add_typer(registry.app, name="registry", short_help="Serve contracts and schemas to registry clients.")
-app.add_typer(rulebook.app, name="rules", short_help="List and explain the rules: drift, lint, compatibility.")
+app.add_typer(rules.app, name="rules", short_help="List and explain the rules: drift, lint, compatibility.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,13 +110,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = typer.main.get_command(app).main(rest, prog_name=PROGRAM, standalone_mode=False)
             console.flush()
     except BaseException as error:  # noqa: BLE001  whatever it is, a person reads one message
-        return _tell(error, debug=debug)
+        return _report_error(error, debug=debug)
     if (number := signals.raised()) is not None:
         return signals.code_of(number)
     return code if isinstance(code, int) else 0
 
 
-def _tell(error: BaseException, *, debug: bool) -> int:
+def _report_error(error: BaseException, *, debug: bool) -> int:
     """Tell what went wrong, and return the exit code it stands for."""
     # typer ends like this where a reader of stdout went away in mid-command
     if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
@@ -136,7 +136,7 @@ def _tell(error: BaseException, *, debug: bool) -> int:
             return error.exit_code
         case OSError(errno=int()):
             what = "a file" if error.filename else "standard output, or a file,"  # typer and rich name neither
-            return _tell(refused(error, what=f"{what} cannot be written or read"), debug=False)
+            return _report_error(refused(error, what=f"{what} cannot be written or read"), debug=False)
         case _CallError():
             error.show()  # type: ignore[attr-defined]
             return int(error.exit_code)  # type: ignore[attr-defined]

@@ -8,11 +8,18 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import following, reports, running, topics
-from cdc_contracts.cli.judging import FailOn, ShowValues
-from cdc_contracts.cli.options import AsJson, spread
-from cdc_contracts.cli.ranging import NewVersions, RangedJudging, check_new_versions, fit_scope, write_versions
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.cli.options import follow_options, run_options, topic_options
+from cdc_contracts.cli.options.shared_options import AsJson, spread
+from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
+from cdc_contracts.cli.options.version_options import (
+    NewVersions,
+    RangedValidationOptions,
+    check_new_versions,
+    fit_validation,
+    write_versions,
+)
+from cdc_contracts.cli.output import report_output
+from cdc_contracts.registry.common.errors import UsageError
 
 app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
 
@@ -20,40 +27,44 @@ app = typer.Typer(help="Judge every message of a topic or file against its contr
 @app.command("topic", short_help="Judge every message of topics, or of a stream.")
 @spread
 def audit_topic(
-    brokers: running.Brokers,
-    reading: running.Reading,
-    stream: following.Following,
-    judging: RangedJudging,
+    brokers: run_options.Brokers,
+    reading: run_options.RunOptions,
+    stream: follow_options.Following,
+    judging: RangedValidationOptions,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
-    report: reports.ReportFiles = None,
-    baseline: reports.KnownFindings = None,
-    new_baseline: reports.NewBaseline = None,
+    report: report_output.ReportFiles = None,
+    baseline: report_output.KnownFindings = None,
+    new_baseline: report_output.NewBaseline = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge every message of a range of one or more topics, read once, or of a stream."""
-    reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
+    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, brokers.since_last, judging.versions])
-    known = reports.open_baseline(baseline)
-    judge = partial(judging.open_scope, reading=reading, show_values=show_values)
-    if topics.is_followed(stream, reading, brokers):
+    known = report_output.open_baseline(baseline)
+    judge = partial(judging.open_validation, reading=reading, show_values=show_values)
+    if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
-            raise UsageError("--write-versions does not go with --follow", mend="audit what is there now, without it")
-        ending = following.Ending(fail_on, as_json, report, known, new_baseline)
-        topics.follow_audit(names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending)
+            raise UsageError("--write-versions does not go with --follow", hint="audit what is there now, without it")
+        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline)
+        topic_options.follow_audit(
+            names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending
+        )
         return
-    bookmarks = topics.open_bookmarks(brokers)
-    opened = topics.open_inputs(names, reading, brokers, judging.contract, judge, bookmarks, judging.ranged_topics)
-    with running.open_engine(reading, brokers) as session:
-        told, code = running.watch_audit(session, opened(session), fail_on, reading.time_limit)
+    bookmarks = topic_options.open_bookmarks(brokers)
+    opened = topic_options.open_inputs(
+        names, reading, brokers, judging.contract, judge, bookmarks, judging.ranged_topics
+    )
+    with run_options.open_engine(reading, brokers) as session:
+        result, code = run_options.watch_audit(session, opened(session), fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(told, new_versions, judging.open_terms()[0])
-        running.finish(
-            told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
+            write_versions(result, new_versions, judging.open_reading_options()[0])
+        run_options.finish(
+            result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
             bookmarks=bookmarks,
         )  # fmt: skip
 
@@ -64,28 +75,28 @@ def audit_file(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
-    reading: running.Reading,
-    judging: RangedJudging,
+    reading: run_options.RunOptions,
+    judging: RangedValidationOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
-    report: reports.ReportFiles = None,
-    baseline: reports.KnownFindings = None,
-    new_baseline: reports.NewBaseline = None,
+    report: report_output.ReportFiles = None,
+    baseline: report_output.KnownFindings = None,
+    new_baseline: report_output.NewBaseline = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
-    reports.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
+    report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *paths, judging.versions])
-    known = reports.open_baseline(baseline)
-    scope = judging.open_scope(reading=reading, show_values=show_values)
-    source = running.open_files(
+    known = report_output.open_baseline(baseline)
+    validation = judging.open_validation(reading=reading, show_values=show_values)
+    source = run_options.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
     )
-    fitted = fit_scope(scope, source.spans, some=running.names_partitions(reading.start, reading.end))
-    with running.open_engine(reading) as session:
-        told, code = running.watch_audit(session, [(source, fitted)], fail_on, reading.time_limit)
+    fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
+    with run_options.open_engine(reading) as session:
+        result, code = run_options.watch_audit(session, [(source, fitted)], fail_on, reading.time_limit)
         if new_versions is not None:
-            write_versions(told, new_versions, judging.open_terms()[0])
-        running.finish(told, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)
+            write_versions(result, new_versions, judging.open_reading_options()[0])
+        run_options.finish(result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

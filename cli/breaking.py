@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli.annotating import Form, Format, ReportFiles, check_reports, tell
-from cdc_contracts.cli.options import ContractFolders, check_folders
-from cdc_contracts.cli.remotes import Remote, open_remote
+from cdc_contracts.cli.options.finding_formats import FindingFormat, Form, ReportFiles, check_reports, print_findings
+from cdc_contracts.cli.options.remote_options import Remote, open_remote
+from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.draft import Draft
-    from cdc_contracts.registry.revisions.inputs import Revision
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.review.revisions.revision_inputs import Revision
 
 Against = Annotated[
     str,
@@ -32,26 +32,26 @@ def breaking(
         Path | None,
         typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.", show_default="contracts"),
     ] = None,
-    form: Form = Format.TEXT,
+    form: Form = FindingFormat.TEXT,
     reports: ReportFiles = None,
     contracts: ContractFolders = None,
 ) -> None:
     """Find changes to published contracts by which a reader would fail or read something else, each with a proof."""
-    from cdc_contracts.registry.annotations.compared import review_comparison, verdict_of
     from cdc_contracts.registry.lint import open_draft
-    from cdc_contracts.registry.revisions.comparison import compare_contracts
+    from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
+    from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts
 
     targets = check_reports(reports)
     draft = open_draft([path] if path else [], beside=check_folders(contracts))
     comparison = compare_contracts(draft, _open(against, draft))
     review = review_comparison(comparison)
-    tell(review, form, targets)
+    print_findings(review, form, targets)
     raise typer.Exit(verdict_of(review, is_whole=not comparison.revision.missing))
 
 
-def _open(against: str, draft: Draft) -> Revision:
-    from cdc_contracts.registry.revisions.comparison import root_to_compare
-    from cdc_contracts.registry.revisions.inputs import is_registry, open_registry, open_revision
+def _open(against: str, draft: LintRun) -> Revision:
+    from cdc_contracts.registry.review.revisions.revision_comparison import root_to_compare
+    from cdc_contracts.registry.review.revisions.revision_inputs import is_registry, open_registry, open_revision
 
     _, root = root_to_compare(draft)
     if not is_registry(against):

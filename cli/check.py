@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console
-from cdc_contracts.cli.judging import FailOn, ShowValues
-from cdc_contracts.cli.options import AsJson, spread
-from cdc_contracts.cli.ranging import RangedJudging, fit_scope
-from cdc_contracts.registry.errors import UndetectedError
-from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.cli.options.shared_options import AsJson, spread
+from cdc_contracts.cli.options.validation_options import FailOn, ShowValues
+from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UndetectedError
+from cdc_contracts.registry.common.exits import EXIT_CODES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,34 +27,34 @@ _MEND = "`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/D
 @spread
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files, or - for standard input.")],
-    judging: RangedJudging,
+    judging: RangedValidationOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     fail_on: FailOn = "warning",
     show_values: ShowValues = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
-    from cdc_contracts.registry.checking import check_batches
-    from cdc_contracts.registry.detection.samples import ENOUGH, find_scope, sample_files
-    from cdc_contracts.registry.files import STDIN, plan_files, read_input, read_slice
-    from cdc_contracts.registry.tally import Source
+    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
+    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input, read_slice
+    from cdc_contracts.registry.report.message_checks import check_batches
+    from cdc_contracts.registry.stats.tally import Source
 
-    asked = judging.open_scope(show_values=show_values)
+    asked = judging.open_validation(show_values=show_values)
     batches: Iterable[pa.RecordBatch]
     if paths == [STDIN]:
         plan, batches = None, list(read_input(sys.stdin.buffer.read(), whole=whole))
-        scope, detection = find_scope(fit_scope(asked, {Source(STDIN, 0)}), lambda: batches)
+        validation, detection = find_validation(fit_validation(asked, {Source(STDIN, 0)}), lambda: batches)
     else:
         plan = plan_files([Path(path) for path in paths], whole=whole)
         batches = (batch for one in plan.slices for batch in read_slice(one, plan.limits))
-        scope, detection = find_scope(fit_scope(asked, plan.limits), partial(sample_files, plan, ENOUGH))
-    if scope is None:
+        validation, detection = find_validation(fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH))
+    if validation is None:
         if detection is not None and not detection.messages:
             raise UndetectedError("there is no message to tell the contract from", where=", ".join(paths[:3]))
-        raise UndetectedError("the contract of these messages cannot be told", mend=_MEND)
+        raise UndetectedError("the contract of these messages cannot be told", hint=_MEND)
     tell: Any = None if as_json else console.print_line
     report = check_batches(
-        batches, scope, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
+        batches, validation, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
     )  # fmt: skip
     if as_json:
         console.print_json(report)
@@ -63,6 +63,6 @@ def check(
         counts = ", ".join(
             f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined")
         )
-        spoken = f" ({', '.join(scope.spoken.subjects)}, found out from the messages)" if detection else ""
-        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}{spoken}")
+        detected = f" ({', '.join(validation.detected.subjects)}, found out from the messages)" if detection else ""
+        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}{detected}")
     raise typer.Exit(EXIT_CODES[report["verdict"]])

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console
-from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS, USAGE
+from cdc_contracts.registry.compat.levels import Level, Policy
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compatibility.pairs import Comparer, Demand
+    from cdc_contracts.registry.compat.version_pairs import Comparer, Demand
 
 _ENDS = {True: PASS, False: DRIFT, None: INCONCLUSIVE}
 
@@ -43,12 +43,12 @@ def compat(
 
     Ends with 0 where they are compatible, 1 where not, 4 where it could not be decided.
     """
-    from cdc_contracts.cli.compatibility import print_verdict
-    from cdc_contracts.registry.compatibility.pairs import Comparer, Demand, verdict_document
+    from cdc_contracts.cli.output.compatibility_output import print_verdict
+    from cdc_contracts.registry.compat.version_pairs import Comparer, Demand, verdict_document
 
     named = versions or []
     if (pairs is None and len(named) < 2) or (pairs is not None and named):  # noqa: PLR2004  an old and a new one
-        raise UsageError("which versions?", mend="give OLD and NEW, or --pairs FILE")
+        raise UsageError("which versions?", hint="give OLD and NEW, or --pairs FILE")
     comparer, demand = Comparer(lambda: open_catalogue(contracts)), Demand(level, policy)
     if pairs is not None:
         raise typer.Exit(_compare_pairs(pairs, comparer, demand, as_json=as_json))
@@ -62,8 +62,8 @@ def compat(
 
 def _compare_pairs(file: Path, comparer: Comparer, demand: Demand, *, as_json: bool) -> int:
     """Print a line for each pair, and return the exit code of the heaviest: unreadable, incompatible, undecided."""
-    from cdc_contracts.cli.compatibility import print_outcome
-    from cdc_contracts.registry.compatibility.pairs import compare_pairs, read_pairs
+    from cdc_contracts.cli.output.compatibility_output import print_outcome
+    from cdc_contracts.registry.compat.version_pairs import compare_pairs, read_pairs
 
     codes = {0}
     for outcome in compare_pairs(read_pairs(file), comparer, demand, file.parent):

@@ -12,17 +12,18 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, running
-from cdc_contracts.cli.options import ContractFolders, open_catalogue, spread
-from cdc_contracts.cli.remotes import Remote, open_remote
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.remote_options import Remote, open_remote
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, spread
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import EXIT_CODES
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.catalogue import Version
-    from cdc_contracts.registry.conversion.converter import Conversion
-    from cdc_contracts.registry.conversion.records import Counts
-    from cdc_contracts.registry.tally import Source
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.records.conversion.converted_records import Counts
+    from cdc_contracts.registry.records.conversion.converter import Conversion
+    from cdc_contracts.registry.stats.tally import Source
 
 app = typer.Typer(help="Turn JSON messages into Avro and back, without loss.", no_args_is_help=True)
 _STDOUT = "-"
@@ -94,16 +95,16 @@ class Converting:
 
         Raises UsageError where there is no single version of a JSON dialect, or an option is of no use.
         """
-        from cdc_contracts.registry.conversion.converter import Conversion, Form, Framing
-        from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
+        from cdc_contracts.registry.records.conversion.converter import Conversion, Framing, MessageForm
+        from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
 
         version = self._version(topic)
         framed = framing in (None, Frame.CONFLUENT)
         if not framed and (self.schema_id is not None or self.registry is not None):
-            raise UsageError("only a registry's frame has an id", mend="--framing confluent writes and reads it")
+            raise UsageError("only a registry's frame has an id", hint="--framing confluent writes and reads it")
         conversion = Conversion(
             avro_message_schema(version),
-            Form(self.to),
+            MessageForm(self.to),
             None if framing is None else Framing(framing),
             self._id(version) if framed else None,
             strict_json=self.strict_json,
@@ -112,27 +113,27 @@ class Converting:
         return conversion
 
     def _version(self, topic: str | None) -> Version:
-        from cdc_contracts.registry.settings import read_settings
+        from cdc_contracts.registry.contract.settings import read_settings
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of([topic] if topic else [])
         if reference is None or reference == "auto":
-            raise UsageError("a conversion needs a contract", mend="give --contract SYSTEM/DIALECT@N")
+            raise UsageError("a conversion needs a contract", hint="give --contract SYSTEM/DIALECT@N")
         catalogue = open_catalogue([*(self.folders or ()), *(Path(folder) for folder in settings.contracts)])
         version = catalogue.version(reference)
         if version.meaning.transport == "avro":
             raise UsageError(
                 f"{version} is Avro on the wire already, not a JSON dialect",
-                mend="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema",
+                hint="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema",
             )
         return version
 
     def _id(self, version: Version) -> int | None:
-        from cdc_contracts.registry.publishing.schema_ids import locked_id, registered_id
+        from cdc_contracts.registry.sync.schema_ids import locked_id, registered_id
 
         if self.schema_id is not None:
             if self.registry is not None:
-                raise UsageError("--schema-id and --registry each say the id", mend="give one of them")
+                raise UsageError("--schema-id and --registry each say the id", hint="give one of them")
             return self.schema_id
         if self.registry is None:
             return locked_id(version)
@@ -163,7 +164,7 @@ def convert_file(
     JSON is read from .jsonl, .json and .parquet files, Avro from .avro containers and .parquet captures. A message that
     the schema cannot hold exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
     """
-    from cdc_contracts.registry.conversion.files import (
+    from cdc_contracts.registry.records.conversion.converted_files import (
         check_target,
         convert_files,
         convert_input,
@@ -171,7 +172,7 @@ def convert_file(
         open_sink,
         write_records,
     )
-    from cdc_contracts.registry.files import STDIN, plan_files
+    from cdc_contracts.registry.records.input_files import STDIN, plan_files
 
     kept = [Path(path) for path in paths if path != STDIN]
     framing = converting.framing
@@ -199,39 +200,39 @@ def convert_file(
 @spread
 def convert_topic(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic to read.")],
-    bootstrap: running.Bootstrap,
+    bootstrap: run_options.Bootstrap,
     target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; it is there.")],
     converting: Converting,
-    start: running.From = None,
-    end: running.Until = "latest",
+    start: run_options.From = None,
+    end: run_options.Until = "latest",
     engine: Annotated[
-        running.Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
-    ] = running.Engine.SPARK,
+        run_options.Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = run_options.Engine.SPARK,
     quarantine: Quarantine = None,
     replace: Replace = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
+    kafka_config: run_options.KafkaConfig = None,
+    kafka_options: run_options.KafkaOptions = None,
+    cores: run_options.Cores = None,
+    jars: run_options.Jars = None,
+    packages: run_options.Packages = None,
 ) -> None:
     """Convert every record of a range into another topic, each into the partition that it came from, in its order.
 
     Keys, headers and times stay; null values stay null. Nothing is committed. A record that the schema cannot hold
     exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
     """
-    from cdc_contracts.spark_checks import converting as topics
+    from cdc_contracts.spark_checks import topic_conversion as topics
 
     framing = converting.framing or Frame.CONFLUENT
     if framing is Frame.CONTAINER:
-        raise UsageError("a record of a topic holds no container", mend="--framing confluent or bare")
+        raise UsageError("a record of a topic holds no container", hint="--framing confluent or bare")
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])
-    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-    brokers = running.Brokers(bootstrap, jars=jars, packages=packages)
-    with running.open_engine(running.Reading(engine=engine, cores=cores), brokers) as session:
-        source = running.open_topics(session, bootstrap, [topic], wanted, properties, headers=True)
+    wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
+    brokers = run_options.Brokers(bootstrap, jars=jars, packages=packages)
+    with run_options.open_engine(run_options.RunOptions(engine=engine, cores=cores), brokers) as session:
+        source = run_options.open_topics(session, bootstrap, [topic], wanted, properties, headers=True)
         topics.check_topic(source, target)
         counts = topics.convert_topic(session, source, target, conversion, quarantine)
     _finish(counts, set(), quarantine)
@@ -239,7 +240,7 @@ def convert_topic(
 
 @contextmanager
 def _open_output(output: str) -> Iterator[IO[bytes]]:
-    from cdc_contracts.registry.whole_files import put_whole
+    from cdc_contracts.registry.common.atomic_files import put_whole
 
     if output == _STDOUT:
         yield sys.stdout.buffer
@@ -249,17 +250,17 @@ def _open_output(output: str) -> Iterator[IO[bytes]]:
 
 
 def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> None:
-    from cdc_contracts.registry.whole_files import check_place
+    from cdc_contracts.registry.common.atomic_files import check_place
 
     if target is None:
         return
     check_place(target, kept=kept)
     if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), mend="choose another name, or give --replace")
+        raise UsageError("the file exists already", where=str(target), hint="choose another name, or give --replace")
 
 
 def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:
-    from cdc_contracts.registry.whole_files import check_place
+    from cdc_contracts.registry.common.atomic_files import check_place
 
     if quarantine is None:
         return

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import console, following, outputs, reports, running
-from cdc_contracts.cli.judging import FailOn
-from cdc_contracts.cli.options import AsJson, spread
-from cdc_contracts.cli.ranging import RangedJudging, fit_scope
-from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.cli.options import follow_options, output_options, run_options
+from cdc_contracts.cli.options.shared_options import AsJson, spread
+from cdc_contracts.cli.options.validation_options import FailOn
+from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
+from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.exits import EXIT_CODES
 
 app = typer.Typer(help="Decode conforming messages into canonical rows.", no_args_is_help=True)
 
@@ -20,38 +21,40 @@ app = typer.Typer(help="Decode conforming messages into canonical rows.", no_arg
 @spread
 def decode_topic(
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
-    bootstrap: running.Bootstrap,
-    output: outputs.OutputOptions,
-    stream: following.DecodeFollowing,
-    judging: RangedJudging,
-    start: running.From = None,
-    end: running.Until = "latest",
+    bootstrap: run_options.Bootstrap,
+    output: output_options.OutputOptions,
+    stream: follow_options.DecodeFollowing,
+    judging: RangedValidationOptions,
+    start: run_options.From = None,
+    end: run_options.Until = "latest",
     fail_on: FailOn = "error",
-    report: reports.ReportFiles = None,
+    report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
+    kafka_config: run_options.KafkaConfig = None,
+    kafka_options: run_options.KafkaOptions = None,
+    cores: run_options.Cores = None,
+    jars: run_options.Jars = None,
+    packages: run_options.Packages = None,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
     stream.check(refused={"--until": end != "latest"})
     output.check()
-    reports.check_targets(report)
-    scope = judging.open_scope(topics)
-    wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
+    report_output.check_targets(report)
+    validation = judging.open_validation(topics)
+    wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
     if stream.follow:
-        place = following.Place(bootstrap, topics, wanted if start else None, properties, cores, jars, packages)
-        following.follow_decode(stream, place, scope, following.Ending(fail_on, as_json, report), output)
+        place = follow_options.StreamPlace(
+            bootstrap, topics, wanted if start else None, properties, cores, jars, packages
+        )
+        follow_options.follow_decode(stream, place, validation, follow_options.Ending(fail_on, as_json, report), output)
         return
-    with running.spark_session(
+    with run_options.spark_session(
         kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
     ) as session:
-        source = running.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
-        fitted = fit_scope(scope, source.spans, some=wanted.names_partitions)
-        decoded = outputs.watch_decode(session, source, fitted, output.open(scope.catalogue), fail_on)
-        outputs.finish_decode(decoded, as_json=as_json, targets=report)
+        source = run_options.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
+        fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
+        decoded = output_options.watch_decode(session, source, fitted, output.open(validation.catalogue), fail_on)
+        output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
 
 @app.command("file", short_help="Decode the messages of files.")
@@ -60,42 +63,42 @@ def decode_file(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
-    output: outputs.OutputOptions,
-    judging: RangedJudging,
-    start: running.From = None,
-    end: running.Until = "latest",
+    output: output_options.OutputOptions,
+    judging: RangedValidationOptions,
+    start: run_options.From = None,
+    end: run_options.Until = "latest",
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
     fail_on: FailOn = "error",
-    report: reports.ReportFiles = None,
+    report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
+    cores: run_options.Cores = None,
+    jars: run_options.Jars = None,
+    packages: run_options.Packages = None,
 ) -> None:
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
-    reports.check_targets(report, kept=paths)
+    report_output.check_targets(report, kept=paths)
     output.check()
-    scope = judging.open_scope()
-    source = running.open_files(paths, start, end, whole=whole, cores=cores)
-    scope = fit_scope(scope, source.spans, some=running.names_partitions(start, end))
-    with running.spark_session(
+    validation = judging.open_validation()
+    source = run_options.open_files(paths, start, end, whole=whole, cores=cores)
+    validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
+    with run_options.spark_session(
         kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
     ) as session:
-        decoded = outputs.watch_decode(session, source, scope, output.open(scope.catalogue), fail_on)
-        outputs.finish_decode(decoded, as_json=as_json, targets=report)
+        decoded = output_options.watch_decode(session, source, validation, output.open(validation.catalogue), fail_on)
+        output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
 
 @app.command("join", short_help="Join updates that came as two messages.")
 def join(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
     as_json: AsJson = False,
-    cores: running.Cores = None,
+    cores: run_options.Cores = None,
 ) -> None:
     """Join updates that came as two messages, and tell the halves whose other half is not there."""
-    from cdc_contracts.spark_checks.halves import join_halves
+    from cdc_contracts.spark_checks.split_updates import join_split_updates
 
-    with running.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
-        joined = join_halves(session, directory)
+    with run_options.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
+        joined = join_split_updates(session, directory)
     if as_json:
         console.print_json(joined.as_document())
     else:
@@ -114,7 +117,7 @@ def files(
     as_json: AsJson = False,
 ) -> None:
     """Print the files that finished runs have written of a typed table, a line each, for any reader of Parquet."""
-    from cdc_contracts.spark_checks.readers import table_files
+    from cdc_contracts.spark_checks.table_readers import table_files
 
     found = table_files(directory, table)
     if as_json:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, outputs, reports, running
-from cdc_contracts.cli.options import open_catalogue
+from cdc_contracts.cli.options import output_options, run_options
+from cdc_contracts.cli.options.shared_options import open_catalogue
+from cdc_contracts.cli.output import console, report_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.scope import Scope
-    from cdc_contracts.spark_checks.decoding import Decoded
+    from cdc_contracts.registry.validate.validation_context import ValidationContext
+    from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.sources import Input
 
 
@@ -32,10 +33,10 @@ def demo(
     ] = None,
     messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages to make.")] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same messages.")] = 7,
-    cores: running.Cores = None,
+    cores: run_options.Cores = None,
 ) -> None:
     """Make a topic whose producer is upgraded in mid-stream, audit it, decode it, and say where to look."""
-    from cdc_contracts.spark_checks import demo as story
+    from cdc_contracts.spark_checks import demo_topic as story
 
     version = open_catalogue(None).version(contract or story.SUBJECT)
     subject = version.subject
@@ -45,20 +46,20 @@ def demo(
     made = story.write_capture(tables, capture)
     console.say(f"made {made:,} messages of {story.TOPIC} in {capture}")
     with ExitStack() as stack:
-        session = stack.enter_context(running.spark_session(kafka=kafka, cores=cores, jars=None, packages=None))
-        source = _topic(session, capture, target, stack) if kafka else running.open_files(
+        session = stack.enter_context(run_options.spark_session(kafka=kafka, cores=cores, jars=None, packages=None))
+        source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
-        report, code = running.watch_audit(session, [(source, declared)], "warning")
+        report, code = run_options.watch_audit(session, [(source, declared)], "warning")
         if report["stopped"]:
             raise typer.Exit(code)
-        reports.tell(report, as_json=False, targets=[target / "report.json", target / "report.html"])
+        report_output.print_report(report, as_json=False, targets=[target / "report.json", target / "report.html"])
         decoded = _decode(session, source, subject, target)
-    _tell_where_to_look(report, decoded, target)
+    _print_where_to_look(report, decoded, target)
 
 
 def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack) -> Input:
-    from cdc_contracts.spark_checks import demo as story
+    from cdc_contracts.spark_checks import demo_topic as story
     from cdc_contracts.spark_checks.kafka.broker import running_broker
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
@@ -66,24 +67,24 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     topic = f"{story.TOPIC}.{broker.pid}"
     story.produce(session, broker, capture, topic)
     console.say(f"a broker at {broker.bootstrap} holds them in the topic {topic}")
-    return running.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
+    return run_options.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
 
-def _open(reference: str) -> Scope:
-    from cdc_contracts.registry.catalogue import shipped_catalogue
-    from cdc_contracts.registry.scope import open_scope
-    from cdc_contracts.registry.terms import Terms
+def _open(reference: str) -> ValidationContext:
+    from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.validate.validation_context import open_validation
 
-    return open_scope(shipped_catalogue(), reference, Terms(table="shop.orders"))
+    return open_validation(shipped_catalogue(), reference, ReadingOptions(table="shop.orders"))
 
 
-def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> Decoded:
+def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> DecodedRun:
     both = _open(subject)
-    output = outputs.OutputOptions(str(target / "decoded"), replace=True)
-    return outputs.watch_decode(session, source, both, output.open(both.catalogue), "error")
+    output = output_options.OutputOptions(str(target / "decoded"), replace=True)
+    return output_options.watch_decode(session, source, both, output.open(both.catalogue), "error")
 
 
-def _tell_where_to_look(report: Mapping[str, Any], decoded: Decoded, target: Path) -> None:
+def _print_where_to_look(report: Mapping[str, Any], decoded: DecodedRun, target: Path) -> None:
     ledger = decoded.report["ledger"]
     console.print_heading("What happened")
     rows: list[list[Any]] = [

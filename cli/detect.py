@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cdc_contracts.cli import console, judging, running
-from cdc_contracts.cli.options import AsJson, ContractFolders, open_catalogue
-from cdc_contracts.cli.ranging import NewVersions, check_new_versions, write_versions
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
-from cdc_contracts.registry.reports.wording import count_of, exhibits, share
+from cdc_contracts.cli.options import run_options, validation_options
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.registry.report.report_wording import count_of, evidence_list, share
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.detection.hearing import Hearing
-    from cdc_contracts.registry.scope import Scope
+    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.sources import Input
 
 TOPIC = "topic"
@@ -36,15 +37,15 @@ def detect(
     ] = None,
     messages: Messages = 2_000,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
-    start: running.From = "earliest",
-    end: running.To = "latest",
-    tables: judging.Tables = None,
-    parameters: judging.Parameters = None,
-    unwrap: running.Unwrap = None,
+    start: run_options.From = "earliest",
+    end: run_options.To = "latest",
+    tables: validation_options.Tables = None,
+    parameters: validation_options.Parameters = None,
+    unwrap: run_options.Unwrap = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
-    kafka_config: running.KafkaConfig = None,
-    kafka_options: running.KafkaOptions = None,
+    kafka_config: run_options.KafkaConfig = None,
+    kafka_options: run_options.KafkaOptions = None,
     folders: ContractFolders = None,
 ) -> None:
     """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
@@ -53,80 +54,87 @@ def detect(
     Ends with 0 where every message that fits has one reading, 1 where the messages are not in the catalogue, and 4
     where it cannot be told, as an audit of them does.
     """
-    from cdc_contracts.registry.detection.deliberation import detect as conclude
-    from cdc_contracts.registry.detection.hearing import Hearing
-    from cdc_contracts.registry.scope import Undetected
+    from cdc_contracts.registry.detect.classifier import detect as conclude
+    from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.validate.validation_context import Undetected
 
     if new_versions is not None and list(sources) == ["-"]:
-        raise UsageError("standard input is read once, and --write-versions reads it again", mend="put it into a file")
-    catalogue, terms = open_catalogue(folders), judging.open_terms(tables=tables, parameters=parameters, unwrap=unwrap)
-    hearing = Hearing(catalogue, terms)
+        raise UsageError("standard input is read once, and --write-versions reads it again", hint="put it into a file")
+    catalogue, reading_options = (
+        open_catalogue(folders),
+        validation_options.open_reading_options(tables=tables, parameters=parameters, unwrap=unwrap),
+    )
+    accumulator = EvidenceAccumulator(catalogue, reading_options)
     wanted: Any = None
     properties: Mapping[str, str] = {}
     of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
     check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:
-        wanted, properties = running.parse_topic_options(start, end, kafka_config, kafka_options)
-        _hear_topics(hearing, sources[1:], bootstrap, messages, wanted, properties)
+        wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
+        _add_topics(accumulator, sources[1:], bootstrap, messages, wanted, properties)
     else:
-        running.refuse_for_files({
+        run_options.refuse_for_files({
             "--from": start != "earliest", "--to": end != "latest", "--bootstrap": bootstrap,
             "--kafka-config": kafka_config, "--kafka-opt": kafka_options,
         })  # fmt: skip
-        _hear_files(hearing, sources, messages, whole=whole)
-    detection = conclude(hearing)
+        _add_files(accumulator, sources, messages, whole=whole)
+    detection = conclude(accumulator)
     if new_versions is not None:
-        found = detection.open_scope(Undetected(catalogue, terms))
+        found = detection.open_validation(Undetected(catalogue, reading_options))
         if found is None:
             console.say(f"{new_versions} is not written: it cannot be told which contract the messages speak")
         elif of_files:
-            _place_versions(running.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions)
+            _place_versions(
+                run_options.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions
+            )
         else:
-            topics = running.open_topics(None, bootstrap or "", sources[1:], wanted, properties, headers=False)
+            topics = run_options.open_topics(None, bootstrap or "", sources[1:], wanted, properties, headers=False)
             _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(detection.as_document())
     else:
-        tell_detection(detection.as_document())
+        print_detection(detection.as_document())
     unknown = DRIFT if detection.verdict == "not-in-catalogue" else INCONCLUSIVE
     raise typer.Exit(EXIT_CODES[PASS if detection.settled else unknown])
 
 
-def _place_versions(source: Input, scope: Scope, target: Path) -> None:
+def _place_versions(source: Input, validation: ValidationContext, target: Path) -> None:
     """Read every message, and write which version holds where."""
     from cdc_contracts.spark_checks.auditing import audit_input
 
-    write_versions(audit_input(None, source, scope, fail_on="error").report, target, scope.catalogue)
+    write_versions(audit_input(None, source, validation, fail_on="error").report, target, validation.catalogue)
 
 
-def _hear_files(hearing: Hearing, sources: Sequence[str], messages: int, *, whole: bool) -> None:
-    from cdc_contracts.registry.detection.samples import hear_batches, sample_files
-    from cdc_contracts.registry.files import STDIN, plan_files, read_input
+def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:
+    from cdc_contracts.registry.detect.topic_samples import add_batches, sample_files
+    from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input
 
     if list(sources) == [STDIN]:
-        hear_batches(hearing, read_input(sys.stdin.buffer.read(), whole=whole), messages)
+        add_batches(accumulator, read_input(sys.stdin.buffer.read(), whole=whole), messages)
     else:
-        hear_batches(hearing, sample_files(plan_files([Path(one) for one in sources], whole=whole), messages), messages)
+        add_batches(
+            accumulator, sample_files(plan_files([Path(one) for one in sources], whole=whole), messages), messages
+        )
 
 
-def _hear_topics(
-    hearing: Hearing, topics: Sequence[str], bootstrap: str | None, messages: int, wanted: Any,
+def _add_topics(
+    accumulator: EvidenceAccumulator, topics: Sequence[str], bootstrap: str | None, messages: int, wanted: Any,
     properties: Mapping[str, str],
 ) -> None:  # fmt: skip
-    from cdc_contracts.registry.detection.samples import hear_batches
+    from cdc_contracts.registry.detect.topic_samples import add_batches
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
     if not topics or bootstrap is None:
-        raise UsageError("which topic of which broker?", mend="cdc-contracts detect topic NAME -b HOST:PORT")
+        raise UsageError("which topic of which broker?", hint="cdc-contracts detect topic NAME -b HOST:PORT")
     with open_reader(bootstrap, properties) as reader:
         for topic in topics:
-            before = hearing.messages
+            before = accumulator.messages
             share = -(-messages // len(topics))
-            hear_batches(hearing, read_sample(reader, topic, share, wanted), before + share)
+            add_batches(accumulator, read_sample(reader, topic, share, wanted), before + share)
 
 
-def tell_detection(detection: Mapping[str, Any]) -> None:
+def print_detection(detection: Mapping[str, Any]) -> None:
     """Write what was detected: the contract and how sure that is first, then what it rests on."""
     console.print_text(f"{detection['verdict'].upper()}: {_sentence(detection)}")
     if detection["settle"]:
@@ -136,13 +144,15 @@ def tell_detection(detection: Mapping[str, Any]) -> None:
             [one["contract"], f"{one['records']:,}", f"{one['votes']:,}", f"{one['against']:,}"]
             for one in detection["candidates"]
         ]
-        _tell_some("Candidates", ["contract", "messages that fit", "speaks for it", "against it"], rows)
+        _print_some("Candidates", ["contract", "messages that fit", "speaks for it", "against it"], rows)
     if detection["evidence"]:
-        rows = [[f"{number}.", f"{says} ({support})"] for number, (says, support) in enumerate(exhibits(detection), 1)]
-        _tell_some("Evidence", ["", ""], rows)
+        rows = [
+            [f"{number}.", f"{says} ({support})"] for number, (says, support) in enumerate(evidence_list(detection), 1)
+        ]
+        _print_some("Evidence", ["", ""], rows)
 
 
-def _tell_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console.print_heading(title)
     console.print_table(header, rows[:_MOST_SHOWN])
     if len(rows) > _MOST_SHOWN:

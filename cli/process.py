@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 
 
 def run(carry_out: Callable[[], int]) -> int:
@@ -15,7 +15,7 @@ def run(carry_out: Callable[[], int]) -> int:
     finally:
         signals.end_at_once()
     if signals.raised() is not None:
-        from cdc_contracts.cli.console import drop_output
+        from cdc_contracts.cli.output.console import drop_output
 
         drop_output()  # nobody may be left to take it
     return code

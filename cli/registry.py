@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cdc_contracts.cli import enrolling, publishing, serving
+from cdc_contracts.cli import registry_serve, registry_sync, registry_user
 
 app = typer.Typer(help="Serve contracts and schemas to schema registry clients.", no_args_is_help=True)
 
@@ -14,11 +14,11 @@ def _group() -> None:
     """Serve contracts and schemas to schema registry clients."""
 
 
-app.command("serve", short_help="Serve schemas and contracts over the registry protocol.")(serving.serve)
-app.command("user", short_help="Make a line of the users file: a hash, never a password.")(enrolling.user)
-app.command("plan", short_help="Tell what apply would do.")(publishing.plan)
-app.command("apply", short_help="Make a server say what a folder says.")(publishing.apply)
-app.command("push", short_help="Register what is new; ids come into ids.lock.")(publishing.push)
-app.command("dump", short_help="Write all that a server holds into a folder.")(publishing.dump)
-app.command("pull", short_help="Write what is newer on a server into a folder.")(publishing.pull)
-app.command("ids", short_help="Give schemas of contracts their ids in ids.lock.")(publishing.ids)
+app.command("serve", short_help="Serve schemas and contracts over the registry protocol.")(registry_serve.serve)
+app.command("user", short_help="Make a line of the users file: a hash, never a password.")(registry_user.user)
+app.command("plan", short_help="Tell what apply would do.")(registry_sync.plan)
+app.command("apply", short_help="Make a server say what a folder says.")(registry_sync.apply)
+app.command("push", short_help="Register what is new; ids come into ids.lock.")(registry_sync.push)
+app.command("dump", short_help="Write all that a server holds into a folder.")(registry_sync.dump)
+app.command("pull", short_help="Write what is newer on a server into a folder.")(registry_sync.pull)
+app.command("ids", short_help="Give schemas of contracts their ids in ids.lock.")(registry_sync.ids)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, outputs, reports, running
-from cdc_contracts.cli.judging import FailOn
-from cdc_contracts.cli.options import AsJson, spread
-from cdc_contracts.cli.ranging import RangedJudging
-from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.cli.options import output_options, run_options
+from cdc_contracts.cli.options.shared_options import AsJson, spread
+from cdc_contracts.cli.options.validation_options import FailOn
+from cdc_contracts.cli.options.version_options import RangedValidationOptions
+from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.exits import EXIT_CODES
 
 if TYPE_CHECKING:
-    from cdc_contracts.spark_checks.decoding import Decoded
+    from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.quarantine_files import QuarantineFiles, QuarantineInput
 
 app = typer.Typer(help="Decode quarantined records that conform by now.", no_args_is_help=True)
@@ -30,7 +31,7 @@ def _quarantine_only() -> None:
 @spread
 def replay_quarantine(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
-    judging: RangedJudging,
+    judging: RangedValidationOptions,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
         str | None,
@@ -40,31 +41,33 @@ def replay_quarantine(
         bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
     ] = False,
     fail_on: FailOn = "error",
-    report: reports.ReportFiles = None,
+    report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    cores: running.Cores = None,
-    jars: running.Jars = None,
-    packages: running.Packages = None,
+    cores: run_options.Cores = None,
+    jars: run_options.Jars = None,
+    packages: run_options.Packages = None,
 ) -> None:
     """Judge the quarantined records of DIR again; those that conform now are decoded into DIR, once."""
-    from cdc_contracts.cli.progress import progress
+    from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks import replaying
 
-    reports.check_targets(report)
+    report_output.check_targets(report)
     found, source = _open(directory, topics or (), cores)
     output = _options(found, directory, schema, trust_contract=trust_contract)
-    scope = judging.open_scope(source.read_topics)
+    validation = judging.open_validation(source.read_topics)
     if not source.waiting:
-        reports.tell(replaying.report_nothing(source, scope, fail_on), as_json=as_json, targets=report)
+        report_output.print_report(
+            replaying.report_nothing(source, validation, fail_on), as_json=as_json, targets=report
+        )
         return
     with (
-        running.spark_session(
+        run_options.spark_session(
             kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
         ) as session,
         progress(session, source.spans) as watch,
     ):
-        opened = output.open(scope.catalogue)
-        decoded = replaying.replay_quarantine(session, source, scope, opened, fail_on=fail_on, watch=watch)
+        opened = output.open(validation.catalogue)
+        decoded = replaying.replay_quarantine(session, source, validation, opened, fail_on=fail_on, watch=watch)
     _finish(decoded, source, as_json=as_json, targets=report)
 
 
@@ -72,9 +75,9 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
     """Return what runs have quarantined, and what waits of it, told on stderr."""
     import os
 
-    from cdc_contracts.registry.reports.wording import count_of
+    from cdc_contracts.registry.report.report_wording import count_of
     from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
-    from cdc_contracts.spark_checks.runs.directory import RunDirectory
+    from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 
     runs = RunDirectory(directory)
     found = list_quarantine(runs)
@@ -94,12 +97,12 @@ def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[Qua
 
 def _options(
     found: QuarantineFiles, directory: str, schema: str | None, *, trust_contract: bool
-) -> outputs.OutputOptions:
+) -> output_options.OutputOptions:
     """Return where rows go: where those of the runs went, in the same format."""
-    known = found.find_schema(None if schema is None else schema.removeprefix(outputs.SCHEMA))
-    output = outputs.OutputOptions(
-        target=directory if known is None else f"{outputs.SCHEMA}{known}",
-        table_format=outputs.TableFormat(found.table_format),
+    known = found.find_schema(None if schema is None else schema.removeprefix(output_options.SCHEMA))
+    output = output_options.OutputOptions(
+        target=directory if known is None else f"{output_options.SCHEMA}{known}",
+        table_format=output_options.TableFormat(found.table_format),
         trust_contract=trust_contract,
         files=None if known is None else directory,
         current=found.current,
@@ -109,11 +112,11 @@ def _options(
     return output
 
 
-def _finish(decoded: Decoded, source: QuarantineInput, *, as_json: bool, targets: Sequence[Path] | None) -> None:
+def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targets: Sequence[Path] | None) -> None:
     """Tell what became of the records that waited, and end with the exit code of the run."""
     if decoded.withheld is not None:
-        outputs.finish_decode(decoded, as_json=as_json, targets=targets)
-    reports.tell(decoded.report, as_json=as_json, targets=targets)
+        output_options.finish_decode(decoded, as_json=as_json, targets=targets)
+    report_output.print_report(decoded.report, as_json=as_json, targets=targets)
     if decoded.record is None:
         console.say("none of them conforms: they stay in quarantine")
     else:
@@ -121,5 +124,5 @@ def _finish(decoded: Decoded, source: QuarantineInput, *, as_json: bool, targets
         left = replay["judged"] - replay["replayed"]
         does = "is there already" if decoded.again else "is published"
         console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} decoded, {left:,} stay in quarantine")
-        outputs.tell_tables(decoded.record["tables"])
+        output_options.print_tables(decoded.record["tables"])
     raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])

@@ -8,15 +8,23 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli import inferring
-from cdc_contracts.cli.annotating import Failing, FailOn, Form, Format, ReportFiles, check_reports, tell
-from cdc_contracts.cli.options import AsJson, ContractFolders, check_folders
-from cdc_contracts.cli.table_files import Folder, Replace
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
+from cdc_contracts.cli import tables_infer
+from cdc_contracts.cli.options.finding_formats import (
+    Failing,
+    FailOn,
+    FindingFormat,
+    Form,
+    ReportFiles,
+    check_reports,
+    print_findings,
+)
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, check_folders
+from cdc_contracts.cli.output.table_output import Folder, Replace
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 
 app = typer.Typer(help="Table contracts: what the columns of source tables are.", no_args_is_help=True)
-app.add_typer(inferring.app, name="infer", short_help="Make them from what messages show.")
+app.add_typer(tables_infer.app, name="infer", short_help="Make them from what messages show.")
 
 _FOUND = EXIT_CODES[DRIFT]
 
@@ -42,16 +50,16 @@ def from_ddl(
 
     Ends with 1 where something could not be read, or a file says something else already.
     """
-    from cdc_contracts.cli.table_files import check_output, file_tables, read_ddl, tell_definitions
+    from cdc_contracts.cli.output.table_output import check_output, file_tables, print_definitions, read_ddl
 
     check_output(output)
     found = [(name, read_ddl(name, dialect.value, database)) for name in files]
     contracts = [contract for _, definitions in found for contract in definitions.tables]
-    told = tell_definitions(found)
+    result = print_definitions(found)
     if not contracts:
-        raise UsageError("no table was read", mend="give CREATE TABLE statements, and --dialect as they are written")
+        raise UsageError("no table was read", hint="give CREATE TABLE statements, and --dialect as they are written")
     done = file_tables([(contract, {}, "") for contract in contracts], output, replace=replace)
-    raise typer.Exit(EXIT_CODES[PASS] if done and not told else _FOUND)
+    raise typer.Exit(EXIT_CODES[PASS] if done and not result else _FOUND)
 
 
 @app.command("check", short_help="Check them, or compare two versions of them.")
@@ -65,7 +73,7 @@ def check(
     against: Annotated[
         str | None, typer.Option("--against", metavar="REF", help="Compare PATH with what it was at this git ref.")
     ] = None,
-    form: Form = Format.TEXT,
+    form: Form = FindingFormat.TEXT,
     reports: ReportFiles = None,
     fail_on: Failing = FailOn.ERROR,
     as_json: AsJson = False,
@@ -76,40 +84,40 @@ def check(
     Two versions are compared as text or as JSON; --report, --fail-on and other formats are for the check of one.
     Ends with 0 where nothing is wrong or breaks, 1 where something does, 4 where it could not be decided.
     """
-    from cdc_contracts.cli.table_files import compare, default_folder
+    from cdc_contracts.cli.output.table_output import compare, default_folder
 
     given = paths or []
     if len(given) > 2 or (against is not None and len(given) > 1):  # noqa: PLR2004  an old and a new one
-        raise UsageError("one path is checked, two are compared", mend="give PATH, OLD NEW, or PATH --against REF")
-    as_json = as_json or form is Format.JSON
+        raise UsageError("one path is checked, two are compared", hint="give PATH, OLD NEW, or PATH --against REF")
+    as_json = as_json or form is FindingFormat.JSON
     if against is not None or len(given) == 2:  # noqa: PLR2004
         _refuse_of_comparison(form, reports, fail_on)
         verdict = compare(given or [default_folder()], against, as_json=as_json)
         raise typer.Exit({True: EXIT_CODES[PASS], False: _FOUND, None: EXIT_CODES[INCONCLUSIVE]}[verdict])
-    _lint(given or [default_folder()], Format.JSON if as_json else form, reports, fail_on, contracts)
+    _lint(given or [default_folder()], FindingFormat.JSON if as_json else form, reports, fail_on, contracts)
 
 
-def _refuse_of_comparison(form: Format, reports: list[Path] | None, fail_on: FailOn) -> None:
+def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_on: FailOn) -> None:
     """Raise UsageError where an option was given that a comparison does not heed: CI would wait for its file."""
     unheeded = ["--report"] if reports else []
-    unheeded += [f"--format {form}"] if form not in (Format.TEXT, Format.JSON) else []
+    unheeded += [f"--format {form}"] if form not in (FindingFormat.TEXT, FindingFormat.JSON) else []
     unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []
     if unheeded:
         raise UsageError(
-            f"{unheeded[0]} has no say where two versions are compared", mend="--json prints the verdict for a machine"
+            f"{unheeded[0]} has no say where two versions are compared", hint="--json prints the verdict for a machine"
         )
 
 
 def _lint(
-    paths: list[Path], form: Format, reports: list[Path] | None, fail_on: FailOn, contracts: list[Path] | None
+    paths: list[Path], form: FindingFormat, reports: list[Path] | None, fail_on: FailOn, contracts: list[Path] | None
 ) -> None:
-    from cdc_contracts.registry.annotations.linted import review_lint
+    from cdc_contracts.registry.contract.table_contract_files import table_files
     from cdc_contracts.registry.lint import lint
-    from cdc_contracts.registry.table_files import table_files
+    from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 
     targets = check_reports(reports)
     report = lint(table_files(paths), beside=check_folders(contracts))
     review = review_lint(report)
-    tell(review, form, targets, fail_on)
+    print_findings(review, form, targets, fail_on)
     if review.fails(fail_on):
         raise typer.Exit(_FOUND)

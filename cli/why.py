@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli import console, running
-from cdc_contracts.cli.options import AsJson, spread
-from cdc_contracts.cli.ranging import RangedJudging, fit_scope
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.exits import EXIT_CODES
+from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.shared_options import AsJson, spread
+from cdc_contracts.cli.options.version_options import RangedValidationOptions, fit_validation
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import EXIT_CODES
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.dissection import Dissection
-    from cdc_contracts.registry.origins import Found
-    from cdc_contracts.registry.scope import Scope, Undetected
+    from cdc_contracts.registry.explain.message_explanations import MessageExplanation
+    from cdc_contracts.registry.records.record_origins import Found
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 
 _TOPIC = "topic"
 
 
 @dataclass(frozen=True)
-class Place:
+class MessagePlace:
     """Options of where the one message is: in a file, or in a topic."""
 
     line: Annotated[int | None, typer.Option("--line", help="Which line of the file, or row of a capture.", min=1)] = (
@@ -35,50 +36,55 @@ class Place:
     ] = None
     partition: Annotated[int | None, typer.Option("--partition", help="Of a topic or capture.", min=0)] = None
     offset: Annotated[int | None, typer.Option("--offset", help="Of a topic or capture.", min=0)] = None
-    kafka_config: running.KafkaConfig = None
-    kafka_options: running.KafkaOptions = None
+    kafka_config: run_options.KafkaConfig = None
+    kafka_options: run_options.KafkaOptions = None
 
 
 @spread
 def why(
     words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
-    place: Place,
-    judging: RangedJudging,
+    place: MessagePlace,
+    judging: RangedValidationOptions,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain one message: every member of it, the nearest contract, and what it breaks of that and why."""
     topics = [words[1]] if _names_a_topic(words) else []
-    asked = judging.open_scope(topics)
+    asked = judging.open_validation(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)
-    _tell(_dissect(found, asked, show_values=show_values), found, as_json=as_json)
+    _print_result(_dissect(found, asked, show_values=show_values), found, as_json=as_json)
 
 
-def _dissect(found: Found, asked: Scope | Undetected, *, show_values: bool) -> Dissection:
+def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
     """Return what a message is, by the contract that is declared where it is, or else by the nearest."""
-    from cdc_contracts.registry.dissection import dissect
-    from cdc_contracts.registry.scope import Scope
-    from cdc_contracts.registry.tally import Source
+    from cdc_contracts.registry.explain.message_explanations import explain_message
+    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.validate.validation_context import ValidationContext
 
-    asked = fit_scope(asked, {Source(found.topic, found.partition)}, some=True)
-    scope, choice = asked if isinstance(asked, Scope) else None, "declared"
-    if scope is not None and scope.ranges is not None:
-        scope = scope.at(found.topic, found.partition, found.offset, found.micros)
+    asked = fit_validation(asked, {Source(found.topic, found.partition)}, some=True)
+    validation, choice = asked if isinstance(asked, ValidationContext) else None, "declared"
+    if validation is not None and validation.ranges is not None:
+        validation = validation.at(found.topic, found.partition, found.offset, found.micros)
         choice = "the versions file declares it there"
-        if scope.left_open:
+        if validation.left_open:
             choice = f"the versions file declares no version at partition {found.partition} offset {found.offset}"
-    return dissect(
-        found.value, asked.catalogue, asked.terms, scope=scope, choice=choice, show_values=show_values
-    )  # fmt: skip
+    return explain_message(
+        found.value,
+        asked.catalogue,
+        asked.reading_options,
+        validation=validation,
+        choice=choice,
+        show_values=show_values,
+    )
 
 
-def _tell(told: Dissection, found: Found, *, as_json: bool) -> None:
-    from cdc_contracts.cli.dissections import print_dissection
+def _print_result(told: MessageExplanation, found: Found, *, as_json: bool) -> None:
+    from cdc_contracts.cli.output.message_output import print_explanation
 
     if as_json:
         console.print_json(told.as_document(found.place))
     else:
-        print_dissection(told, found)
+        print_explanation(told, found)
     raise typer.Exit(EXIT_CODES[told.verdict])
 
 
@@ -87,15 +93,15 @@ def _names_a_topic(words: Sequence[str]) -> bool:
         return True
     if len(words) > 1 or words == [_TOPIC]:
         raise UsageError(
-            f"`{' '.join(words)}` is not where one message is", mend="give FILE, or `-`, or `topic` and its name"
+            f"`{' '.join(words)}` is not where one message is", hint="give FILE, or `-`, or `topic` and its name"
         )
     return False
 
 
-def _read_file(path: str, place: Place) -> Found:
-    from cdc_contracts.registry.origins import find_in_file
+def _read_file(path: str, place: MessagePlace) -> Found:
+    from cdc_contracts.registry.records.record_origins import find_in_file
 
-    running.refuse_for_files({
+    run_options.refuse_for_files({
         "--bootstrap": place.bootstrap, "--kafka-config": place.kafka_config, "--kafka-opt": place.kafka_options
     })  # fmt: skip
     found = find_in_file(path, line=place.line, whole=place.whole, partition=place.partition, offset=place.offset)
@@ -105,15 +111,15 @@ def _read_file(path: str, place: Place) -> Found:
     return found
 
 
-def _read_topic(topic: str, place: Place) -> Found:
-    from cdc_contracts.registry.origins import found_in
-    from cdc_contracts.spark_checks.kafka.clients import read_client_properties
+def _read_topic(topic: str, place: MessagePlace) -> Found:
+    from cdc_contracts.registry.records.record_origins import found_in
+    from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
     from cdc_contracts.spark_checks.kafka.excerpts import read_record
 
     if place.bootstrap is None or place.partition is None or place.offset is None:
-        mend = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
-        raise UsageError("which record of which broker?", where=topic, mend=mend)
+        hint = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
+        raise UsageError("which record of which broker?", where=topic, hint=hint)
     properties = read_client_properties(place.kafka_config, place.kafka_options or ())
     with open_reader(place.bootstrap, properties) as reader:
         return found_in(read_record(reader, topic, place.partition, place.offset))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.coverage import coverage_page, read_coverage
-from cdc_contracts.registry.pages import catalogue_pages, vocabulary_page
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.explain.catalogue_pages import catalogue_pages, vocabulary_page
+from cdc_contracts.registry.explain.document_coverage import coverage_page, read_coverage
 
 FOLDER = Path(__file__).parent / "catalogue"
 VOCABULARY = Path(__file__).parent / "vocabulary.md"

@@ -3,6 +3,6 @@
 `audit` and `decode` take any batch DataFrame with the columns of the Kafka source.
 """
 
-from cdc_contracts.spark_checks.frames import Decoded, audit, decode
+from cdc_contracts.spark_checks.dataframes import Decoded, audit, decode
 
 __all__ = ["Decoded", "audit", "decode"]

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.combination import combine_reports
-from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
-from cdc_contracts.registry.kernel.kernel import Kernel, paced
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.scope import Scope, Undetected
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.spark_checks.slices import skipped, tell_sample
+from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.engine.kernel import Kernel, paced
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.combined_reports import combine_reports
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.spark_checks.range_slices import describe_sample, skipped
 from cdc_contracts.spark_checks.sources import Input, windows_of
-from cdc_contracts.spark_checks.stopping import Stop, run_job
-from cdc_contracts.spark_checks.tasks import (
+from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     Watch,
     audit_work,
-    describe_scope,
+    describe_validation,
     merge_tallies,
     read_results,
 )
+from cdc_contracts.spark_checks.stopping import Stop, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ class Audited:
 
 def audit_inputs(
     session: SparkSession | None,
-    inputs: Sequence[tuple[Input, Scope | Undetected]],
+    inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
     *,
     fail_on: str,
     watch: Watch | None = None,
@@ -56,15 +56,18 @@ def audit_inputs(
 
     Raises LedgerError where the counts do not add up.
     """
-    return combine_reports([
-        audit_input(session, source, scope, fail_on=fail_on, watch=watch, stop=stop).report for source, scope in inputs
-    ])  # fmt: skip
+    return combine_reports(
+        [
+            audit_input(session, source, validation, fail_on=fail_on, watch=watch, stop=stop).report
+            for source, validation in inputs
+        ]
+    )
 
 
 def audit_input(
     session: SparkSession | None,
     source: Input,
-    scope: Scope | Undetected,
+    validation: ValidationContext | Undetected,
     *,
     fail_on: str,
     watch: Watch | None = None,
@@ -76,7 +79,7 @@ def audit_input(
     A run that is to stop reports what it has read. Raises LedgerError where the counts do not add up.
     """
     stop = stop or Stop()
-    found, detection = find_scope(scope, lambda: source.peek(session, ENOUGH))
+    found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))
     if found is None:
         tally, stopped = Tally(), stop.reason
     elif session is None:
@@ -86,26 +89,26 @@ def audit_input(
     spans = _spans_read(source, tally, stopped=stopped is not None) if found is not None else {}
     report = build_report(
         tally,
-        catalogue=scope.catalogue,
-        contract=scope.declared,
+        catalogue=validation.catalogue,
+        contract=validation.declared,
         source=source.describe(tally, spans),
         spans=spans,
         fail_on=fail_on,
         detection=detection,
-        sample=tell_sample(source.sample) if source.sample is not None else None,
+        sample=describe_sample(source.sample) if source.sample is not None else None,
         stopped=stopped,
         wanted=source.spans,
-        show_values=scope.terms.show_values,
+        show_values=validation.reading_options.show_values,
         versions=found.ranges if found is not None else None,
     )
     return Audited(tally, report)
 
 
 def _audit_in_tasks(
-    session: SparkSession, source: Input, scope: Scope, watch: Watch | None, stop: Stop
+    session: SparkSession, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
 ) -> tuple[Tally, str | None]:
     """Judge the input piece by piece, each a job: what finished jobs came to is kept when a run is to stop."""
-    work, total = audit_work(describe_scope(scope), watch), Tally()
+    work, total = audit_work(describe_validation(validation), watch), Tally()
     for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
         rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
         if rows is None:
@@ -114,9 +117,11 @@ def _audit_in_tasks(
     return total, None
 
 
-def _audit_here(source: Input, scope: Scope, watch: Watch | None, stop: Stop) -> tuple[Tally, str | None]:
+def _audit_here(
+    source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
+) -> tuple[Tally, str | None]:
     """Judge the input in this process, in steps short enough that a run can stop between them."""
-    kernel, total, step = Kernel(scope), Tally(), _LEAST_STEP
+    kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
     for records in paced(source.batches()):
         done = 0
         while stop.reason is None and done < records.num_rows:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.jars import spark_versions
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Connector:
             raise UnavailableError(
                 f"no {self.format} connector is known for Spark {spark}",
                 where=f"known for Spark {', '.join(self.packages)}",
-                mend="give one that is made for it with --packages GROUP:ARTIFACT:VERSION or --jars",
+                hint="give one that is made for it with --packages GROUP:ARTIFACT:VERSION or --jars",
             )
         return found
 
@@ -59,7 +59,7 @@ class Connector:
                 raise UsageError(
                     f"{self.format} tables need {name}={value}",
                     where=f"it is set to {found}",
-                    mend="leave this setting out, or write the tables in another format",
+                    hint="leave this setting out, or write the tables in another format",
                 )
             conf.set(name, value)
 
@@ -73,7 +73,7 @@ class Connector:
             raise UnavailableError(
                 f"the Spark session that runs already cannot write {self.format} tables",
                 where=f"it lacks {', '.join(sorted(missing))}",
-                mend=f"start Spark with {wanted}",
+                hint=f"start Spark with {wanted}",
             )
 
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cdc_contracts.registry.chains import Chains, Line, Stretch, is_strange
-from cdc_contracts.registry.refutations import refute_ranges
-from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.stakes import contradicted
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.registry.verdicts import OTHER_VERSION
-from cdc_contracts.registry.version_ranges import VersionRanges
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
+from cdc_contracts.registry.stats.key_chains import ChainLine, Chains, ChainStretch, is_strange
+from cdc_contracts.registry.stats.range_evidence import contradicted
+from cdc_contracts.registry.stats.refutations import refute_ranges
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.validate.verdicts import OTHER_VERSION
 
 
-def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> str | None:
+def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains | None = None) -> str | None:
     """Return why the version that records are read by cannot be trusted, or None where nothing speaks against it.
 
     A record that fits another version and not this one is proof, and so are key chains, together with those of
     `earlier` batches of a stream. Too few chains to prove another version are doubt enough. It matters where some
     undecided record would read differently. Where ranges declare versions, each is held against its own records alone.
     """
-    if scope.ranges is not None:
-        return next(_contradicted_ranges(tally, scope.ranges, earlier), None)
-    for version in scope.preferences:
+    if validation.ranges is not None:
+        return next(_contradicted_ranges(tally, validation.ranges, earlier), None)
+    for version in validation.preferences:
         run = tally.refutes(version.reference)
         if run is not None:
             return (
@@ -30,7 +30,7 @@ def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> 
                 f"{tally.differing or run.records} records fit both versions but mean different rows"
             )
     if not (tally.outcomes[OTHER_VERSION] and tally.differing):
-        return _chained(tally, scope, earlier)
+        return _chained(tally, validation, earlier)
     proofs = [
         (extent.first, key, finding)
         for key, finding in tally.findings.items()
@@ -45,15 +45,15 @@ def contradiction(tally: Tally, scope: Scope, earlier: Chains | None = None) -> 
     )
 
 
-def _chained(tally: Tally, scope: Scope, earlier: Chains | None) -> str | None:
+def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None) -> str | None:
     """Return what key chains that reach into these records say against the version they were read by."""
     joined = _joined(tally, earlier)
-    asked = [scope.judged, *((version,) for version in scope.preferences)]
+    asked = [validation.judged, *((version,) for version in validation.preferences)]
     for versions in asked:
         for line, stretch in joined.speaks_against(*(version.reference for version in versions)):
             if (tally.differing or is_strange(line, stretch)) and _reaches(stretch, line, tally):
-                told = f"{tally.differing or stretch.records} records fit both versions but mean different rows"
-                return f"{_tell(line, stretch)}, and {told}"
+                result = f"{tally.differing or stretch.records} records fit both versions but mean different rows"
+                return f"{_describe(line, stretch)}, and {result}"
     return None
 
 
@@ -70,14 +70,14 @@ def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | 
             f"and {differing} records of the range fit both versions but mean different rows"
         )
     for one in refute_ranges(_joined(tally, earlier).chain_evidence(), ranges):
-        stake = tally.stakes.get((one.line.topic, one.line.partition, one.number))
+        range_evidence = tally.stakes.get((one.line.topic, one.line.partition, one.number))
         counts = one.stretch.proven or (one.whole and one.stretch.links)
-        differing = stake.differing if stake is not None else 0
+        differing = range_evidence.differing if range_evidence is not None else 0
         if is_strange(one.line, one.stretch):
             differing = differing or one.stretch.records
         if counts and differing and _reaches(one.stretch, one.line, tally):
             yield (
-                f"{_tell(one.line, one.stretch)}, their range declares {one.contract}, and {differing} records "
+                f"{_describe(one.line, one.stretch)}, their range declares {one.contract}, and {differing} records "
                 "of the range fit both versions but mean different rows"
             )
 
@@ -90,13 +90,13 @@ def _joined(tally: Tally, earlier: Chains | None) -> Tally:
     return joined
 
 
-def _reaches(stretch: Stretch, line: Line, tally: Tally) -> bool:
+def _reaches(stretch: ChainStretch, line: ChainLine, tally: Tally) -> bool:
     """Say whether a stretch reaches into the records of a tally."""
     counts = tally.partitions.get(Source(line.topic, line.partition))
     return counts is not None and counts.first_offset is not None and stretch.last.offset >= counts.first_offset
 
 
-def _tell(line: Line, stretch: Stretch) -> str:
+def _describe(line: ChainLine, stretch: ChainStretch) -> str:
     sure = "prove" if stretch.proven else "speak for"
     few = "" if stretch.proven else ", too few to prove it"
     return (

@@ -10,29 +10,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.baseline import judge_again
-from cdc_contracts.registry.chains import Chains
-from cdc_contracts.registry.detection.samples import ENOUGH, find_scope
-from cdc_contracts.registry.errors import UnavailableError, UndetectedError
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.scope import Scope, Undetected
-from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.baseline import judge_again
+from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.runs.attempts import Attempt, Replay
-from cdc_contracts.spark_checks.runs.names import name_batch, name_run
-from cdc_contracts.spark_checks.runs.outputs import Output
-from cdc_contracts.spark_checks.runs.past import PastRun, PastRuns
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
+from cdc_contracts.spark_checks.runs.run_names import name_batch, name_run
+from cdc_contracts.spark_checks.runs.transactions import Attempt, Replay
+from cdc_contracts.spark_checks.runs.write_targets import Output
 from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
-from cdc_contracts.spark_checks.tasks import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedRun:
     """A finished decode: its report, its record, and why nothing was published, if nothing was.
 
     `again` says that the run was there already and nothing was done, so that there is no tally either.
@@ -50,7 +50,7 @@ class Decoded:
 def decode_input(
     session: SparkSession,
     source: Input,
-    scope: Scope | Undetected,
+    validation: ValidationContext | Undetected,
     output: Output,
     *,
     fail_on: str,
@@ -58,7 +58,7 @@ def decode_input(
     replay: Replay | None = None,
     watch: Watch | None = None,
     earlier: Chains | None = None,
-) -> Decoded:
+) -> DecodedRun:
     """Decode every record of the input, read once, into the directory of the output.
 
     `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
@@ -71,16 +71,16 @@ def decode_input(
     UnavailableError where another run of the directory has read some of the same records and not `replace`;
     LedgerError where the counts do not add up.
     """
-    found, detection = find_scope(scope, lambda: source.peek(session, ENOUGH))
+    found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be told, so nothing is decoded",
-            mend="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
+            hint="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
     past = runs.past()
-    runs.begun.check_manner(output.manner, past)
+    runs.begun.check_write_mode(output.write_mode, past)
     run, topics = _name(session, source, found, key, replay)
     if not output.replace and (done := _recorded(output, past, run, fail_on)) is not None:
         if key is None and replay is None:
@@ -96,8 +96,8 @@ def decode_input(
         judged = attempt.judge(watch)
         report = build_report(
             judged.tally,
-            catalogue=scope.catalogue,
-            contract=scope.declared,
+            catalogue=validation.catalogue,
+            contract=validation.declared,
             source=source.describe(judged.tally, spans),
             spans=spans,
             fail_on=fail_on,
@@ -114,22 +114,22 @@ def decode_input(
     if record is None:
         attempt.discard()
     document = None if record is None else record.as_document()
-    return Decoded(judged.tally, report, run, output.directory, withheld, document)
+    return DecodedRun(judged.tally, report, run, output.directory, withheld, document)
 
 
 def _name(
-    session: SparkSession, source: Input, scope: Scope, key: WriteKey | None, replay: Replay | None
+    session: SparkSession, source: Input, validation: ValidationContext, key: WriteKey | None, replay: Replay | None
 ) -> tuple[str, Mapping[str, str]]:
     """Return the name of the run, and what its topics are known by, as far as the name is made of it."""
     if replay is not None:
-        return replay.begin(scope), {}
+        return replay.begin(validation), {}
     if key is not None:
         return name_batch(key), {}
     topics = source.topic_ids(session)
-    return name_run(source.spans, scope.fingerprint, topics), topics
+    return name_run(source.spans, validation.fingerprint, topics), topics
 
 
-def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded | None:
+def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> DecodedRun | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
     Raises UnavailableError where it was written otherwise than the output asks for.
@@ -143,11 +143,11 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         raise UnavailableError(
             f"run {run} is there already, with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
-            mend="choose another directory"
+            hint="choose another directory"
             + (", or give --replace to write it anew" if output.tables.replaceable else ""),
         )
     output.runs.tidy(record)
-    return Decoded(
+    return DecodedRun(
         None, judge_again(report, report["findings"], fail_on), run, output.directory, record=record, again=True
     )
 
@@ -163,21 +163,21 @@ def _overlapping(
             f"run {found[0].run} has decoded some of these records already"
             + (f", or those of another topic {min(untold)}: it does not tell which" if untold else ""),
             where=output.directory,
-            mend="choose another range or directory"
+            hint="choose another range or directory"
             + (", or give --replace to put this run in its place" if output.tables.replaceable else ""),
         )
     return found
 
 
-def _check_redaction(done: Decoded, output: Output) -> None:
+def _check_redaction(done: DecodedRun, output: Output) -> None:
     """Raise UnavailableError where a finished run has not treated its quarantine as is asked for now."""
     if bool((done.record or {}).get("redacted")) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(
             f"run {done.run} is there already, and its quarantine is kept {kept}",
             where=output.directory,
-            mend="--replace writes it again as you ask now",
+            hint="--replace writes it again as you ask now",
         )
 
 
-__all__ = ["Decoded", "Output", "decode_input"]
+__all__ = ["DecodedRun", "Output", "decode_input"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 from xml.sax.saxutils import quoteattr
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 
 Say = Callable[[str], None]
 
@@ -93,7 +93,7 @@ def find_java() -> str:
         raise UnavailableError(
             "Java was not found",
             where=f"JAVA_HOME={home}" if home else "on the PATH",
-            mend=f"Install Java {OLDEST_JAVA} or newer, or set JAVA_HOME to it.",
+            hint=f"Install Java {OLDEST_JAVA} or newer, or set JAVA_HOME to it.",
         )
     return java
 
@@ -112,7 +112,7 @@ def java_failure(what: str, java: str, output: IO[bytes], why: Exception | None 
         words = [*words[:FIRST_LINES], "...", *words[-LAST_LINES:]]
     said = "\n".join(f"  | {line}" for line in words)
     reason = str(why).partition("\n\tat ")[0] if why else ""
-    return UnavailableError(what, where=java, mend="\n".join(filter(None, [reason, "It said:" if said else "", said])))
+    return UnavailableError(what, where=java, hint="\n".join(filter(None, [reason, "It said:" if said else "", said])))
 
 
 def spark_home() -> Path:
@@ -127,7 +127,7 @@ def spark_versions() -> tuple[str, str]:
     for jar in (spark_home() / "jars").glob("spark-core_*.jar"):
         if match := re.fullmatch(r"spark-core_([\d.]+)-(.+)\.jar", jar.name):
             return match[1], match[2]
-    raise UnavailableError("Spark's own jars were not found", where=str(spark_home()), mend="Install pyspark.")
+    raise UnavailableError("Spark's own jars were not found", where=str(spark_home()), hint="Install pyspark.")
 
 
 def _listed_jars(place: Path) -> list[Path]:
@@ -151,24 +151,24 @@ def _run_ivy(work: Path, settings: str, coordinates: Sequence[str], say: Say) ->
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         ) as process,
     ):
-        done, spoken = 0, time.monotonic()
+        done, detected = 0, time.monotonic()
         try:
             for line in process.stdout or ():
                 log.write(line)
                 done += line.lstrip().startswith((b"found ", b"[SUCCESSFUL ]"))
-                if time.monotonic() - spoken > SILENCE_SECONDS:
+                if time.monotonic() - detected > SILENCE_SECONDS:
                     say(f"still fetching: {done} steps done")
-                    spoken = time.monotonic()
+                    detected = time.monotonic()
         except BaseException:
             process.terminate()
             raise
         if process.wait() != 0 or not list((work / "jars").glob("*.jar")):
             failure = java_failure(f"{', '.join(coordinates)} could not be fetched", command[0], log)
-            mend = (
+            hint = (
                 "On a closed network give the files with --jars or other coordinates with --packages, "
                 f"or set {MIRROR} to a repository within reach."
             )
-            raise UnavailableError(failure.what, where=command[0], mend=f"{mend}\n{failure.mend}")
+            raise UnavailableError(failure.what, where=command[0], hint=f"{hint}\n{failure.hint}")
 
 
 def _ivy_module(coordinates: Sequence[str], without: Sequence[str]) -> str:

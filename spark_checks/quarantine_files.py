@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.spark_checks.coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
-from cdc_contracts.spark_checks.runs.directory import RunDirectory
-from cdc_contracts.spark_checks.runs.records import files_of
-from cdc_contracts.spark_checks.shares import hand_out
-from cdc_contracts.spark_checks.sinks import check_whole
+from cdc_contracts.spark_checks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.runs.run_records import files_of
 from cdc_contracts.spark_checks.tables.part_files import read_columns
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
+from cdc_contracts.spark_checks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-    from cdc_contracts.spark_checks.tasks import Work
+    from cdc_contracts.spark_checks.spark_tasks import Work
 
 _AS_READ: Final = {"kafka_timestamp": "timestamp", "timestamp_type": "timestampType"}
 _COLUMNS: Final = ("key", "value", *COORDINATES, "headers", *_AS_READ)
@@ -69,7 +69,7 @@ class QuarantineFiles:
         if len(self.formats) > 1:
             raise UsageError(
                 f"the runs keep their tables in several formats: {', '.join(sorted(self.formats))}",
-                mend="decode the ranges of one of them again, into a directory of its own",
+                hint="decode the ranges of one of them again, into a directory of its own",
             )
         return next(iter(self.formats))
 
@@ -81,13 +81,13 @@ class QuarantineFiles:
         if len(self.schemas) > 1:
             raise UsageError(
                 f"the runs keep their tables in several places: {', '.join(sorted(map(_name_schema, self.schemas)))}",
-                mend="decode the ranges of one of them again, into a directory of its own",
+                hint="decode the ranges of one of them again, into a directory of its own",
             )
         known = next(iter(self.schemas), wanted)
         if wanted not in (None, known):
             raise UsageError(
                 f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
-                mend="leave --to away: what is decoded now goes to where the rest is",
+                hint="leave --to away: what is decoded now goes to where the rest is",
             )
         return known
 
@@ -97,7 +97,7 @@ class QuarantineFiles:
             if topic not in self.topics:
                 near = difflib.get_close_matches(topic, sorted(self.topics), 3, 0)
                 raise UsageError(
-                    f"no run there has read topic {topic}", where=directory, mend=f"Near it are: {', '.join(near)}."
+                    f"no run there has read topic {topic}", where=directory, hint=f"Near it are: {', '.join(near)}."
                 )
 
 
@@ -220,7 +220,7 @@ def open_quarantine(
         raise UnavailableError(
             f"the quarantine of run {run} keeps shapes only (--redact-quarantine): there is no record to decode",
             where=runs.directory,
-            mend="decode its range again from where it was read, with --replace or into another directory",
+            hint="decode its range again from where it was read, with --replace or into another directory",
         )
     begun = found.begun
     if begun is not None:

@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.exits import PASS
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import Scope, Undetected
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.spark_checks.decoding import Decoded, Output, decode_input
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.common.exits import PASS
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
-from cdc_contracts.spark_checks.runs.names import name_replay
+from cdc_contracts.spark_checks.runs.run_names import name_replay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.spark_checks.tasks import Watch
+    from cdc_contracts.spark_checks.spark_tasks import Watch
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class QuarantineReplay:
     output: Output
     source: QuarantineInput
 
-    def begin(self, scope: Scope) -> str:
+    def begin(self, validation: ValidationContext) -> str:
         source = self.source
-        run = name_replay(source.waiting, source.topics, scope.fingerprint)
+        run = name_replay(source.waiting, source.topics, validation.fingerprint)
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
             after = sorted({file.run for file in source.replayed})
             noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
@@ -55,19 +55,19 @@ class QuarantineReplay:
             raise UnavailableError(
                 "another run has changed what is in quarantine since this replay began",
                 where=self.output.directory,
-                mend="run the command again",
+                hint="run the command again",
             )
 
 
 def replay_quarantine(
     session: SparkSession,
     source: QuarantineInput,
-    scope: Scope | Undetected,
+    validation: ValidationContext | Undetected,
     output: Output,
     *,
     fail_on: str,
     watch: Watch | None = None,
-) -> Decoded:
+) -> DecodedRun:
     """Judge the records that wait, and decode those that conform now. Raises as `decode_input` does.
 
     A replay that decodes nothing leaves nothing behind; one that was cut off stays begun until it is published, since
@@ -75,17 +75,22 @@ def replay_quarantine(
     """
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
-    decoded = decode_input(session, source, scope, output, fail_on=fail_on, replay=replay, watch=watch)
+    decoded = decode_input(session, source, validation, output, fail_on=fail_on, replay=replay, watch=watch)
     cut_off = begun is not None and begun["run"] == decoded.run
     if not (cut_off and decoded.withheld):
         output.runs.begun.forget(decoded.run)
     return decoded
 
 
-def report_nothing(source: QuarantineInput, scope: Scope | Undetected, fail_on: str) -> dict[str, Any]:
+def report_nothing(source: QuarantineInput, validation: ValidationContext | Undetected, fail_on: str) -> dict[str, Any]:
     """Return the report where no record waits, which is as it should be."""
     report = build_report(
-        Tally(), catalogue=scope.catalogue, contract=scope.declared, source=source.describe(Tally(), {}), spans={},
-        fail_on=fail_on, versions=scope.ranges if isinstance(scope, Scope) else None,
-    )  # fmt: skip
+        Tally(),
+        catalogue=validation.catalogue,
+        contract=validation.declared,
+        source=source.describe(Tally(), {}),
+        spans={},
+        fail_on=fail_on,
+        versions=validation.ranges if isinstance(validation, ValidationContext) else None,
+    )
     return {**report, "verdict": PASS}

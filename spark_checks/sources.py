@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.report import Span, Spans
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.registry.windows import share_windows
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.records.sample_windows import share_windows
+from cdc_contracts.registry.report.audit_report import Span, Spans
+from cdc_contracts.registry.stats.tally import Source, Tally
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, reading_options, resolve, topic_ids
-from cdc_contracts.spark_checks.slices import Windows, cut, spread
+from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from cdc_contracts.spark_checks.tasks import Work
+    from cdc_contracts.spark_checks.spark_tasks import Work
 
 _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
@@ -198,7 +198,7 @@ def match_topics(
     if not found:
         near = difflib.get_close_matches(pattern.pattern, names, 3, 0) or ["none"]
         raise UnavailableError(
-            f"no topic matches {pattern.pattern}", where=bootstrap, mend=f"Topics there: {', '.join(near)}."
+            f"no topic matches {pattern.pattern}", where=bootstrap, hint=f"Topics there: {', '.join(near)}."
         )
     return found
 

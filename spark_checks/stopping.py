@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -9,13 +9,13 @@ from typing import Any
 
 from topics import CATALOGUE, named_samples
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.tables import TableContract, TableContracts, read_table_contracts
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import Finding, Verdict, decide
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts, read_table_contracts
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.validate.verdicts import Finding, Verdict, decide
 
 VERSIONS = list(CATALOGUE.all_versions())
 SUBJECTS = CATALOGUE.subjects()
@@ -23,35 +23,35 @@ BATCH = 700
 SHOWN = 5
 
 
-def by_fast_path(judge: FastJudge, values: Sequence[bytes | None]) -> list[Verdict]:
+def by_fast_path(judge: FastValidator, values: Sequence[bytes | None]) -> list[Verdict]:
     """Return one verdict per value, having checked that each got exactly one."""
-    bench = judge.judge(values, texts=True)
+    batch_result = judge.judge(values, texts=True)
     found: dict[int, list[Verdict]] = {number: [] for number in range(len(values))}
-    for ruling in bench.rulings:
-        for number in ruling.alike.numbers.tolist():
-            found[number].append(ruling.verdict)
-    for number, judged in bench.alone:
+    for group_result in batch_result.group_results:
+        for number in group_result.record_group.numbers.tolist():
+            found[number].append(group_result.verdict)
+    for number, judged in batch_result.alone:
         found[number].append(judged.verdict)
-    assert sorted(bench.tombstones) == [number for number, value in enumerate(values) if value is None]
+    assert sorted(batch_result.tombstones) == [number for number, value in enumerate(values) if value is None]
     assert [number for number, verdicts in found.items() if len(verdicts) != (values[number] is not None)] == []
     return [verdicts[0] if verdicts else Verdict("tombstone", None, ()) for verdicts in found.values()]
 
 
-def by_reference(scopes: Sequence[Scope], value: bytes) -> list[Verdict]:
+def by_reference(validations: Sequence[ValidationContext], value: bytes) -> list[Verdict]:
     """Return one verdict per scope of a subject; what the versions say of the record is worked out once for all."""
     try:
-        message = scopes[0].wire.open(value)
+        message = validations[0].wire.open(value)
     except Unreadable:
-        return [scope.judge(value).verdict for scope in scopes]
-    judgements = scopes[0].judgements(message)
+        return [validation.judge(value).verdict for validation in validations]
+    judgements = validations[0].judgements(message)
     told = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
-    claimed_by = scopes[0].claimant(message)
+    claimed_by = validations[0].claimant(message)
     opinions = [judgement.opinion for judgement in judgements]
 
     def same(versions: Sequence[Version]) -> bool:
         return all(told[version] == told[versions[0]] for version in versions)
 
-    return [decide(scope.case(message, opinions, same=same, claimed_by=claimed_by)) for scope in scopes]
+    return [decide(validation.case(message, opinions, same=same, claimed_by=claimed_by)) for validation in validations]
 
 
 def shown(verdict: Verdict) -> tuple[Any, ...]:
@@ -70,14 +70,14 @@ def shown_finding(finding: Finding) -> tuple[str, ...]:
     return (finding.rule, finding.name, finding.severity, finding.path, finding.expected, observed)
 
 
-def differences(judge: FastJudge, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
+def differences(judge: FastValidator, values: Sequence[bytes], expected: Sequence[Verdict]) -> list[str]:
     """Return where the fast path says something else."""
     found = []
     for start in range(0, len(values), BATCH):
         batch = values[start : start + BATCH]
         for value, mine, wanted in zip(batch, by_fast_path(judge, batch), expected[start : start + BATCH], strict=True):
             if shown(mine) != shown(wanted):
-                found.append(f"{judge.scope.declared}: {value[:3000]!r}\n"
+                found.append(f"{judge.validation.declared}: {value[:3000]!r}\n"
                              f"  fast      {shown(mine)}\n  reference {shown(wanted)}")  # fmt: skip
     return found
 
@@ -108,9 +108,9 @@ def all_tables() -> TableContracts:
     return TableContracts(found.values())
 
 
-def terms_of(kind: str) -> Terms:
+def terms_of(kind: str) -> ReadingOptions:
     return {
-        "alone": Terms(),
-        "with tables": Terms(tables=all_tables()),
-        "with a zone": Terms(parameters={"timestamp_zone": "Europe/Berlin"}),
+        "alone": ReadingOptions(),
+        "with tables": ReadingOptions(tables=all_tables()),
+        "with a zone": ReadingOptions(parameters={"timestamp_zone": "Europe/Berlin"}),
     }[kind]

@@ -10,14 +10,14 @@ from typing import Any, Final
 from both_paths import CATALOGUE, by_reference, samples, terms_of
 from mutations import DROP, Members, Mutant, Token, get, put, to_bytes, walk, written
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.reading import Reading
-from cdc_contracts.registry.scope import Scope, open_scope
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import CONFORMING, CONTROL
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL
+from cdc_contracts.registry.values import Number
 
 Breaker = Callable[[Reading], Iterator[Mutant]]
 
@@ -320,22 +320,22 @@ def _beside(value: Any) -> tuple[Any, ...]:
 
 
 @cache
-def scope_of(declared: str) -> Scope:
-    return open_scope(CATALOGUE, declared, terms_of("with tables"))
+def scope_of(declared: str) -> ValidationContext:
+    return open_validation(CATALOGUE, declared, terms_of("with tables"))
 
 
 @cache
 def good_records(version: Version) -> list[Reading]:
     """Return a good sample of each op, the longest."""
-    scope = scope_of(version.reference)
+    validation = scope_of(version.reference)
     by_op: dict[str | None, tuple[int, Reading]] = {}
     for _, value in samples()[version.reference]:
         try:
-            message = scope.wire.open(value)
+            message = validation.wire.open(value)
         except Unreadable:
             continue
-        if by_reference([scope], value)[0].outcome in (CONFORMING, CONTROL):
-            reading = Reading(version.meaning, message, Terms())
+        if by_reference([validation], value)[0].outcome in (CONFORMING, CONTROL):
+            reading = Reading(version.meaning, message, ReadingOptions())
             if len(value) > by_op.get(reading.op, (0,))[0]:
                 by_op[reading.op] = (len(value), reading)
     return [reading for _, reading in by_op.values()]

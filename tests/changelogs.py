@@ -15,9 +15,9 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
 
 REFERENCE = "oms-community/dataworks@2"
 """A dialect that tells both images whole, types with their parameters, keys, positions and transactions."""
@@ -99,8 +99,8 @@ def write_changelog(count: int, *, seed: int = 7, partitions: int = 3) -> Change
     """
     draw = Random(seed)
     sources = [_Source(table, draw) for table in TABLES]
-    renderer = Renderer(shipped_catalogue().version(REFERENCE), Terms())
-    other = Renderer(shipped_catalogue().version(ANOTHER), Terms())
+    renderer = Renderer(shipped_catalogue().version(REFERENCE), ReadingOptions())
+    other = Renderer(shipped_catalogue().version(ANOTHER), ReadingOptions())
     log = Changelog()
     for number in range(count):
         table_at = min(int(draw.random() * 5) // 2, 2)  # two in five, two in five, one in five

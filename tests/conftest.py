@@ -108,7 +108,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    from cdc_contracts.spark_checks.session import open_session
+    from cdc_contracts.spark_checks.spark_session import open_session
 
     session = open_session(kafka=True, cores=2, formats=("delta", "iceberg"), say=print)
     yield session

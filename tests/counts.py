@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.accounting import account_of
-from cdc_contracts.registry.canonical.sightings import Sightings
-from cdc_contracts.registry.kernel.judging import Bench
-from cdc_contracts.registry.kernel.sighting import sight
-from cdc_contracts.registry.scope import Judged, Scope
-from cdc_contracts.registry.sequences import Point
-from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.row_columns import observe_columns
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.position_sequences import Point
+from cdc_contracts.registry.stats.reference_tally import account_of
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 
-Judgements = Sequence[tuple[Mapping[str, Any], Judged]]
+Judgements = Sequence[tuple[Mapping[str, Any], JudgedMessage]]
 """Records, times as microseconds, and what the reference says of each."""
 
 
@@ -35,44 +35,44 @@ def counts_of(tally: Tally) -> dict[str, Any]:
               {source: (extent.count, extent.first, extent.last) for source, extent in one.extents.items()})
         for key, one in tally.findings.items()
     }  # fmt: skip
-    course, shapes = tally.course, tally.course.shapes
+    statistics, shapes = tally.statistics, tally.statistics.shapes
     return {
         "partitions": tally.partitions,
         "outcomes": tally.outcomes,
         "readable": tally.readable,
         "findings": findings,
         "statements": sorted(tally.statements),
-        "controls": course.controls,
-        "exercise": course.exercise,
-        "breaches of order": course.sequences.breaches(),
+        "controls": statistics.controls,
+        "exercise": statistics.rule_coverage,
+        "breaches of order": statistics.sequences.breaches(),
         "breaches of tables": list(shapes.breaches()),
         "shapes": shapes.seen,
         "offsets of statements": {place: one.statements for place, one in shapes.offsets.items()},
-        "writing": course.writing,
+        "writing": statistics.writing,
     }
 
 
-def sighted_by_reference(judged: Iterable[Judged]) -> Any:
+def sighted_by_reference(judged: Iterable[JudgedMessage]) -> Any:
     """Return the columns of the rows that records give one by one, as `shown_sightings` does."""
-    seen = Sightings()
+    seen = ObservedColumns()
     for one in judged:
-        seen.merge(sight(Bench(pa.array([None], pa.string()), alone=[(0, one)])))
+        seen.merge(observe_columns(BatchResult(pa.array([None], pa.string()), alone=[(0, one)])))
     return shown_sightings(seen)
 
 
-def shown_sightings(sightings: Sightings) -> Any:
+def shown_sightings(sightings: ObservedColumns) -> Any:
     """Return the types and kinds that each column of each table was seen with."""
     return {table: sightings.columns(table) for table in sightings.tables()}
 
 
 def unlike_counts(
-    scope: Scope, tally: Tally, sightings: Sightings, judged: Judgements, but: Sequence[str] = ()
+    validation: ValidationContext, tally: Tally, sightings: ObservedColumns, judged: Judgements, but: Sequence[str] = ()
 ) -> list[str]:
     """Return which numbers of the kernel are not those of the reference, some left out."""
     mine = counts_of(tally) | {"sightings": shown_sightings(sightings)}
     wanted = counts_by_reference(judged) | {"sightings": sighted_by_reference(one for _, one in judged)}
     return [
-        f"{scope.declared}: {name} {mine[name]!r:.1500}, not {wanted[name]!r:.1500}"
+        f"{validation.declared}: {name} {mine[name]!r:.1500}, not {wanted[name]!r:.1500}"
         for name in wanted
         if name not in but and mine[name] != wanted[name]
     ]

@@ -5,36 +5,36 @@ from functools import cache, cached_property
 
 from topics import CATALOGUE
 
-from cdc_contracts.registry.detection.deliberation import detect
-from cdc_contracts.registry.detection.hearing import Hearing
-from cdc_contracts.registry.detection.testimony import Panel, Place
-from cdc_contracts.registry.sampling import sample_messages
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import Panel, RecordPlace
+from cdc_contracts.registry.generate.message_samples import sample_messages
 
 
 def sampled(reference, count, *, seed=7):
     """So many messages of a contract."""
-    return list(sample_messages(CATALOGUE.version(reference), count, seed=seed, terms=Terms()))
+    return list(sample_messages(CATALOGUE.version(reference), count, seed=seed, reading_options=ReadingOptions()))
 
 
 def detect_messages(messages):
     """What messages speak, in their order."""
-    hearing = Hearing(CATALOGUE, Terms())
+    accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
     for offset, value in enumerate(messages):
-        hearing.hear(Place("orders", 0, offset), value)
-    return detect(hearing)
+        accumulator.add(RecordPlace("orders", 0, offset), value)
+    return detect(accumulator)
 
 
 class Remembering(Panel):
     """A panel that remembers what it said of a value, for many topics of the same messages."""
 
     def __init__(self):
-        super().__init__(CATALOGUE, Terms())
+        super().__init__(CATALOGUE, ReadingOptions())
         self._said = {}
 
-    def hear(self, place, value):
+    def add(self, place, value):
         if value not in self._said:
-            self._said[value] = super().hear(place, value)
+            self._said[value] = super().add(place, value)
         return replace(self._said[value], place=place)
 
 
@@ -43,7 +43,7 @@ def remembering():
     return Remembering()
 
 
-class Rehearing(Hearing):
+class Rehearing(EvidenceAccumulator):
     """A hearing by the panel that remembers."""
 
     @cached_property
@@ -53,7 +53,7 @@ class Rehearing(Hearing):
 
 def detect_again(messages):
     """What messages speak most of which were heard before."""
-    hearing = Rehearing(CATALOGUE, Terms())
+    accumulator = Rehearing(CATALOGUE, ReadingOptions())
     for offset, value in enumerate(messages):
-        hearing.hear(Place("orders", 0, offset), value)
-    return detect(hearing)
+        accumulator.add(RecordPlace("orders", 0, offset), value)
+    return detect(accumulator)

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 from counts import unlike_counts
 
-from cdc_contracts.registry.canonical.sightings import Sightings
-from cdc_contracts.registry.changes import Change, Control
-from cdc_contracts.registry.kernel.kernel import Kernel, Written
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.scope import Judged, Scope
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.verdicts import QUARANTINED
+from cdc_contracts.registry.engine.kernel import Kernel, Written
+from cdc_contracts.registry.message.canonical_changes import Change, Control
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.validate.verdicts import QUARANTINED
 
 OUTPUTS = {"changes": CHANGES_SCHEMA, "control": CONTROL_SCHEMA, "quarantine": QUARANTINE_SCHEMA}
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -27,7 +27,7 @@ class Told:
     """One row as the reference tells it: of which record, and what the record came to."""
 
     record: Mapping[str, Any]
-    judged: Judged
+    judged: JudgedMessage
     row: Change | Control | None = None
     index: int = 0
 
@@ -115,14 +115,16 @@ def tables_of(parts: Sequence[Written]) -> dict[str, pa.Table]:
     return {name: pa.Table.from_batches([getattr(one, name) for one in parts], OUTPUTS[name]) for name in OUTPUTS}
 
 
-def judged_by_reference(scope: Scope, records: pa.RecordBatch) -> list[tuple[dict[str, Any], Judged]]:
+def judged_by_reference(
+    validation: ValidationContext, records: pa.RecordBatch
+) -> list[tuple[dict[str, Any], JudgedMessage]]:
     """Return each record, times as microseconds, with what the reference says of it."""
     place = records.schema.get_field_index("timestamp")
     plain = records.set_column(place, "timestamp", records.column("timestamp").cast(pa.int64()))
-    return [(record, scope.judge(record["value"])) for record in plain.to_pylist()]
+    return [(record, validation.judge(record["value"])) for record in plain.to_pylist()]
 
 
-def told_rows(judged: Iterable[tuple[dict[str, Any], Judged]]) -> dict[str, list[Told]]:
+def told_rows(judged: Iterable[tuple[dict[str, Any], JudgedMessage]]) -> dict[str, list[Told]]:
     """Return the rows of each output as the reference tells them, in order of record and row."""
     told: dict[str, list[Told]] = {name: [] for name in OUTPUTS}
     for record, one in judged:
@@ -134,9 +136,9 @@ def told_rows(judged: Iterable[tuple[dict[str, Any], Judged]]) -> dict[str, list
     return told
 
 
-def by_reference(scope: Scope, records: pa.RecordBatch) -> dict[str, list[Told]]:
+def by_reference(validation: ValidationContext, records: pa.RecordBatch) -> dict[str, list[Told]]:
     """Return the rows of each output as the reference tells them, in order of record and row."""
-    return told_rows(judged_by_reference(scope, records))
+    return told_rows(judged_by_reference(validation, records))
 
 
 def expected_columns(name: str, told: Sequence[Told]) -> Iterator[tuple[str, list[Any]]]:
@@ -150,7 +152,9 @@ def same(mine: list[tuple[str, Any]] | None, other: list[tuple[str, Any]] | None
     return mine is not None and other is not None and sorted(mine, key=str) == sorted(other, key=str)
 
 
-def unlike_columns(scope: Scope, values: Sequence[bytes | None], kernel: Kernel | None = None) -> list[str]:
+def unlike_columns(
+    validation: ValidationContext, values: Sequence[bytes | None], kernel: Kernel | None = None
+) -> list[str]:
     """Return what the kernel says otherwise than the reference.
 
     That is the columns of all outputs, each with the first row that is not the reference's; the columns that were
@@ -158,23 +162,25 @@ def unlike_columns(scope: Scope, values: Sequence[bytes | None], kernel: Kernel 
     value without a layout does not look for layouts in that column again.
     """
     records = within_a_batch(values)
-    parts, judged = list((kernel or Kernel(scope)).decode(records)), judged_by_reference(scope, records)
-    tally, sightings = Tally(), Sightings()
+    parts, judged = list((kernel or Kernel(validation)).decode(records)), judged_by_reference(validation, records)
+    tally, sightings = Tally(), ObservedColumns()
     for one in parts:
         tally.merge(one.tally)
         sightings.merge(one.sightings)
     return [
-        *unlike_rows(scope, tables_of(parts), told_rows(judged)),
-        *unlike_counts(scope, tally, sightings, judged, but=() if kernel is None else ("writing",)),
+        *unlike_rows(validation, tables_of(parts), told_rows(judged)),
+        *unlike_counts(validation, tally, sightings, judged, but=() if kernel is None else ("writing",)),
     ]
 
 
-def unlike_rows(scope: Scope, written: Mapping[str, pa.Table], told: Mapping[str, list[Told]]) -> list[str]:
+def unlike_rows(
+    validation: ValidationContext, written: Mapping[str, pa.Table], told: Mapping[str, list[Told]]
+) -> list[str]:
     """Return the columns of outputs in which the rows written are not the rows told, each with the first row."""
     found = []
     for name, schema in OUTPUTS.items():
         if written[name].num_rows != len(told[name]):
-            found.append(f"{scope.declared}: {name} has {written[name].num_rows} rows, not {len(told[name])}")
+            found.append(f"{validation.declared}: {name} has {written[name].num_rows} rows, not {len(told[name])}")
             continue
         for column, expected in expected_columns(name, told[name]):
             mine = written[name].column(column).to_pylist()
@@ -184,7 +190,7 @@ def unlike_rows(scope: Scope, written: Mapping[str, pa.Table], told: Mapping[str
             if unlike:
                 place = unlike[0]
                 found.append(
-                    f"{scope.declared}: {name}.{column} in {len(unlike)} rows: {mine[place]!r:.500}, "
+                    f"{validation.declared}: {name}.{column} in {len(unlike)} rows: {mine[place]!r:.500}, "
                     f"not {expected[place]!r:.500}, of {told[name][place].record['value']!r:.1500}"
                 )
     return found

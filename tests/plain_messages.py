@@ -7,7 +7,7 @@ from typing import Any
 
 from mutations import walk
 
-from cdc_contracts.registry.forms import Number
+from cdc_contracts.registry.values import Number
 
 LONGEST = 4000
 """Digits that Python makes an integer of."""

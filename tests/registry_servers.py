@@ -20,15 +20,15 @@ import httpx
 import patient
 import uvicorn
 
-from cdc_contracts.registry.server.app import make_app
-from cdc_contracts.registry.server.service import Options
-from cdc_contracts.registry.server.store import Store
+from cdc_contracts.registry.server.running.server_app import make_app
+from cdc_contracts.registry.server.service.request_service import Options
+from cdc_contracts.registry.server.store.registry_store import Store
 
 SOURCE = Path(__file__).parents[1] / ".src"
 PROGRAM = """
 import socket, sys, uvicorn
-from cdc_contracts.registry.server.app import make_app
-from cdc_contracts.registry.server.store import Store
+from cdc_contracts.registry.server.running.server_app import make_app
+from cdc_contracts.registry.server.store.registry_store import Store
 server = uvicorn.Server(uvicorn.Config(make_app(Store(sys.argv[1])), log_level="warning", lifespan="off"))
 server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
 """

@@ -9,12 +9,12 @@ from pathlib import Path
 import yaml
 from registry_servers import listening
 
-from cdc_contracts.registry.server.connections import USUAL
-from cdc_contracts.registry.server.listening import Listener
-from cdc_contracts.registry.server.passwords import hash_password, hash_token
-from cdc_contracts.registry.server.serving import Site
-from cdc_contracts.registry.server.shelf import catalogue_of, fill_shelf
-from cdc_contracts.registry.server.users import Users
+from cdc_contracts.registry.server.access.passwords import hash_password, hash_token
+from cdc_contracts.registry.server.access.users import Users
+from cdc_contracts.registry.server.running.connection_limits import USUAL
+from cdc_contracts.registry.server.running.listening import Listener
+from cdc_contracts.registry.server.running.serving import Site
+from cdc_contracts.registry.server.service.builtin_subjects import catalogue_of, fill_builtin_subjects
 
 CHEAP = 2**4
 """A cost of scrypt that tests can afford."""
@@ -22,12 +22,12 @@ CHEAP = 2**4
 
 @functools.cache
 def _shipped():
-    return catalogue_of([]), fill_shelf([])
+    return catalogue_of([]), fill_builtin_subjects([])
 
 
 def make_site(url, *, users=None, folders=(), shipped=True, **more):
     if folders or not shipped:
-        catalogue, shelf = catalogue_of(folders), fill_shelf(folders, catalogue=shipped)
+        catalogue, shelf = catalogue_of(folders), fill_builtin_subjects(folders, catalogue=shipped)
     else:
         catalogue, shelf = _shipped()
     return Site(url, catalogue, shelf, Users(users), **more)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cdc_contracts.registry.streams import ORDERS
-from cdc_contracts.registry.tables import TableContract
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.generate.event_streams import ORDERS
 
 ORDERS_TABLE = TableContract.model_validate({
     "table": "shop.orders", "primary_key": ["id"], "columns": {name: {"type": told} for name, told in ORDERS.types.items()},

@@ -23,14 +23,14 @@ STRING = r'"(?:[^"\\]|\\.)*"'
 class Repair:
     erratum: str
     without: Without
-    mend: Callable[[str, Siblings], str]
+    hint: Callable[[str, Siblings], str]
 
     def __str__(self) -> str:
-        return f"{self.erratum}-{self.mend.__name__.replace('_', '-')}"
+        return f"{self.erratum}-{self.hint.__name__.replace('_', '-')}"
 
 
 def repair(erratum: str, *, without: Without) -> Callable[[Callable[[str, Siblings], str]], Repair]:
-    return lambda mend: Repair(erratum, without, mend)
+    return lambda hint: Repair(erratum, without, hint)
 
 
 def outside_strings(pattern: str, text: str) -> str:

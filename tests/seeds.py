@@ -209,7 +209,7 @@ def repaired(folder: Path, sample: Sample, *, save: Repair | None = None) -> str
     for one in sample.text.repairs:
         in_vain = save is not None and save.without == "unreadable" != one.without
         if one is not save and not in_vain:
-            text = one.mend(text, _named(folder, sample.section))
+            text = one.hint(text, _named(folder, sample.section))
     return text
 
 

@@ -3,16 +3,16 @@
 from functools import cache
 from pathlib import Path
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = shipped_catalogue()
 
-WITH_TABLES = Terms(
+WITH_TABLES = ReadingOptions(
     tables=TableContracts([
         parse_table_contract(
             {
@@ -27,9 +27,13 @@ WITH_TABLES = Terms(
 """The table of the streams, described as a user would for a dialect that does not send types."""
 
 
-def rendered(reference, count, *, seed=1, terms=None, **options):
+def rendered(reference, count, *, seed=1, reading_options=None, **options):
     """The messages of a stream in a contract."""
-    return list(Renderer(CATALOGUE.version(reference), terms or Terms()).render_all(row_stream(seed, count, **options)))
+    return list(
+        Renderer(CATALOGUE.version(reference), reading_options or ReadingOptions()).render_all(
+            row_stream(seed, count, **options)
+        )
+    )
 
 
 @cache
@@ -49,8 +53,8 @@ def samples(version) -> list[bytes]:
     return [value for _, value in named_samples(version)]
 
 
-def scope_of(reference, **terms):
-    return open_scope(CATALOGUE, reference, Terms(**terms))
+def scope_of(reference, **reading_options):
+    return open_validation(CATALOGUE, reference, ReadingOptions(**reading_options))
 
 
 def told_as(version, op: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.errata import DECISIONS, ID, Erratum
-from cdc_contracts.registry.file_schemas.descriptions import docstrings
-from cdc_contracts.registry.file_schemas.shapes import DIALECT
+from cdc_contracts.registry.contract.errata import DECISIONS, ID, Erratum
+from cdc_contracts.registry.file_schemas.key_descriptions import docstrings
+from cdc_contracts.registry.file_schemas.model_schemas import DIALECT
 
 _END: Final = r"\Z"
 _FORMS: Final[Mapping[str, dict[str, Any]]] = {
@@ -18,10 +18,10 @@ _FORMS: Final[Mapping[str, dict[str, Any]]] = {
 
 def errata_schema() -> dict[str, Any]:
     """Return the JSON Schema of `errata.yaml`."""
-    told = docstrings(Erratum)
+    result = docstrings(Erratum)
     properties = {
         key: {"type": "string", "minLength": 1, **_FORMS.get(key, {}), "description": says}
-        for key, says in told.items()
+        for key, says in result.items()
     }
     return {
         "$schema": DIALECT,

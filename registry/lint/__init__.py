@@ -1,4 +1,7 @@
-"""Lint: whether contracts hold together, by themselves and with each other. `rules.py` lists what is looked at."""
+"""Lint: whether contracts hold together, by themselves and with each other.
+
+In: folders of contracts, table contracts, samples. Out: findings by the rules of `lint_rules.py`, with file and line.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.lint.draft import Draft
-    from cdc_contracts.registry.lint.rule import LintReport
+    from cdc_contracts.registry.lint.lint_rule import LintReport
+    from cdc_contracts.registry.lint.lint_run import LintRun
 
 
 def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None) -> LintReport:
@@ -25,25 +28,25 @@ def lint(paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date
 
 def open_draft(
     paths: Sequence[Path] = (), *, beside: Sequence[Path] = (), today: date | None = None, or_shipped: bool = False
-) -> Draft:
+) -> LintRun:
     """Return what some paths name, to be read as far as it is asked for. Raises UsageError where that is nothing.
 
     Without a path that is `./contracts`; where that holds none, the shipped catalogue if that will do.
     """
-    from cdc_contracts.registry.lint.draft import Draft
-    from cdc_contracts.registry.lint.targets import find_targets
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.lint.lint_targets import find_targets
 
-    return Draft(find_targets(paths, or_shipped=or_shipped), beside, today=today or datetime.now(UTC).date())
+    return LintRun(find_targets(paths, or_shipped=or_shipped), beside, today=today or datetime.now(UTC).date())
 
 
-def lint_draft(draft: Draft) -> LintReport:
+def lint_draft(draft: LintRun) -> LintReport:
     """Return every place where what is under lint breaks a lint rule."""
-    from cdc_contracts.registry.catalogue import CANONICAL
-    from cdc_contracts.registry.collection import put_off_collection
-    from cdc_contracts.registry.lint.excuses import sort_out
-    from cdc_contracts.registry.lint.rule import LintReport, report_fault
-    from cdc_contracts.registry.lint.rules import IGNORE_NEEDED, LINT_RULES
-    from cdc_contracts.registry.lint.tables import TABLE_RULES
+    from cdc_contracts.registry.common.garbage_collection import put_off_collection
+    from cdc_contracts.registry.contract.catalogue import CANONICAL
+    from cdc_contracts.registry.lint.lint_rule import LintReport, report_fault
+    from cdc_contracts.registry.lint.lint_rules import IGNORE_NEEDED, LINT_RULES
+    from cdc_contracts.registry.lint.suppressions import sort_out
+    from cdc_contracts.registry.lint.table_lint import TABLE_RULES
 
     with put_off_collection():  # what is read is held to the end
         found = dict.fromkeys(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.whole_files import write_whole
+from cdc_contracts.registry.common.atomic_files import write_whole
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 
 Offsets = Mapping[str, Mapping[int, int]]
 _ID: Final = "id"
@@ -43,7 +43,7 @@ class Bookmarks:
                 f"{', '.join(others)} is not the topic that the last run has read: it was deleted and made anew since, "
                 "or is that of another cluster",
                 where=str(self.path),
-                mend="--from earliest reads it from its beginning, and the runs after that go on from there",
+                hint="--from earliest reads it from its beginning, and the runs after that go on from there",
             )
         self.found.update(ids)
 
@@ -76,11 +76,11 @@ def read_bookmarks(path: Path) -> Bookmarks:
     Raises UnavailableError where the file cannot be read, UsageError where it holds something else.
     """
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        ids = {str(topic): _id(partitions.pop(_ID)) for topic, partitions in told.items() if _ID in partitions}
+        result = json.loads(path.read_text(encoding="utf-8"))
+        ids = {str(topic): _id(partitions.pop(_ID)) for topic, partitions in result.items() if _ID in partitions}
         offsets = {
             str(topic): {int(partition): _offset(offset) for partition, offset in partitions.items()}
-            for topic, partitions in told.items()
+            for topic, partitions in result.items()
         }
     except FileNotFoundError:
         if path.parent.is_dir():
@@ -89,8 +89,8 @@ def read_bookmarks(path: Path) -> Bookmarks:
     except OSError as error:
         raise UnavailableError(f"cannot be read: {error}", where=str(path)) from error
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        mend = 'It holds {"TOPIC": {"0": 120}} with the next offset of each partition.'
-        raise UsageError("not a file of offsets", where=str(path), mend=mend) from error
+        hint = 'It holds {"TOPIC": {"0": 120}} with the next offset of each partition.'
+        raise UsageError("not a file of offsets", where=str(path), hint=hint) from error
     return Bookmarks(path, offsets, ids)
 
 

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Final
 
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.common.errors import UnavailableError
 
 _SECONDS: Final = 2.0
 _ADDRESS: Final = re.compile(r"(?:.*://)?\[?([^\s/\[\]]+)\]?:(\d+)")
@@ -48,15 +48,15 @@ def check_listening(bootstrap: str) -> None:
     """
     addresses = [_ADDRESS.fullmatch(one.strip()) for one in bootstrap.split(",")]
     if all(found is not None and _refuses(found[1], int(found[2])) for found in addresses):
-        mend = "Check host and port, and that the broker runs."
-        raise UnavailableError("no broker listens at this address", where=bootstrap, mend=mend)
+        hint = "Check host and port, and that the broker runs."
+        raise UnavailableError("no broker listens at this address", where=bootstrap, hint=hint)
 
 
 def find_certificate_fault(told: str) -> tuple[str, str]:
     """Return what is wrong between the certificates of broker and client, and how to mend it."""
-    for pattern, what, mend in _FAULTS:
+    for pattern, what, hint in _FAULTS:
         if pattern.search(told):
-            return what, mend
+            return what, hint
     return "no TLS connection comes about", "Check security.protocol and what begins with ssl. in the Kafka properties."
 
 

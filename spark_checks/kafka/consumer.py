@@ -13,11 +13,11 @@ from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.outputs import HEADERS_TYPE
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
+from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
-from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, tell_failure
+from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.property_names import translate
 from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
@@ -61,7 +61,7 @@ _AFTER_OTHERS: Final = "_ALL_BROKERS_DOWN"
 
 
 @dataclass
-class Stretch:
+class OffsetStretch:
     """What is read of a partition: from `start` to before `end`, or up to `most` records; `count` are read so far."""
 
     topic: str
@@ -73,7 +73,7 @@ class Stretch:
 
 
 @dataclass
-class Reader:
+class PartitionReader:
     """Reads topics of one broker; use it in the thread that opened it."""
 
     bootstrap: str
@@ -124,13 +124,13 @@ class Reader:
         Raises UnavailableError where records are gone, or the broker refuses or stops to answer.
         """
         stretches = [
-            Stretch(topic, partition, start, end)
+            OffsetStretch(topic, partition, start, end)
             for topic, partitions in selected.items()
             for partition, (start, end) in partitions.items()
         ]
         yield from self.read_stretches(stretches, headers=headers)
 
-    def read_stretches(self, stretches: Sequence[Stretch], *, headers: bool) -> Iterator[pa.RecordBatch]:
+    def read_stretches(self, stretches: Sequence[OffsetStretch], *, headers: bool) -> Iterator[pa.RecordBatch]:
         """Yield the records of stretches, one at most of each partition, as `read` does."""
         from confluent_kafka import TopicPartition
 
@@ -161,7 +161,7 @@ class Reader:
         if rows:
             yield _as_batch(rows, headers=headers)
 
-    def _take(self, messages: Sequence[Any], waiting: dict[Source, Stretch]) -> tuple[list[Any], list[Source]]:
+    def _take(self, messages: Sequence[Any], waiting: dict[Source, OffsetStretch]) -> tuple[list[Any], list[Source]]:
         """Return the messages that are wanted, and the partitions that end with them; these wait no longer."""
         found, over = [], []
         for message in messages:
@@ -182,7 +182,7 @@ class Reader:
                 over.append(place)
         return found, over
 
-    def _ends(self, message: Any, stretch: Stretch | None) -> bool:
+    def _ends(self, message: Any, stretch: OffsetStretch | None) -> bool:
         """Say whether a message that is no record ends its partition. Raises UnavailableError where it is a failure."""
         from confluent_kafka import KafkaError
 
@@ -244,15 +244,15 @@ class Reader:
         name = error.name() if error is not None else "UNKNOWN_TOPIC_OR_PART"
         text = "" if error is None else hide(f"{name}: {error.str()}", self.properties)
         if name == "_RESOLVE":
-            raise UnavailableError("the address of the broker is not known", where=self.bootstrap, mend=f"| {text}")
-        causes, told = [(_JAVA_NAMES.get(name, name), text)], [text]
+            raise UnavailableError("the address of the broker is not known", where=self.bootstrap, hint=f"| {text}")
+        causes, result = [(_JAVA_NAMES.get(name, name), text)], [text]
         if name == "_SSL" and (reason := verify_broker(error.str(), translate(self.properties))):
-            causes, told = [(_JAVA_NAMES[name], reason)], [f"{name}: {reason}"]
-        tell_failure(self.topics, causes, told, bootstrap=self.bootstrap, topic=topic, reading=reading)
+            causes, result = [(_JAVA_NAMES[name], reason)], [f"{name}: {reason}"]
+        raise_failure(self.topics, causes, result, bootstrap=self.bootstrap, topic=topic, reading=reading)
 
 
 @contextmanager
-def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reader]:
+def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[PartitionReader]:
     """A reader of topics that is closed at the end. The properties are those of any Kafka client, by their Java names.
 
     Raises UnavailableError where confluent-kafka is not installed or nothing listens at the address, UsageError where
@@ -262,10 +262,10 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reade
         from confluent_kafka import Consumer, KafkaException
         from confluent_kafka.admin import AdminClient
     except ImportError as error:
-        mend = "Install it with: pip install 'cdc-contracts[kafka]'"
-        raise UnavailableError("confluent-kafka is not installed", mend=mend) from error
-    told: list[Any] = []
-    common: dict[str, Any] = {**translate(properties), "bootstrap.servers": bootstrap, "error_cb": told.append}
+        hint = "Install it with: pip install 'cdc-contracts[kafka]'"
+        raise UnavailableError("confluent-kafka is not installed", hint=hint) from error
+    result: list[Any] = []
+    common: dict[str, Any] = {**translate(properties), "bootstrap.servers": bootstrap, "error_cb": result.append}
     own = {
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
@@ -280,10 +280,10 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Reade
         admin = AdminClient(common, logger=_QUIET)
     except KafkaException as error:
         text = hide(error.args[0].str(), properties)
-        raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
+        raise UsageError("the Kafka properties cannot be used", hint=f"| {text}") from None
     try:
         check_listening(bootstrap)
-        yield Reader(bootstrap, properties, consumer, admin, told)
+        yield PartitionReader(bootstrap, properties, consumer, admin, result)
     finally:
         consumer.close()
 
@@ -301,8 +301,8 @@ def _as_batch(messages: Sequence[Any], *, headers: bool) -> pa.RecordBatch:
         "timestampType": pa.array([kind - 1 for kind, _ in stamps], pa.int32()),
     }
     if headers:
-        told = [message.headers() for message in messages]
+        result = [message.headers() for message in messages]
         columns["headers"] = pa.array(
-            [[{"key": key, "value": value} for key, value in one] if one else None for one in told], HEADERS_TYPE
+            [[{"key": key, "value": value} for key, value in one] if one else None for one in result], HEADERS_TYPE
         )
     return pa.RecordBatch.from_pydict(columns)

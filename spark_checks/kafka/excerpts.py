@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.windows import Window, share_windows
-from cdc_contracts.spark_checks.kafka.consumer import Reader, Stretch
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.records.sample_windows import Window, share_windows
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.spark_checks.kafka.consumer import OffsetStretch, PartitionReader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 
 
-def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
+def read_record(reader: PartitionReader, topic: str, partition: int, offset: int) -> pa.RecordBatch:
     """Return one record, with its headers.
 
     Raises UnavailableError where topic, partition or offset are not there, or the offset holds no record.
@@ -27,13 +27,15 @@ def read_record(reader: Reader, topic: str, partition: int, offset: int) -> pa.R
     raise UnavailableError(
         f"there is no record at offset {offset}",
         where=f"{topic} partition {partition}",
-        mend=f"The partition ends at {end}."
+        hint=f"The partition ends at {end}."
         if offset >= end
         else "The offset is a mark of a transaction, or was compacted away.",
     )
 
 
-def read_sample(reader: Reader, topic: str, limit: int, wanted: Range | None = None) -> Iterator[pa.RecordBatch]:
+def read_sample(
+    reader: PartitionReader, topic: str, limit: int, wanted: Range | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
 
     Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones and in
@@ -61,13 +63,13 @@ def _in_order(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return sorted(parts, key=lambda part: [part.column(name)[0].as_py() for name in ("partition", "offset")])
 
 
-def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[Stretch]]:
+def _rounds(topic: str, selected: Limits, limit: int) -> Iterator[list[OffsetStretch]]:
     """Yield what is read one after the other: of every partition a slice that may reach on to the next, over gaps."""
     limits = {Source(topic, partition): bounds for partition, bounds in selected.items()}
     windows = share_windows(limits, limit)
     for number, part in enumerate(windows):
         yield [
-            Stretch(
+            OffsetStretch(
                 topic, place.partition, start, _next_start(windows[number + 1 :], place, limits[place][1]), end - start
             )
             for place, (start, end) in part.items()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
-from cdc_contracts.registry.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka.connections import find_certificate_fault
 
 SECRETS: Final = "password|secret|jaas|token|credential|key$|\\.key"
@@ -47,8 +47,8 @@ def reading(bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
             where = "{2} partition {3}, offsets {0} to {1}".format(*place.groups()) if place else ", ".join(topics)
             raise lost_records(where) from error
         if any(name.endswith(("AuthorizationException", "AuthenticationException")) for name, _ in causes):
-            told = tell_causes(causes, properties)
-            tell_failure(None, causes, told, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
+            result = describe_causes(causes, properties)
+            raise_failure(None, causes, result, bootstrap=bootstrap, topic=", ".join(topics), reading=True)
         raise
 
 
@@ -73,12 +73,12 @@ def outliving() -> Iterator[None]:
         elif _WORKER_GONE in str(error):
             dead = "a Python worker of Spark"
         elif refused := _REFUSED.findall(f"{type(error).__name__}: {error}"):
-            mend = f"See to the disk, its space and your rights there. {again}"
-            raise UnavailableError(f"a file cannot be written or read: {refused[-1]}", mend=mend) from error
+            hint = f"See to the disk, its space and your rights there. {again}"
+            raise UnavailableError(f"a file cannot be written or read: {refused[-1]}", hint=hint) from error
         else:
             raise
-        mend = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
-        raise UnavailableError(f"{dead} ended in the middle of its work", mend=mend) from error
+        hint = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
+        raise UnavailableError(f"{dead} ended in the middle of its work", hint=hint) from error
 
 
 def _mute() -> None:
@@ -113,11 +113,11 @@ def lost_records(where: str) -> RecordsGone:
     return RecordsGone(
         "records were deleted from the topic before they were read",
         where=where,
-        mend="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
+        hint="Start again with --from earliest, or let the topic keep its records longer (retention.ms).",
     )
 
 
-def tell_failure(
+def raise_failure(
     topics: Callable[[], Iterable[str]] | None,
     causes: Sequence[tuple[str, str]],
     told: Sequence[str],
@@ -134,44 +134,44 @@ def tell_failure(
     names = {name for name, _ in causes}
     last = told[-1] if told else causes[-1][0]
     if "UnknownTopicOrPartitionException" in names or "InvalidTopicException" in names:
-        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, mend=_near(topics, topic)) from None
+        raise UnavailableError(f"there is no topic {topic}", where=bootstrap, hint=_near(topics, topic)) from None
     if "SslAuthenticationException" in names:
-        what, mend = find_certificate_fault("\n".join(f"{name}: {message}" for name, message in causes))
-        raise UnavailableError(what, where=bootstrap, mend=f"{mend}\n  | {last}") from None
+        what, hint = find_certificate_fault("\n".join(f"{name}: {message}" for name, message in causes))
+        raise UnavailableError(what, where=bootstrap, hint=f"{hint}\n  | {last}") from None
     if any(name.endswith("AuthenticationException") or "Sasl" in name for name in names):
-        mend = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
-        raise UnavailableError("the broker refuses the credentials", where=bootstrap, mend=mend) from None
+        hint = f"Check user, password and mechanism in the Kafka properties.\n  | {last}"
+        raise UnavailableError("the broker refuses the credentials", where=bootstrap, hint=hint) from None
     if any(name.endswith("AuthorizationException") for name in names):
         right, verb = ("Read", "read") if reading else ("Describe and Read", "see")
-        mend = f"This needs the right {right} for the topic.\n  | {last}"
-        raise UnavailableError(f"no right to {verb} topic {topic}", where=bootstrap, mend=mend) from None
+        hint = f"This needs the right {right} for the topic.\n  | {last}"
+        raise UnavailableError(f"no right to {verb} topic {topic}", where=bootstrap, hint=hint) from None
     if "TimeoutException" in names:
-        mend = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
-        raise UnavailableError("the broker did not answer in time", where=bootstrap, mend=mend) from None
+        hint = f"Check the address, and security.protocol in the Kafka properties.\n  | {last}"
+        raise UnavailableError("the broker did not answer in time", where=bootstrap, hint=hint) from None
     if any("bootstrap" in line for line in told):
-        raise UnavailableError("the address of the broker is not known", where=bootstrap, mend=f"| {last}") from None
+        raise UnavailableError("the address of the broker is not known", where=bootstrap, hint=f"| {last}") from None
     if "ConfigException" in names or topics is None:
-        raise UsageError("the Kafka properties cannot be used", mend=f"| {last}") from None
-    raise UnavailableError("the broker could not answer", where=bootstrap, mend=f"| {last}") from None
+        raise UsageError("the Kafka properties cannot be used", hint=f"| {last}") from None
+    raise UnavailableError("the broker could not answer", where=bootstrap, hint=f"| {last}") from None
 
 
-def tell_stream_failure(
+def raise_stream_failure(
     thrown: Any, topics: Callable[[], Iterable[str]], properties: Mapping[str, str],
     *, bootstrap: str, topic: str, checkpoint: str,
 ) -> NoReturn:  # fmt: skip
     """What ended a stream, Spark, Kafka or a second process, becomes an error of ours."""
     causes = list(causes_of(thrown))
-    told = tell_causes(causes, properties)
-    if any(_TWO_STREAMS in line for line in told):
+    result = describe_causes(causes, properties)
+    if any(_TWO_STREAMS in line for line in result):
         raise UnavailableError(
             "another process follows with this checkpoint",
             where=checkpoint,
-            mend="Let one of them end: a checkpoint has one stream.",
+            hint="Let one of them end: a checkpoint has one stream.",
         )
     if any(_OF_KAFKA.search(name) for name, _ in causes):
-        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
-    last = told[-1] if told else causes[-1][0]
-    raise UnavailableError("Spark has ended the stream", where=checkpoint, mend=f"| {last}")
+        raise_failure(topics, causes, result, bootstrap=bootstrap, topic=topic)
+    last = result[-1] if result else causes[-1][0]
+    raise UnavailableError("Spark has ended the stream", where=checkpoint, hint=f"| {last}")
 
 
 def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
@@ -181,7 +181,7 @@ def causes_of(thrown: Any) -> Iterator[tuple[str, str]]:
         thrown = thrown.getCause()
 
 
-def tell_causes(causes: Iterable[tuple[str, str]], properties: Mapping[str, str]) -> list[str]:
+def describe_causes(causes: Iterable[tuple[str, str]], properties: Mapping[str, str]) -> list[str]:
     """Return what Java exceptions say, fit to be shown."""
     return [hide(f"{name}: {message}", properties) for name, message in causes if message]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeVar
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
 
 Limits = Mapping[int, tuple[int, int]]
 """Per partition the offset of the first record, and the one after the last."""
@@ -28,7 +28,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class OffsetBound:
     """One end of a range, as a word says it."""
 
     word: str
@@ -46,8 +46,8 @@ class Bound:
 class Range:
     """What to read: `start` is included, `end` is not."""
 
-    start: Bound
-    end: Bound
+    start: OffsetBound
+    end: OffsetBound
 
     @property
     def names_partitions(self) -> bool:
@@ -56,7 +56,7 @@ class Range:
 
     def since(self, offsets: Mapping[int, int]) -> Range:
         """Return the range that begins where another ended; what that did not know is read from its beginning."""
-        return Range(Bound("the last run", "since", offsets=tuple(sorted(offsets.items()))), self.end)
+        return Range(OffsetBound("the last run", "since", offsets=tuple(sorted(offsets.items()))), self.end)
 
 
 def parse_range(start: str = "earliest", end: str = "latest") -> Range:
@@ -68,7 +68,7 @@ def parse_range(start: str = "earliest", end: str = "latest") -> Range:
     """
     wanted = Range(_parse(start, "--from"), _parse(end, "--until"))
     if wanted.end.kind == "last":
-        raise UsageError("last:N is for --from only", where=f"--until {end}", mend=WORDS)
+        raise UsageError("last:N is for --from only", where=f"--until {end}", hint=WORDS)
     first, last = wanted.start, wanted.end
     if first.kind == last.kind == "time" and first.time > last.time:
         raise _backwards(first, last)
@@ -92,7 +92,7 @@ def select(wanted: Range, limits: Limits, offsets_at_time: OffsetsAtTime) -> dic
         for partition, _ in bound.offsets:
             if partition not in limits and bound.kind != "since":
                 there = f"It has {min(limits)} to {max(limits)}." if limits else "It has none."
-                raise UnavailableError(f"there is no partition {partition}", where=bound.word, mend=there)
+                raise UnavailableError(f"there is no partition {partition}", where=bound.word, hint=there)
     starts, ends = _place(wanted.start, limits, offsets_at_time), _place(wanted.end, limits, offsets_at_time)
     selected = {each: (starts[each], ends[each]) for each in sorted(starts.keys() & ends.keys())}
     for partition, (first, last) in selected.items():
@@ -125,24 +125,24 @@ def by_topic(told: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
     return found
 
 
-def _parse(word: str, option: str) -> Bound:
+def _parse(word: str, option: str) -> OffsetBound:
     text = word.strip()
     if text in ("earliest", "latest"):
-        return Bound(text, "earliest" if text == "earliest" else "latest")
+        return OffsetBound(text, "earliest" if text == "earliest" else "latest")
     if match := re.fullmatch(r"(offset|last):([0-9]{1,18})", text):
-        return Bound(text, "offset" if match[1] == "offset" else "last", number=int(match[2]))
+        return OffsetBound(text, "offset" if match[1] == "offset" else "last", number=int(match[2]))
     if re.fullmatch(r"offset:[0-9]{1,9}=[0-9]{1,18}(,[0-9]{1,9}=[0-9]{1,18})*", text):
         pairs = [pair.split("=") for pair in text.removeprefix("offset:").split(",")]
         return _named(text, option, [(int(partition), int(offset)) for partition, offset in pairs])
     if text.startswith("{"):
         return _named(text, option, _parse_json(text, option))
-    return Bound(text, "time", time=_parse_time(text, option))
+    return OffsetBound(text, "time", time=_parse_time(text, option))
 
 
-def _named(text: str, option: str, pairs: Sequence[tuple[int, int]]) -> Bound:
+def _named(text: str, option: str, pairs: Sequence[tuple[int, int]]) -> OffsetBound:
     if len(dict(pairs)) < len(pairs):
-        raise UsageError("a partition is named twice", where=f"{option} {text}", mend=WORDS)
-    return Bound(text, "offsets", offsets=tuple(sorted(pairs)))
+        raise UsageError("a partition is named twice", where=f"{option} {text}", hint=WORDS)
+    return OffsetBound(text, "offsets", offsets=tuple(sorted(pairs)))
 
 
 def _parse_json(text: str, option: str) -> list[tuple[int, int]]:
@@ -151,7 +151,7 @@ def _parse_json(text: str, option: str) -> list[tuple[int, int]]:
     except (ValueError, RecursionError):
         members = None
     if not members or not all(re.fullmatch("[0-9]{1,9}", key) and _is_offset(value) for key, value in members):
-        raise UsageError("this is not JSON from partition to offset", where=f"{option} {text}", mend=WORDS)
+        raise UsageError("this is not JSON from partition to offset", where=f"{option} {text}", hint=WORDS)
     return [(int(key), value) for key, value in members]
 
 
@@ -163,14 +163,14 @@ def _parse_time(text: str, option: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError("not a place in a topic", where=f"{option} {text}", mend=WORDS) from None
+        raise UsageError("not a place in a topic", where=f"{option} {text}", hint=WORDS) from None
     if time.tzinfo is None:
-        mend = "Add Z for UTC, or an offset such as +08:00."
-        raise UsageError("the time has no zone", where=f"{option} {text}", mend=mend)
+        hint = "Add Z for UTC, or an offset such as +08:00."
+        raise UsageError("the time has no zone", where=f"{option} {text}", hint=hint)
     return time
 
 
-def _place(bound: Bound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, int]:
+def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict[int, int]:
     """The offset that the word means, per partition that it names."""
     if bound.kind == "time":
         found = offsets_at_time(bound.time)
@@ -191,25 +191,25 @@ def _place(bound: Bound, limits: Limits, offsets_at_time: OffsetsAtTime) -> dict
         if not start <= offset <= end:
             side = f"the log starts at {start}" if offset < start else f"the log ends at {end}"
             what = f"partition {partition} has no offset {offset}: {side}"
-            raise UnavailableError(what, where=bound.word, mend=f"It holds {start} to {end}, the end not included.")
+            raise UnavailableError(what, where=bound.word, hint=f"It holds {start} to {end}, the end not included.")
     return placed
 
 
 def _check_continuity(offsets: Mapping[int, int], limits: Limits) -> None:
     """Raise UnavailableError where what came after the offsets cannot be read any more."""
-    mend = "Give --from earliest to start anew; what lies between is not read."
+    hint = "Give --from earliest to start anew; what lies between is not read."
     for partition, offset in offsets.items():
         start, end = limits.get(partition, (0, 0))
         where = f"partition {partition}"
         if offset > end:
             what = f"the topic was made anew: it ends at {end}, and the last run had read up to {offset}"
-            raise UnavailableError(what, where=where, mend=mend)
+            raise UnavailableError(what, where=where, hint=hint)
         if offset < start:
             what = f"{start - offset} offsets since the last run are gone: the log starts at {start}, not at {offset}"
-            raise UnavailableError(what, where=where, mend=mend)
+            raise UnavailableError(what, where=where, hint=hint)
 
 
-def _number(bound: Bound, partition: int) -> int:
+def _number(bound: OffsetBound, partition: int) -> int:
     return dict(bound.offsets).get(partition, bound.number)
 
 
@@ -218,6 +218,6 @@ def milliseconds(time: datetime) -> int:
     return max(0, -((EPOCH - time) // timedelta(milliseconds=1)))
 
 
-def _backwards(first: Bound, last: Bound, partition: int | None = None) -> UsageError:
+def _backwards(first: OffsetBound, last: OffsetBound, partition: int | None = None) -> UsageError:
     there = "" if partition is None else f" in partition {partition}"
     return UsageError(f"--from is after --until{there}", where=f"--from {first.word} --until {last.word}")

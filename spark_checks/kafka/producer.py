@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka.failures import hide
 from cdc_contracts.spark_checks.kafka.property_names import translate
 
@@ -44,9 +44,9 @@ class Writer:
         stamps = records.column("timestamp").cast(pa.int64()).to_pylist()
         columns = (records.column(name).to_pylist() for name in ("key", "value", "partition", "headers"))
         for key, value, partition, headers, micros in zip(*columns, stamps, strict=True):
-            told = [(one["key"], one["value"]) for one in headers or ()]
+            result = [(one["key"], one["value"]) for one in headers or ()]
             time = {} if micros is None else {"timestamp": micros // 1_000}
-            self._send(key=key, value=value, partition=partition, headers=told, **time)
+            self._send(key=key, value=value, partition=partition, headers=result, **time)
         self.producer.poll(0)
         self._check()
 
@@ -77,9 +77,9 @@ class Writer:
     def _check(self) -> None:
         if self._failures:
             error = self._failures[0]
-            told = hide(f"{error.name()}: {error.str()}", self.properties)
-            mend = f"| {told}\n  What was written before stays in the topic."
-            raise UnavailableError(f"records cannot be written to topic {self.topic}", where=self.bootstrap, mend=mend)
+            result = hide(f"{error.name()}: {error.str()}", self.properties)
+            hint = f"| {result}\n  What was written before stays in the topic."
+            raise UnavailableError(f"records cannot be written to topic {self.topic}", where=self.bootstrap, hint=hint)
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> It
         producer = Producer({**_DEFAULTS, **translate(properties), "bootstrap.servers": bootstrap}, logger=_QUIET)
     except KafkaException as error:
         text = hide(error.args[0].str(), properties)
-        raise UsageError("the Kafka properties cannot be used", mend=f"| {text}") from None
+        raise UsageError("the Kafka properties cannot be used", hint=f"| {text}") from None
     try:
         yield Writer(bootstrap, topic, producer, properties)
     finally:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError
 
 _SAME_MEANING: Final = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -44,7 +44,7 @@ def translate(properties: Mapping[str, str]) -> dict[str, str]:
         elif name == "ssl.truststore.password":
             continue  # a file of PEM certificates has none
         elif name in ("sasl.login.callback.handler.class", "sasl.client.callback.handler.class", "sasl.login.class"):
-            raise UsageError("a Java class cannot log in here", where=name, mend="use --engine spark")
+            raise UsageError("a Java class cannot log in here", where=name, hint="use --engine spark")
         elif name == "ssl.endpoint.identification.algorithm":
             translated[name] = value or "none"
         elif not _MEANINGLESS.fullmatch(name):
@@ -59,7 +59,7 @@ def _login(jaas: str) -> dict[str, str]:
         raise UsageError(
             "this login is known to Java clients only",
             where="sasl.jaas.config",
-            mend="Without a JVM give sasl.username and sasl.password, sasl.kerberos.principal and "
+            hint="Without a JVM give sasl.username and sasl.password, sasl.kerberos.principal and "
             "sasl.kerberos.keytab, or sasl.oauthbearer.method=oidc with its properties; or use --engine spark.",
         )
     return {"sasl.username": members["username"], "sasl.password": members["password"]}
@@ -79,5 +79,5 @@ def _store(name: str, path: str, kind: str) -> dict[str, str]:
     raise UsageError(
         f"a {kind} store can be read by Java clients only",
         where=name,
-        mend=f"Write its certificates to a PEM file and give {wanted}, or use --engine spark.",
+        hint=f"Write its certificates to a PEM file and give {wanted}, or use --engine spark.",
     )

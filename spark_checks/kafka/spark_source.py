@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.errors import CdcContractsError
+from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.spark_checks.kafka.connections import check_listening
-from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, tell_causes, tell_failure
+from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, causes_of, describe_causes, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select
 from cdc_contracts.spark_checks.kafka.topic_ids import told_ids
 
@@ -121,9 +121,9 @@ def _admin(jvm: Any, bootstrap: str, topic: str, properties: Mapping[str, str]) 
         if thrown is None:
             raise
         causes = list(causes_of(thrown))
-        told = tell_causes(causes, properties)
+        result = describe_causes(causes, properties)
         topics = None if admin is None else lambda: _names(admin)
-        tell_failure(topics, causes, told, bootstrap=bootstrap, topic=topic)
+        raise_failure(topics, causes, result, bootstrap=bootstrap, topic=topic)
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)

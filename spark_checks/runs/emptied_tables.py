@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.canonical.layouts import TableName
-from cdc_contracts.registry.canonical.upheavals import TableUpheaval, meant_tables, read_upheaval
-from cdc_contracts.registry.report import Spans
-from cdc_contracts.registry.visible import visible
-from cdc_contracts.spark_checks.runs.past import PastRun
+from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.report.audit_report import Spans
+from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset, meant_tables, read_reset
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 MOST_TOLD: Final = 5
 
 
-def settle_upheavals(found: Iterable[TableUpheaval], names: Collection[TableName]) -> tuple[TableUpheaval, ...]:
+def finalize_resets(found: Iterable[TableReset], names: Collection[TableName]) -> tuple[TableReset, ...]:
     """Return what a run has found as it is kept: a statement that may mean several tables empties none."""
     return tuple(
         one._replace(emptied=False) if one.emptied and len(meant_tables(one, names)) > 1 else one for one in found
@@ -23,33 +23,31 @@ def settle_upheavals(found: Iterable[TableUpheaval], names: Collection[TableName
 
 
 def find_emptied(
-    statements: Iterable[TableUpheaval], spans: Spans, past: Iterable[PastRun], names: Collection[TableName]
+    statements: Iterable[TableReset], spans: Spans, past: Iterable[PastRun], names: Collection[TableName]
 ) -> dict[TableName, Emptyings]:
     """Return what has emptied each table: the statements of a run over `spans`, and those of the runs before it."""
-    new: dict[TableName, list[TableUpheaval]] = {}
-    old: dict[TableName, list[tuple[TableUpheaval, Spans]]] = {}
+    new: dict[TableName, list[TableReset]] = {}
+    old: dict[TableName, list[tuple[TableReset, Spans]]] = {}
     for name, statement in _pairs(statements, names):
         new.setdefault(name, []).append(statement)
     for run in past:
-        for name, statement in _pairs(run.upheavals, names):
+        for name, statement in _pairs(run.resets, names):
             old.setdefault(name, []).append((statement, run.spans))
     return {name: Emptyings(tuple(new.get(name, ())), spans, tuple(old.get(name, ()))) for name in {**new, **old}}
 
 
-def _pairs(
-    statements: Iterable[TableUpheaval], names: Collection[TableName]
-) -> Iterator[tuple[TableName, TableUpheaval]]:
+def _pairs(statements: Iterable[TableReset], names: Collection[TableName]) -> Iterator[tuple[TableName, TableReset]]:
     for statement in statements:
         meant = meant_tables(statement, names) if statement.emptied else ()
         if len(meant) == 1:
             yield meant[0], statement
 
 
-def tell_unfollowed(record: Mapping[str, Any]) -> Iterator[str]:
+def describe_unfollowed(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield, for people, what the record of a run says that its current rows do not follow."""
     if not record.get("current"):
         return
-    unfollowed = [read_upheaval(one).text for one in record.get("upheavals", ()) if not one["emptied"]]
+    unfollowed = [read_reset(one).text for one in record.get("upheavals", ()) if not one["emptied"]]
     for text in unfollowed[:MOST_TOLD]:
         yield f"current rows do not follow: {text}"
     if len(unfollowed) > MOST_TOLD:
@@ -57,8 +55,8 @@ def tell_unfollowed(record: Mapping[str, Any]) -> Iterator[str]:
     for one in record.get("tables", ()):
         merged, table = (one["commit"] or {}).get("current") or {}, visible(one["table"])
         if merged.get("untold"):
-            told = f"nothing tells if {merged['untold']:,} rows from other partitions are older: they stay"
-            yield f"{table} was emptied, and {told}"
+            result = f"nothing tells if {merged['untold']:,} rows from other partitions are older: they stay"
+            yield f"{table} was emptied, and {result}"
         if merged.get("reloaded"):
             rows = f"{merged['reloaded']:,} rows of a full load"
             yield f"{table} was emptied before, and {rows} came since: one that was only sent again is back"

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.positions import PositionLine, PositionStretch
-from cdc_contracts.registry.sequences import NOT_FALLING, ONCE_EACH, RISING
-from cdc_contracts.spark_checks.runs.directory import RunDirectory
-from cdc_contracts.spark_checks.runs.past import PastRun, PastRuns
-from cdc_contracts.spark_checks.runs.records import files_of
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.stats.position_sequences import NOT_FALLING, ONCE_EACH, RISING
+from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch
+from cdc_contracts.spark_checks.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
-from cdc_contracts.spark_checks.sinks import Place
-from cdc_contracts.spark_checks.tasks import TaskResult
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.runs.run_records import files_of
+from cdc_contracts.spark_checks.spark_tasks import TaskResult
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ def look_for_repeats(
     session: SparkSession,
     runs: RunDirectory,
     finished: PastRuns,
-    place: Place,
+    place: SinkPlace,
     judged: TaskResult,
     catalogue: Catalogue,
     *,
@@ -58,7 +58,7 @@ def look_for_repeats(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RowComparison:
     """Lines whose rows have to be compared, with the rows of which earlier runs.
 
     `skipped` says where rows of other positions lie between them that need not be read.
@@ -74,7 +74,7 @@ def plan_comparison(
     past: Iterable[PastRun],
     promises: Mapping[str, str | None],
     query: str | None,
-) -> Comparison:
+) -> RowComparison:
     """Return what has to be compared that no repeat is missed; `promises` tell by subject how positions go on."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
     shared, others = _look_back(lines, past, promises, query)
@@ -89,7 +89,7 @@ def plan_comparison(
             again.add(line)
             earlier |= {one.run for one, _ in before}
             skipped += [(line, offset) for offset in _first_between(stretches, between)]
-    return Comparison(again, tuple(sorted(earlier)), skipped)
+    return RowComparison(again, tuple(sorted(earlier)), skipped)
 
 
 def _look_back(
@@ -103,14 +103,14 @@ def _look_back(
     others: dict[PositionLine, list[int]] = defaultdict(list)
     for one in past:
         for line in lines.keys() & one.positions.keys():
-            stretch, told = lines[line], one.positions[line]
-            back = stretch.start - told.end
+            stretch, result = lines[line], one.positions[line]
+            back = stretch.start - result.end
             near = query is not None and one.query == query and back <= _LOOK_BACK
             if back > 0 and (near or promises[line.subject] in _ORDERED):
-                if told.shares(stretch):
-                    shared[line].append((one, told))
+                if result.shares(stretch):
+                    shared[line].append((one, result))
                 else:
-                    others[line].append(told.start)
+                    others[line].append(result.start)
     return shared, others
 
 

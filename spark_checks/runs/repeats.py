@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from cdc_contracts.registry.canonical.layouts import TableName
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA, REPEATS_SCHEMA
-from cdc_contracts.registry.positions import SNAPSHOT, PositionLine
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.shares import hand_out
-from cdc_contracts.spark_checks.sinks import Part, Place, TableWriter
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, REPEATS_SCHEMA
+from cdc_contracts.registry.stats.positions import SNAPSHOT, PositionLine
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
+from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.part_files import BATCH_ROWS, read_columns
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,32 +60,32 @@ class Repeats:
     `earlier` are the runs whose rows they were compared with, besides each other.
     """
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FilePart, ...] = ()
     found: Mapping[tuple[Source, TableName], Repeated] = field(default_factory=dict)
     earlier: tuple[str, ...] = ()
 
     def by_table(self) -> Counter[TableName]:
         counts: Counter[TableName] = Counter()
-        for (_, table), told in self.found.items():
-            counts[table] += told.rows
+        for (_, table), result in self.found.items():
+            counts[table] += result.rows
         return counts
 
     def by_source(self) -> Counter[Source]:
         counts: Counter[Source] = Counter()
-        for (source, _), told in self.found.items():
-            counts[source] += told.rows
+        for (source, _), result in self.found.items():
+            counts[source] += result.rows
         return counts
 
     def as_document(self, *, dropped: bool) -> dict[str, Any]:
         """Return what records and reports say: how many, of which tables, and where the first is."""
-        rows = sum(told.rows for told in self.found.values())
+        rows = sum(result.rows for result in self.found.values())
         return {
             "rows": rows,
             "dropped": rows if dropped else 0,
             "compared_with": list(self.earlier),
             "tables": [
-                {"table": table.text, **source._asdict(), **told._asdict()}
-                for (source, table), told in sorted(self.found.items(), key=lambda one: (one[0][1].text, one[0][0]))
+                {"table": table.text, **source._asdict(), **result._asdict()}
+                for (source, table), result in sorted(self.found.items(), key=lambda one: (one[0][1].text, one[0][0]))
             ],
         }
 
@@ -106,7 +106,7 @@ def add_repeats(whole: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, 
 
 def find_repeats(
     session: SparkSession,
-    place: Place,
+    place: SinkPlace,
     changes: Sequence[str],
     earlier: Sequence[str],
     lines: Collection[PositionLine],
@@ -129,15 +129,15 @@ def find_repeats(
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield as_result(_write(place, batches))
 
-    told = read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
+    result = read_results(found.select(*REPEATS_SCHEMA.names).mapInArrow(work, RESULT_SCHEMA).collect())
     together: dict[tuple[Source, TableName], Repeated] = {}
-    for _, counts in told:
+    for _, counts in result:
         for key, one in counts.items():
             together[key] = _join(together.get(key), one)
-    return Repeats(tuple(part for parts, _ in told for part in parts), together)
+    return Repeats(tuple(part for parts, _ in result for part in parts), together)
 
 
-def _read(session: SparkSession, place: Place, paths: Sequence[str], *, own: bool) -> DataFrame:
+def _read(session: SparkSession, place: SinkPlace, paths: Sequence[str], *, own: bool) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
@@ -181,8 +181,8 @@ def _repeated(rows: DataFrame, each_its_own: Collection[str]) -> DataFrame:
 
 
 def _write(
-    place: Place, batches: Iterable[pa.RecordBatch]
-) -> tuple[list[Part], dict[tuple[Source, TableName], Repeated]]:
+    place: SinkPlace, batches: Iterable[pa.RecordBatch]
+) -> tuple[list[FilePart], dict[tuple[Source, TableName], Repeated]]:
     """Write rows of repeats and return the files, and how many of which partition and table they have."""
     writer = TableWriter(place, REPEATS, REPEATS_SCHEMA, attempt_name())
     counts: dict[tuple[Source, TableName], Repeated] = {}
@@ -192,10 +192,10 @@ def _write(
             writer.write(rows)
             keys = ["topic", "partition", *_TABLE]
             grouped = pa.Table.from_batches([rows.select([*keys, "offset", "first_offset"])]).sort_by("offset")
-            told = grouped.group_by(keys, use_threads=False).aggregate([
+            result = grouped.group_by(keys, use_threads=False).aggregate([
                 ([], "count_all"), ("offset", "first"), ("first_offset", "first")
             ])  # fmt: skip
-            for one in told.to_pylist():
+            for one in result.to_pylist():
                 key = (
                     Source(one["topic"], one["partition"]),
                     TableName.of(one["database"], one["schema"], one["table"]),

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.runs.records import range_document
+from cdc_contracts.spark_checks.runs.run_records import range_document
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
@@ -34,7 +34,7 @@ _STREAM: Final = f"{OWN}/stream.json"
 class StreamSetup:
     """What a stream is, as long as its checkpoint lives.
 
-    `partitions` are those that `--from` named, null where all are read, also those that are added. `spoken` and
+    `partitions` are those that `--from` named, null where all are read, also those that are added. `detected` and
     `detection` are what was found out where nobody declared the contract. `beside` are the queries whose rows were
     in the output when this one began, known and agreed to. `topic_ids` are what the broker knew the topics by.
     """
@@ -43,7 +43,7 @@ class StreamSetup:
     topics: tuple[str, ...]
     contract: str
     partitions: Mapping[str, list[int]] | None = None
-    spoken: Mapping[str, list[str]] | None = None
+    detected: Mapping[str, list[str]] | None = None
     detection: Mapping[str, Any] | None = None
     beside: tuple[str, ...] = ()
     topic_ids: Mapping[str, str] | None = None
@@ -103,7 +103,7 @@ class Checkpoint:
                 raise UnavailableError(
                     f"the topic was made anew: it ends at {span.end}, and had been read up to {span.start}",
                     where=f"{source.topic} partition {source.partition}",
-                    mend="Follow it with a new checkpoint.",
+                    hint="Follow it with a new checkpoint.",
                 )
         return spans
 
@@ -113,13 +113,13 @@ class Checkpoint:
         if found is None:
             return None
         try:
-            told = json.loads(found)
-            return StreamSetup(**{**told, "topics": tuple(told["topics"]), "beside": tuple(told["beside"])})
+            result = json.loads(found)
+            return StreamSetup(**{**result, "topics": tuple(result["topics"]), "beside": tuple(result["beside"])})
         except (ValueError, TypeError, KeyError) as error:
             raise UnavailableError(
                 "what the stream is cannot be read: another release has written it",
                 where=f"{self.directory}/{_STREAM}",
-                mend="Follow with the release that began the stream, or with a new checkpoint.",
+                hint="Follow with the release that began the stream, or with a new checkpoint.",
             ) from error
 
     def keep_setup(self, setup: StreamSetup) -> None:
@@ -170,7 +170,7 @@ class Checkpoint:
             raise UnavailableError(
                 "the checkpoint is damaged, or of a Spark that writes it in another way",
                 where=f"{self.directory}/{name}",
-                mend="Follow with the Spark that began the stream, or with a new checkpoint.",
+                hint="Follow with the Spark that began the stream, or with a new checkpoint.",
             ) from error
 
     def _numbers(self, folder: str) -> list[int]:

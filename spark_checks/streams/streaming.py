@@ -14,22 +14,22 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.chains import Chains
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.tally import Source, Tally
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.jars import Say
-from cdc_contracts.spark_checks.kafka.failures import RecordsGone, tell_stream_failure
+from cdc_contracts.spark_checks.kafka.failures import RecordsGone, raise_stream_failure
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.kafka.spark_source import client_options, list_topics
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
-from cdc_contracts.spark_checks.streams.batches import Batch, Observer, Pace
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, read_offsets
-from cdc_contracts.spark_checks.streams.epochs import DECODE, Epoch
-from cdc_contracts.spark_checks.streams.rolling import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace, StreamBatch
+from cdc_contracts.spark_checks.streams.stream_resumption import DECODE, Epoch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, Scope, WriteKey, Chains], tuple[Tally, Mapping[str, Any] | None]]
+Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, Mapping[str, Any] | None]]
 """Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept; it
 is given the key chains of the batches before."""
 
@@ -60,7 +60,7 @@ class Follow:
         self._observer = observer
         self._fail_on = fail_on
         self._say = say
-        self._pin = write_pin(epoch.scope)
+        self._pin = write_pin(epoch.validation)
         self._lock = threading.Lock()
         self._idle = threading.Event()
         self._idle.set()
@@ -91,12 +91,12 @@ class Follow:
             raise self._failure
         if not self._ending:
             self._note_latest(query)
-            self._tell_failure(query)
+            self._report_failure(query)
 
     def report(self, account: Rolling) -> dict[str, Any]:
         """Return the report of an account."""
         source = self._epoch.wanted.input({}, headers=False)
-        return account.report(source, self._epoch.scope, self._epoch.detection, self._fail_on)
+        return account.report(source, self._epoch.validation, self._epoch.detection, self._fail_on)
 
     # --- Spark's side
 
@@ -149,13 +149,13 @@ class Follow:
             with suppress(Exception):
                 query.stop()
 
-    def _tell_failure(self, query: StreamingQuery) -> None:
+    def _report_failure(self, query: StreamingQuery) -> None:
         """Raise what ended the stream, where Spark or Kafka did."""
         ended = query._jsq.exception()  # noqa: SLF001  the only way to Kafka's own errors
         if ended.isEmpty():
             return
         wanted = self._epoch.wanted
-        tell_stream_failure(
+        raise_stream_failure(
             ended.get().getCause(), lambda: list_topics(self._session, wanted.bootstrap, wanted.properties),
             wanted.properties, bootstrap=wanted.bootstrap, topic=", ".join(wanted.topics),
             checkpoint=self._checkpoint.directory,
@@ -164,8 +164,8 @@ class Follow:
     def _note_latest(self, query: StreamingQuery) -> None:
         progress = query._jsq.lastProgress()  # noqa: SLF001  the public one asks the JVM for every field of it
         sources = progress.sources() if progress is not None else []
-        told = sources[0].latestOffset() if sources else None
-        latest = (json.loads(told) if told else None) or {}  # none where there is nothing new
+        result = sources[0].latestOffset() if sources else None
+        latest = (json.loads(result) if result else None) or {}  # none where there is nothing new
         self._observer.note_latest(read_offsets(latest))
 
     # --- a batch
@@ -188,7 +188,7 @@ class Follow:
         begun, wanted = time.monotonic(), self._epoch.wanted
         self._observer.note_begin()
         spans = self._checkpoint.spans(number)
-        scope = self._pinned(number, spans)
+        validation = self._pinned(number, spans)
         if self._done != number - 1:
             self.whole = self._rolling_up_to(number - 1)
         key = WriteKey(str(self._checkpoint.query), number)
@@ -198,31 +198,31 @@ class Follow:
         source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
         source = replace(source, idle=idle)
         try:
-            tally, repeats = self._judge(source, scope, key, self.whole.tally.chains)
+            tally, repeats = self._judge(source, validation, key, self.whole.tally.chains)
         except RecordsGone as error:
             raise RecordsGone(
-                error.what, where=error.where, mend="Follow with a new checkpoint --from earliest, and with "
+                error.what, where=error.where, hint="Follow with a new checkpoint --from earliest, and with "
                 "--new-epoch where rows are kept; and let the topic keep its records longer (retention.ms).",
             ) from error  # fmt: skip
         self.whole.add(number, tally, spans, repeats)
         self._checkpoint.keep_rolling(number, write_rolling(self.whole))
         self.own.add(number, tally, spans, repeats)
         self._done = number
-        self._observer.note_batch(Batch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
+        self._observer.note_batch(StreamBatch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 
-    def _pinned(self, number: int, spans: Mapping[Source, Span]) -> Scope:
+    def _pinned(self, number: int, spans: Mapping[Source, Span]) -> ValidationContext:
         """Return what a batch is judged by: what it was judged by before, if it comes again."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
         known = checkpoint.pin_of(number)
         if known is None:
             checkpoint.keep_pin(digest, self._pin)
-            checkpoint.keep_batch(number, digest, self._epoch.scope.fingerprint, spans)
+            checkpoint.keep_batch(number, digest, self._epoch.validation.fingerprint, spans)
             before = checkpoint.pin_of(number - 1)
             if before not in (None, digest):
                 self._say(f"contracts, table contracts or terms have changed: in force from batch {number} on")
-            return self._epoch.scope
+            return self._epoch.validation
         if known == digest:
-            return self._epoch.scope
+            return self._epoch.validation
         self._say(
             f"batch {number} comes again: it is judged by what it was judged by before, the next one by what is new"
         )
@@ -231,7 +231,7 @@ class Follow:
             raise UnavailableError(
                 f"what batch {number} was judged by is not there any more",
                 where=checkpoint.directory,
-                mend="Restore the folder `_cdc` of the checkpoint, or follow with a new checkpoint.",
+                hint="Restore the folder `_cdc` of the checkpoint, or follow with a new checkpoint.",
             )
         return open_pin(text, checkpoint.directory)
 

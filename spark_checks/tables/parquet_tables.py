@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.canonical.layouts import Layouts, TableLayout, TableName
-from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.spark_checks.shares import hand_out
-from cdc_contracts.spark_checks.sinks import TABLES, Part, Place, TableWriter, table_folder
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter, table_folder
+from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.tables.part_files import read_part
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
-from cdc_contracts.spark_checks.tasks import RESULT_SCHEMA, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +63,7 @@ class ParquetTables:
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
     """Return what several writes came to together."""
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     rows: Counter[str] = Counter()
     raw: dict[str, Counter[str]] = {}
     for write in writes:
@@ -78,8 +78,8 @@ def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
 class WriteJob:
     """What the tasks of a write share."""
 
-    place: Place
-    changes: tuple[Part, ...]
+    place: SinkPlace
+    changes: tuple[FilePart, ...]
     layouts: Mapping[TableName, TableLayout]
     above: str = TABLES
 
@@ -111,7 +111,7 @@ def _open_job(job: bytes) -> WriteJob:
 class _TypedFiles:
     """The rows of one task, table by table: those that wait, and the files that are open."""
 
-    def __init__(self, place: Place, layouts: Layouts, above: str) -> None:
+    def __init__(self, place: SinkPlace, layouts: Layouts, above: str) -> None:
         self._place = place
         self._above = above
         self._layouts = layouts
@@ -120,7 +120,7 @@ class _TypedFiles:
         self._open: dict[TableName, TableWriter] = {}
         self._opened = 0
         self._done: list[TypedWrite] = []
-        self._parts: list[Part] = []
+        self._parts: list[FilePart] = []
 
     def add(self, name: TableName, rows: pa.RecordBatch) -> None:
         """Take rows of a table; the table of which most wait is written where all together are too many."""

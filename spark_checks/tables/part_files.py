@@ -9,12 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cdc_contracts.spark_checks.sinks import Part, Place
+from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
 
 BATCH_ROWS: Final = 32_768
 
 
-def read_part(place: Place, part: Part, schema: pa.Schema, *, most: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+def read_part(
+    place: SinkPlace, part: FilePart, schema: pa.Schema, *, most: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, in their order and so many at most, with the columns of the schema.
 
     A column that may be null is, where the file of an earlier release does not have it.

@@ -11,8 +11,8 @@ from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 PARQUET: Final = "parquet"
 _MAKERS: Final[Mapping[str, str]] = {
     PARQUET: "cdc_contracts.spark_checks.tables.parquet_tables:ParquetTables",
-    "delta": "cdc_contracts.spark_checks.tables.lakehouse.tables:open_delta",
-    "iceberg": "cdc_contracts.spark_checks.tables.lakehouse.tables:open_iceberg",
+    "delta": "cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables:open_delta",
+    "iceberg": "cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables:open_iceberg",
 }
 FORMATS: Final = tuple(_MAKERS)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cdc_contracts.registry.canonical.layouts import Layouts, TableName
-from cdc_contracts.registry.canonical.upheavals import TableUpheaval
-from cdc_contracts.registry.report import Spans
-from cdc_contracts.spark_checks.sinks import Part, Place
+from cdc_contracts.registry.report.audit_report import Spans
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,11 +30,11 @@ class WriteKey:
 class Emptyings:
     """The statements that have emptied a table: those of this run, over `spans`, and of earlier ones over theirs."""
 
-    new: tuple[TableUpheaval, ...]
+    new: tuple[TableReset, ...]
     spans: Spans
-    past: tuple[tuple[TableUpheaval, Spans], ...] = ()
+    past: tuple[tuple[TableReset, Spans], ...] = ()
 
-    def all(self) -> Iterator[tuple[TableUpheaval, Spans]]:
+    def all(self) -> Iterator[tuple[TableReset, Spans]]:
         """Yield each with the range of its run."""
         yield from self.past
         yield from ((one, self.spans) for one in self.new)
@@ -47,9 +47,9 @@ class WriteOrder:
     A history keeps what a table has lost; only its current rows go.
     """
 
-    place: Place
+    place: SinkPlace
     key: WriteKey
-    changes: Sequence[Part]
+    changes: Sequence[FilePart]
     layouts: Layouts
     emptied: Mapping[TableName, Emptyings]
 
@@ -62,7 +62,7 @@ class TypedWrite:
     format keeps versions of its tables, what says which version of a table this write made.
     """
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FilePart, ...] = ()
     rows: dict[str, int] = field(default_factory=dict)
     raw: dict[str, dict[str, int]] = field(default_factory=dict)
     commits: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from cdc_contracts.cli import app
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.errors import LedgerError, UnavailableError
+from cdc_contracts.registry.common.errors import LedgerError, UnavailableError
 
 ROOT = Path(__file__).parents[2]
 SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
@@ -110,7 +110,7 @@ def test_help_and_version_are_data(arguments, capsys):
     ("failure", "code", "told"),
     [
         (
-            UnavailableError("no answer", where="broker:9092", mend="start it"),
+            UnavailableError("no answer", where="broker:9092", hint="start it"),
             3,
             "error: no answer (broker:9092)\n  start it\n",
         ),
@@ -127,7 +127,7 @@ def test_whatever_happens_is_told_in_one_message(failure, code, told, capsys, mo
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr("cdc_contracts.cli.listing.open_catalogue", fail)
+    monkeypatch.setattr("cdc_contracts.cli.list_contracts.open_catalogue", fail)
     assert main(["list"]) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -279,10 +279,10 @@ def test_commands_that_read_no_topic_do_without_spark_and_lint_without_arrays(ar
 
 
 def test_the_constant_that_is_kept_apart_for_speed_is_the_same():
-    from cdc_contracts.cli import judging
-    from cdc_contracts.registry import messages
+    from cdc_contracts.cli.options import validation_options
+    from cdc_contracts.registry.common import json_messages
 
-    assert judging.MOST_BYTES == messages.MAX_BYTES
+    assert validation_options.MOST_BYTES == json_messages.MAX_BYTES
 
 
 def test_the_entry_point_is_there():

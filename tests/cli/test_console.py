@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_contracts.cli import console
+from cdc_contracts.cli.output import console
 
 LEDGER = ["partition", "offsets", "read", "conform", "control", "null", "quarantine", "gaps"]
 

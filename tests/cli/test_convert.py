@@ -17,14 +17,14 @@ import pytest
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.convert import Frame, To
-from cdc_contracts.registry.avro import same_message
-from cdc_contracts.registry.captures import CAPTURE_SCHEMA
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.conversion.converter import Form, Framing
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.sampling import sample_messages
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.message.avro_records import same_message
+from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
+from cdc_contracts.registry.records.conversion.converter import Framing, MessageForm
 
 CATALOGUE = shipped_catalogue()
 CANAL = CATALOGUE.version("dts/canal@2")
@@ -41,7 +41,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def messages():
-    return list(sample_messages(CANAL, 30, seed=4, terms=Terms()))
+    return list(sample_messages(CANAL, 30, seed=4, reading_options=ReadingOptions()))
 
 
 def convert(*arguments, contract="dts/canal@2"):
@@ -88,7 +88,7 @@ def lock_id(version):
 
 
 def test_the_options_are_those_that_the_conversion_knows():
-    assert [one.value for one in To] == [one.value for one in Form]
+    assert [one.value for one in To] == [one.value for one in MessageForm]
     assert [one.value for one in Frame] == [one.value for one in Framing]
 
 

@@ -14,8 +14,8 @@ import pytest
 from topics import CATALOGUE, rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
 
 LONG = os.environ.get("CDC_CONTRACTS_DRIFTS") == "long"
 COUNT, AT = (5_000, 3_217) if LONG else (90, 61)
@@ -78,7 +78,7 @@ def with_another_key(value):
 
 def inserting(change):
     """Partitions of inserts, which break a promise of the table contract since an offset."""
-    renderer = Renderer(CATALOGUE.version("dts/canal@2"), Terms())
+    renderer = Renderer(CATALOGUE.version("dts/canal@2"), ReadingOptions())
     partitions = []
     for partition in range(4):
         values = []

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -13,7 +13,7 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.cli.judging import Judging
+from cdc_contracts.cli.options.validation_options import ValidationOptions
 from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
 
 ROOT = Path(__file__).parents[2]
@@ -221,7 +221,7 @@ def test_decode_says_where_the_rows_are(spark, here, capsys):
 
 
 def test_the_formats_that_can_be_asked_for_are_those_there_are():
-    from cdc_contracts.cli.outputs import TableFormat
+    from cdc_contracts.cli.options.output_options import TableFormat
     from cdc_contracts.spark_checks.tables.table_formats import FORMATS, open_tables
 
     assert [one.value for one in TableFormat] == list(FORMATS)
@@ -343,7 +343,7 @@ def test_a_run_that_is_asked_to_stop_publishes_nothing_and_exits_143(here):
 
 
 def open_smt(topics, contract="oms/debezium-smt", table=None):
-    return Judging(contract=contract, table=table).open_scope(topics).terms.table
+    return ValidationOptions(contract=contract, table=table).open_validation(topics).reading_options.table
 
 
 def test_the_topic_names_the_table_of_messages_that_do_not_unless_an_option_does(here, monkeypatch):

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from registry_sites import write_users
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.server.passwords import PasswordCheck, hash_token
+from cdc_contracts.registry.server.access.passwords import PasswordCheck, hash_token
 
 PROGRAM = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"
 
@@ -204,7 +204,9 @@ def test_eleven_hundred_headers_that_were_half_sent_keep_nobody_else_waiting(
 def refused(tmp_path, monkeypatch, capsys):
     """A function that calls `registry serve` with options that it refuses; returns the code and what it says."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("cdc_contracts.registry.server.listening.listen", lambda *_: pytest.fail("it was not refused"))
+    monkeypatch.setattr(
+        "cdc_contracts.registry.server.running.listening.listen", lambda *_: pytest.fail("it was not refused")
+    )
 
     def call(*options):
         before = signal.getsignal(signal.SIGTERM)
@@ -274,7 +276,7 @@ def test_files_that_are_wrong_are_told(refused, certificates, options, says):
 def test_without_tls_a_server_with_users_that_is_reached_from_elsewhere_warns(tmp_path, monkeypatch, capsys):
     users = write_users(tmp_path / "users.yaml", {"a": ("b", ("read", "*"))})
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("cdc_contracts.registry.server.listening.listen", lambda *_: None)
+    monkeypatch.setattr("cdc_contracts.registry.server.running.listening.listen", lambda *_: None)
     before = signal.getsignal(signal.SIGTERM)
     assert main(["registry", "serve", "--host", "0.0.0.0", "--port", "0", "--users", str(users)]) == 0
     signal.signal(signal.SIGTERM, before)

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.findings import CLASSES
-from cdc_contracts.registry.lint.rules import LINT_RULES
-from cdc_contracts.registry.rulebook import rules
-from cdc_contracts.registry.rules import NOTES, RULES
+from cdc_contracts.registry.common.findings import CLASSES
+from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.lint.lint_rules import LINT_RULES
+from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES
 
 
 @pytest.fixture(autouse=True)

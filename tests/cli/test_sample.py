@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.sampling import sample_messages
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -30,8 +30,11 @@ CANNOT = {
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_samples_of_a_version_conform_to_it(version):
-    scope = open_scope(CATALOGUE, version.reference, Terms())
-    outcomes = [scope.judge(message).verdict for message in sample_messages(version, 60, seed=3, terms=Terms())]
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+    outcomes = [
+        validation.judge(message).verdict
+        for message in sample_messages(version, 60, seed=3, reading_options=ReadingOptions())
+    ]
 
     assert len(outcomes) == 60
     assert {verdict.outcome for verdict in outcomes} <= {"conforming", "control"}
@@ -40,18 +43,18 @@ def test_samples_of_a_version_conform_to_it(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):
-    scope = open_scope(CATALOGUE, version.reference, Terms())
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
     lone = len(CATALOGUE.versions(version.subject)) == 1
     cannot = CANNOT.get(version.subject, set())
     made = {}
     for drift in ONE_MESSAGE:
         try:
-            messages = list(sample_messages(version, 10, seed=5, terms=Terms(), drift=drift))
+            messages = list(sample_messages(version, 10, seed=5, reading_options=ReadingOptions(), drift=drift))
         except UsageError:
             made[drift] = False
             continue
         made[drift] = True
-        verdicts = [scope.judge(message).verdict for message in messages]
+        verdicts = [validation.judge(message).verdict for message in messages]
         assert [drift in {finding.name for finding in verdict.findings} for verdict in verdicts].count(True) == 1
 
     assert {drift for drift, done in made.items() if not done} - {"other-version"} == cannot
@@ -59,9 +62,11 @@ def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):
 
 
 def test_the_other_way_of_placing_rows_is_shown_by_the_next_event_that_can():
-    scope = open_scope(CATALOGUE, "dts/canal@2", Terms())
-    messages = sample_messages(CATALOGUE.version("dts/canal@2"), 60, seed=1, terms=Terms(), drift="other-version")
-    found = [scope.judge(message).verdict.outcome for message in messages]
+    validation = open_validation(CATALOGUE, "dts/canal@2", ReadingOptions())
+    messages = sample_messages(
+        CATALOGUE.version("dts/canal@2"), 60, seed=1, reading_options=ReadingOptions(), drift="other-version"
+    )
+    found = [validation.judge(message).verdict.outcome for message in messages]
     assert 3 <= found.count("other-version") <= 6
 
 

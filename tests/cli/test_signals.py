@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from topics import rendered
 
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 from cdc_contracts.spark_checks.stopping import Stop
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from cdc_contracts.cli.app import main
 from cdc_contracts.spark_checks.auditing import audit_inputs
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import Stop
-from cdc_contracts.spark_checks.tasks import Watch
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = "oms-community/canal@2"

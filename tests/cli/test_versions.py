@@ -7,9 +7,9 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.cli.ranging import RangedJudging
-from cdc_contracts.cli.topics import assign_scopes
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.cli.options.topic_options import assign_validations
+from cdc_contracts.cli.options.version_options import RangedValidationOptions
+from cdc_contracts.registry.common.errors import UsageError
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
 
@@ -180,24 +180,28 @@ class TestSettings:
         ],
     )
     def test_each_topic_is_judged_by_what_says_most_of_it(self, options, expected):
-        judging = RangedJudging(**options)
-        assigned = assign_scopes(["orders", "more"], judging.contract, judging.open_scope, judging.ranged_topics)
-        assert [(scope.declared, names, scope.ranges is not None) for scope, names in assigned] == expected
+        judging = RangedValidationOptions(**options)
+        assigned = assign_validations(
+            ["orders", "more"], judging.contract, judging.open_validation, judging.ranged_topics
+        )
+        assert [
+            (validation.declared, names, validation.ranges is not None) for validation, names in assigned
+        ] == expected
 
     def test_a_file_on_the_command_line_has_to_name_every_topic(self, here):
-        judging = RangedJudging(versions=here / "v.yaml")
+        judging = RangedValidationOptions(versions=here / "v.yaml")
         with pytest.raises(UsageError, match="says nothing of topic more"):
-            assign_scopes(["orders", "more"], None, judging.open_scope, judging.ranged_topics)
+            assign_validations(["orders", "more"], None, judging.open_validation, judging.ranged_topics)
 
     def test_topics_of_one_run_are_judged_in_one_way(self):
-        assert RangedJudging().open_scope(["orders"]).ranges is not None
+        assert RangedValidationOptions().open_validation(["orders"]).ranges is not None
         with pytest.raises(UsageError, match="says nothing of topic more"):
-            RangedJudging().open_scope(["orders", "more"])
+            RangedValidationOptions().open_validation(["orders", "more"])
 
     def test_a_file_that_is_not_there_is_told(self, here):
         (here / "v.yaml").unlink()
         with pytest.raises(UsageError, match=r"there is no file v\.yaml"):
-            RangedJudging().open_scope(["orders"])
+            RangedValidationOptions().open_validation(["orders"])
 
 
 def test_why_judges_a_message_by_the_range_that_it_lies_in(here, capsys):

@@ -8,12 +8,12 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from cdc_contracts.registry.avro import AvroError, Codec, from_avro, same_message, to_avro
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.message.avro_records import AvroError, Codec, from_avro, same_message, to_avro
+from cdc_contracts.registry.message.transport import open_wire
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())
@@ -44,7 +44,7 @@ def message(text):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_sample_goes_through_and_back(version):
     samples = find_samples(version).messages
-    wire = open_wire(version, Terms())
+    wire = open_wire(version, ReadingOptions())
     codec = Codec(version.avro_schema) if wire.transport == "json" else None
     for sample in samples:
         parsed = wire.open(sample.value)

@@ -5,8 +5,8 @@ import json
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.baseline import leave_out_known, read_baseline, render_baseline
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.report.baseline import leave_out_known, read_baseline, render_baseline
 
 
 def classes_of(report):
@@ -103,4 +103,4 @@ def test_what_is_no_baseline_is_told(tmp_path, text, what):
         (tmp_path / "b.json").write_text(text)
     with pytest.raises(UsageError, match=what) as error:
         read_baseline(tmp_path / "b.json")
-    assert "--write-baseline" in error.value.mend
+    assert "--write-baseline" in error.value.hint

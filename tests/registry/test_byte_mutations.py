@@ -14,16 +14,16 @@ import pytest
 from output_rows import by_kernel, judged_by_reference, records_of, told_rows, unlike_rows
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import Verdict
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.validate.verdicts import Verdict
 
 TOTAL = 700 if os.environ.get("CDC_CONTRACTS_BYTES") == "all" else 70
 """How many messages of each version are changed."""
 BATCH = 35
 VERSIONS = list(CATALOGUE.all_versions())
-TERMS = Terms(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+TERMS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 NOT_UTF8 = (
     b"\xff", b"\x80", b"\xc0\x80", b"\xc3", b"\xed\xa0\x80", b"\xed\xb0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82",
     b"\\ud800", b"\\udc00\\ud800", b"\\u0000", b"\x00", b"\xef\xbb\xbf",
@@ -140,7 +140,7 @@ AVRO: tuple[Mutation, ...] = (
 
 def mutants(version, draw: random.Random) -> list[bytes]:
     good = [value for value in samples(version) if value] + rendered(
-        version.reference, 30, seed=3, controls=5, terms=TERMS
+        version.reference, 30, seed=3, controls=5, reading_options=TERMS
     )
     kinds = AVRO if version.meaning.transport == "avro" else JSON
     return [draw.choice(kinds)(draw, draw.choice(good), draw.choice(good)) for _ in range(TOTAL)]
@@ -163,26 +163,26 @@ def test_both_paths_say_and_write_the_same_of_changed_bytes(version):
     values = mutants(version, draw)
     found = []
     for declared in (version.subject, version.reference):
-        scope = open_scope(CATALOGUE, declared, TERMS)
-        kernel = Kernel(scope)
+        validation = open_validation(CATALOGUE, declared, TERMS)
+        kernel = Kernel(validation)
         mine = values[:: 2 if declared == version.reference else 1]
         for start in range(0, len(mine), BATCH):
             records = records_of(mine[start : start + BATCH])
-            judged = judged_by_reference(scope, records)
-            found += unlike_rows(scope, by_kernel(kernel, records), told_rows(judged))
+            judged = judged_by_reference(validation, records)
+            found += unlike_rows(validation, by_kernel(kernel, records), told_rows(judged))
             found += unlike_verdicts(kernel, records, [one.verdict for _, one in judged])
     assert not found, f"{len(found)} disagreements\n" + "\n".join(found[:8])
 
 
 def unlike_verdicts(kernel: Kernel, records, expected: list[Verdict]) -> list[str]:
-    (_, bench), *others = kernel.benches(records)
+    (_, batch_result), *others = kernel.batch_results(records)
     assert not others
-    verdicts = {number: judged.verdict for number, judged in bench.alone}
-    for ruling in bench.rulings:
-        verdicts |= dict.fromkeys(ruling.alike.numbers.tolist(), ruling.verdict)
+    verdicts = {number: judged.verdict for number, judged in batch_result.alone}
+    for group_result in batch_result.group_results:
+        verdicts |= dict.fromkeys(group_result.record_group.numbers.tolist(), group_result.verdict)
     assert sorted(verdicts) == list(range(records.num_rows))
     return [
-        f"{kernel.scope.declared}: {said(verdicts[number])}, not {said(wanted)}, of "
+        f"{kernel.validation.declared}: {said(verdicts[number])}, not {said(wanted)}, of "
         f"{records.column('value')[number].as_py()!r:.2000}"
         for number, wanted in enumerate(expected)
         if said(verdicts[number]) != said(wanted)

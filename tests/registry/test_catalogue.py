@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue, span
-from cdc_contracts.registry.errors import ContractError, UsageError
+from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue, span
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = Catalogue([ROOT / "contracts"])
@@ -39,7 +39,7 @@ def test_a_reference_stands_for_versions(text, references):
 
 
 @pytest.mark.parametrize(
-    ("text", "mend"),
+    ("text", "hint"),
     [
         ("dts/cana", "did you mean dts/canal?"),
         ("oms-comunity/canal", "did you mean oms-community/canal?"),
@@ -50,10 +50,10 @@ def test_a_reference_stands_for_versions(text, references):
         ("oms-community/canal@2022-03-20", "known: @1 before 3.3.0, @2 from 3.3.0"),
     ],
 )
-def test_an_unknown_reference_is_refused_with_the_nearest(text, mend):
+def test_an_unknown_reference_is_refused_with_the_nearest(text, hint):
     with pytest.raises(UsageError) as error:
         SHIPPED.resolve(text)
-    assert error.value.mend == mend
+    assert error.value.hint == hint
     assert error.value.exit_code == 2
 
 
@@ -107,7 +107,7 @@ def test_a_mapping_says_only_what_differs_from_its_base():
     ]  # fmt: skip
     with pytest.raises(ContractError) as error:
         SHIPPED.mapping("oms-mysq")
-    assert error.value.mend == "did you mean oms-mysql?"
+    assert error.value.hint == "did you mean oms-mysql?"
 
 
 def test_a_folder_of_ones_own_adds_to_what_is_shipped():

@@ -7,10 +7,10 @@ import pytest
 from topics import CATALOGUE, rendered
 from turning import audited, switching
 
-from cdc_contracts.registry.baseline import leave_out_known, read_baseline, render_baseline
-from cdc_contracts.registry.rendering import SourceTable
-from cdc_contracts.registry.report import build_report, report_schema
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import SourceTable
+from cdc_contracts.registry.report.audit_report import build_report, report_schema
+from cdc_contracts.registry.report.baseline import leave_out_known, read_baseline, render_baseline
 
 AT = 60
 COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "quantity", "rate", "seen", "total"]
@@ -18,7 +18,7 @@ COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "qua
 
 def findings_of(records, contract):
     report = build_report(
-        audited(records, contract, Terms()), catalogue=CATALOGUE, contract=contract, source={"kind": "file"}, spans={},
+        audited(records, contract, ReadingOptions()), catalogue=CATALOGUE, contract=contract, source={"kind": "file"}, spans={},
         fail_on="warning",
     )  # fmt: skip
     told = [one for one in report["findings"] if one["count"] and one["class"] != "control-share"]

@@ -7,8 +7,8 @@ import pytest
 from chain_topics import CHANGED_IN_DATA, CHANGED_IN_OLD, FULL, NEW, OLD, Habits, make_topic, records, report_of
 from topics import scope_of
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 
 TOPICS = int(os.environ.get("CDC_CHAIN_TOPICS", "12"))

@@ -11,14 +11,14 @@ from chain_topics import NEW, OLD, records, report_of
 from changing_rows import Rows, audited, message, stream, update
 from topics import scope_of
 
-from cdc_contracts.registry.checking import check_batches
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.kernel.batches import Batch
-from cdc_contracts.registry.kernel.counting import count
-from cdc_contracts.registry.kernel.judging import Bench
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.reports.wording import headline, notes
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.tallying import count
+from cdc_contracts.registry.records.record_batches import Batch
+from cdc_contracts.registry.report.message_checks import check_batches
+from cdc_contracts.registry.report.report_wording import headline, notes
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 
 
@@ -38,11 +38,11 @@ def told(report):
     ]
 
 
-@pytest.mark.parametrize(("spoken", "declared", "path"), [(OLD, NEW, "/old"), (NEW, OLD, "/data")])
+@pytest.mark.parametrize(("detected", "declared", "path"), [(OLD, NEW, "/old"), (NEW, OLD, "/data")])
 def test_a_swapped_topic_without_a_delete_fails_under_the_wrong_declaration_and_publishes_nothing(
-    spoken, declared, path
+    detected, declared, path
 ):
-    values = stream(300, lambda _: spoken)
+    values = stream(300, lambda _: detected)
     first = next(number for number, value in enumerate(values) if b"UPDATE" in value)
     updates = sum(b"UPDATE" in value for value in values)
 
@@ -50,11 +50,11 @@ def test_a_swapped_topic_without_a_delete_fails_under_the_wrong_declaration_and_
 
     assert report["verdict"] == "drift"
     assert told(report) == [("other-version", "D03.images", path, updates, first, 299)]
-    assert (report["findings"][0]["expected"], report["findings"][0]["observed"]) == (declared, [spoken])
+    assert (report["findings"][0]["expected"], report["findings"][0]["observed"]) == (declared, [detected])
     assert report["findings"][0]["onset"]["kind"] == "every"
-    assert f"key chains prove {spoken}" in decoded(values, declared)
-    assert decoded(values, spoken) is None
-    assert report_of(audited([records(values)], spoken), spoken)["verdict"] == "pass"
+    assert f"key chains prove {detected}" in decoded(values, declared)
+    assert decoded(values, detected) is None
+    assert report_of(audited([records(values)], detected), detected)["verdict"] == "pass"
 
 
 @pytest.mark.parametrize("turn", [0, 1, 40, 150, 260, 293])
@@ -108,10 +108,12 @@ def test_records_judged_one_by_one_chain_as_those_judged_together_do():
         "UPDATE", 50, data=[{"id": "1", "name": "x", "size": "1"}, {"id": "2", "name": "y", "size": "1"}],
         old=[{"id": "1", "name": "v", "size": "1"}, {"id": "2", "name": "w", "size": "1"}],
     )  # fmt: skip
-    scope, batch = scope_of(NEW), Batch(records(values))
-    alone = Bench(pa.array([None], pa.string()), alone=[(n, scope.judge(value)) for n, value in enumerate(values)])
+    validation, batch = scope_of(NEW), Batch(records(values))
+    alone = BatchResult(
+        pa.array([None], pa.string()), alone=[(n, validation.judge(value)) for n, value in enumerate(values)]
+    )
 
-    slow = count(alone, batch, placings=Kernel(scope).placings)
+    slow = count(alone, batch, placings=Kernel(validation).placings)
 
     assert slow.chains == audited([records(values)], NEW).chains
     assert any(line["links"][OLD] for line in report_of(slow, NEW)["chains"])
@@ -181,7 +183,7 @@ def test_too_few_chains_against_the_declaration_prove_nothing_and_hold_a_decode_
 def test_a_word_of_fail_on_that_is_none_names_unproven_among_those_that_are():
     with pytest.raises(UsageError) as error:
         report_of(Tally(), NEW, "unprovable")
-    assert "unproven" in error.value.mend
+    assert "unproven" in error.value.hint
 
 
 def test_the_chains_of_earlier_batches_of_a_stream_speak_against_a_later_one():
@@ -199,7 +201,7 @@ def test_the_chains_of_earlier_batches_of_a_stream_speak_against_a_later_one():
 
 
 def test_of_too_many_rows_the_same_are_followed_however_the_records_are_cut(monkeypatch):
-    monkeypatch.setattr("cdc_contracts.registry.chains.MOST_KEYS", 8)
+    monkeypatch.setattr("cdc_contracts.registry.stats.key_chains.MOST_KEYS", 8)
     values = stream(400, lambda _: OLD, keys=40)
     whole = audited([records(values)], NEW)
     draw = Random(5)
@@ -219,7 +221,7 @@ def test_of_too_many_rows_the_same_are_followed_however_the_records_are_cut(monk
 
 
 def test_behind_too_many_gaps_nothing_is_followed_and_what_lies_before_them_still_proves(monkeypatch):
-    monkeypatch.setattr("cdc_contracts.registry.chains.MOST_INTERVALS", 1)
+    monkeypatch.setattr("cdc_contracts.registry.stats.key_chains.MOST_INTERVALS", 1)
     values = stream(100, lambda _: OLD) + [
         value if number % 3 else None for number, value in enumerate(stream(100, lambda _: NEW, seed=2))
     ]

@@ -11,14 +11,14 @@ from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, rendered
 from turning import AT, audited, switching
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.column_writing import Writing, layout_of, layout_of_token
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.kernel.writing import _codes_of
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.written_columns import _codes_of
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.column_writing import Writing, layout_of, layout_of_token
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 SWITCHING = {"oms-community/default": "/postStruct", "oms-community/shareplex": "/data"}
 TURNS = {"flags": "BIT", "made": "DATETIME", "seen": "TIMESTAMP"}
@@ -57,7 +57,7 @@ def report_of(tally, contract):
 @pytest.mark.parametrize("subject", SWITCHING)
 def test_a_switch_of_versions_without_types_is_told_with_its_onset(subject, contract, order):
     records = list(switching(subject, tables=False))
-    told = report_of(audited(_ordered(records, order), subject + contract, Terms()), subject + contract)
+    told = report_of(audited(_ordered(records, order), subject + contract, ReadingOptions()), subject + contract)
     findings = findings_of(told)
     at = SWITCHING[subject]
     assert set(findings) == {f"{at}/{name}" for name in TURNS}
@@ -95,10 +95,10 @@ def test_a_switch_of_versions_is_a_note_where_tables_tell_the_types(subject):
 @pytest.mark.parametrize("tables", [False, True])
 def test_the_fast_path_sees_the_writing_that_the_reference_sees(subject, tables):
     records = [record for record in switching(subject, tables) if record[0] == 0]
-    scope = open_scope(CATALOGUE, subject, WITH_TABLES if tables else Terms())
-    slow = account(scope, Source("orders", 0), [(offset, value) for _, offset, value in records])
-    fast = audited(records, subject, scope.terms, size=50)
-    assert fast.course.writing == slow.course.writing
+    validation = open_validation(CATALOGUE, subject, WITH_TABLES if tables else ReadingOptions())
+    slow = account(validation, Source("orders", 0), [(offset, value) for _, offset, value in records])
+    fast = audited(records, subject, validation.reading_options, size=50)
+    assert fast.statistics.writing == slow.statistics.writing
 
 
 @settings(max_examples=15)
@@ -110,18 +110,18 @@ def test_writing_adds_up_in_any_order_however_it_is_cut(data):
     while len(tallies) > 1:
         at = data.draw(st.integers(0, len(tallies) - 2))
         tallies[at].merge(tallies.pop(at + 1))
-    assert tallies[0].course.writing == whole_stream().course.writing
+    assert tallies[0].statistics.writing == whole_stream().statistics.writing
 
 
 @cache
 def whole_kernel():
-    return Kernel(open_scope(CATALOGUE, "oms-community/default", Terms()))
+    return Kernel(open_validation(CATALOGUE, "oms-community/default", ReadingOptions()))
 
 
 @cache
 def whole_stream():
     return audited(
-        list(switching("oms-community/default", tables=False)), "oms-community/default", Terms(), size=10_000
+        list(switching("oms-community/default", tables=False)), "oms-community/default", ReadingOptions(), size=10_000
     )
 
 
@@ -152,7 +152,7 @@ def rewritten(name, write):
 )
 def test_a_turn_that_no_version_explains_is_a_table_that_changed(name, write, ways):
     records = turned(rewritten(name, write))
-    told = findings_of(report_of(audited(records, "oms/default@2", Terms()), "oms/default@2"))
+    told = findings_of(report_of(audited(records, "oms/default@2", ReadingOptions()), "oms/default@2"))
     one = told[f"/postStruct/{name}"]
     assert (one["rule"], one["severity"], one["expected"], one["observed"]) == (
         "D11.column-form", "warning", ways[0], [ways[1]],
@@ -172,7 +172,7 @@ def test_texts_of_many_layouts_and_numbers_of_many_sizes_turn_nowhere():
             if message.get(at):
                 message[at] |= {"note": draw.choice(texts), "id": draw.choice([1, 1_700_000_000, 10**17])}
         records.append((0, offset, json.dumps(message).encode()))
-    told = findings_of(report_of(audited(records, "oms-community/default", Terms()), "oms-community/default"))
+    told = findings_of(report_of(audited(records, "oms-community/default", ReadingOptions()), "oms-community/default"))
     assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
 
 
@@ -185,7 +185,9 @@ def test_large_unsigned_numbers_that_are_documented_as_texts_are_no_turn():
             if row:
                 row["big"] = str(2**63 + offset) if offset % 3 else offset
         records.append((0, offset, json.dumps(message).encode()))
-    told = findings_of(report_of(audited(records, "oms/debezium-flatten@1", Terms()), "oms/debezium-flatten@1"))
+    told = findings_of(
+        report_of(audited(records, "oms/debezium-flatten@1", ReadingOptions()), "oms/debezium-flatten@1")
+    )
     assert [path for path, one in told.items() if one["rule"] == "D11.column-form"] == []
 
 
@@ -239,7 +241,7 @@ def _ordered(records, order):
 def test_a_column_that_was_sent_as_text_once_has_its_numbers_looked_at_all_the_same():
     subject = "oms-community/default"
     old, new = (rendered(f"{subject}@{number}", 240) for number in (1, 2))
-    kernel, total = Kernel(open_scope(CATALOGUE, f"{subject}@1", Terms())), Tally()
+    kernel, total = Kernel(open_validation(CATALOGUE, f"{subject}@1", ReadingOptions())), Tally()
     late = [(0, offset, value) for offset, value in enumerate(new) if offset >= AT]
     early = [(0, offset, value) for offset, value in enumerate(old) if offset < AT]
     for part in (late[:60], early[:60], late[60:], early[60:]):

@@ -4,10 +4,10 @@ import jsonschema
 import pytest
 from topics import CATALOGUE
 
-from cdc_contracts.registry.combination import combine_reports
-from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.report import Span, build_report, report_schema
-from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.common.findings import Finding
+from cdc_contracts.registry.report.audit_report import Span, build_report, report_schema
+from cdc_contracts.registry.report.combined_reports import combine_reports
+from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
 
 
 def report_of(topic, contract, read, *, severity=None, tombstones=0, ambiguous=0):

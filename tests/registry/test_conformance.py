@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.scope import Scope, open_scope
-from cdc_contracts.registry.tables import TableContracts, read_table_contracts
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -37,11 +37,13 @@ def samples_of(part: str) -> list:
 
 
 @cache
-def scope_of(reference: str) -> Scope:
+def scope_of(reference: str) -> ValidationContext:
     tables = Path(str(CATALOGUE.version(reference).folder)) / "samples" / "tables"
     contracts = read_table_contracts(tables) if tables.is_dir() else TableContracts()
     names = [document["table"] for document in contracts.documents()]
-    return open_scope(CATALOGUE, reference, Terms(tables=contracts, table=names[0] if len(names) == 1 else None))
+    return open_validation(
+        CATALOGUE, reference, ReadingOptions(tables=contracts, table=names[0] if len(names) == 1 else None)
+    )
 
 
 @pytest.mark.parametrize(("reference", "file"), samples_of(""))

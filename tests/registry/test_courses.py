@@ -12,25 +12,25 @@ from hypothesis import strategies as st
 from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, scope_of
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.drifting import Drifter
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Event, Renderer
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.sampling import sample_messages
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.sequences import Line, Point, Segment, Sequences, Step
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.drifting_messages import Drifter
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.generate.rendering import Event, Renderer
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.position_sequences import Point, PositionLine, PositionStep, Segment, Sequences
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
 
 
-def report_of(records, reference, terms=None, *, fail_on="warning"):
-    tally = Kernel(open_scope(CATALOGUE, reference, terms or Terms())).audit(batch_of(records))
+def report_of(records, reference, reading_options=None, *, fail_on="warning"):
+    tally = Kernel(open_validation(CATALOGUE, reference, reading_options or ReadingOptions())).audit(batch_of(records))
     return build_report(
         tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on=fail_on
     )
@@ -53,28 +53,30 @@ def told(report, *, notes=False):
 @pytest.mark.parametrize("reference", ALL)
 def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
     version = CATALOGUE.version(reference)
-    for terms, count in ((Terms(), 500), (WITH_TABLES, 60)):
-        values = list(sample_messages(version, count, seed=5, terms=terms, split_updates=split))
-        report = report_of(in_one_partition(values), reference, terms)
-        unlisted = ["D10"] if terms.tables and reference == "dts/shareplex@1" else []  # it names no database
+    for reading_options, count in ((ReadingOptions(), 500), (WITH_TABLES, 60)):
+        values = list(sample_messages(version, count, seed=5, reading_options=reading_options, split_updates=split))
+        report = report_of(in_one_partition(values), reference, reading_options)
+        unlisted = ["D10"] if reading_options.tables and reference == "dts/shareplex@1" else []  # it names no database
         assert sorted({rule for rule, *_ in told(report)}) == unlisted
         assert report["verdict"] == ("drift" if unlisted else "pass")
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@2", "oms-community/default@2", "dataworks/streamx@1", "dts/avro@1"])
 def test_the_fast_path_comes_to_the_course_that_the_reference_comes_to(reference):
-    version, scope = CATALOGUE.version(reference), open_scope(CATALOGUE, reference, WITH_TABLES)
+    version, validation = CATALOGUE.version(reference), open_validation(CATALOGUE, reference, WITH_TABLES)
     source = Source("orders", 0)
     for drift in (None, "order", "table-schema", "unknown-table", "value-form", "type-change"):
         try:
-            values = list(sample_messages(version, 300, seed=9, terms=WITH_TABLES, drift=drift, split_updates=True))
+            values = list(
+                sample_messages(version, 300, seed=9, reading_options=WITH_TABLES, drift=drift, split_updates=True)
+            )
         except UsageError:
             assert drift == "order"
             continue
-        slow = account(scope, source, enumerate(values))
-        fast = Kernel(scope).audit(batch_of(in_one_partition(values)))
-        assert fast.course.sequences.breaches() == slow.course.sequences.breaches(), drift
-        assert replace(fast.course, sequences=None) == replace(slow.course, sequences=None), drift
+        slow = account(validation, source, enumerate(values))
+        fast = Kernel(validation).audit(batch_of(in_one_partition(values)))
+        assert fast.statistics.sequences.breaches() == slow.statistics.sequences.breaches(), drift
+        assert replace(fast.statistics, sequences=None) == replace(slow.statistics, sequences=None), drift
         assert fast.findings.keys() == slow.findings.keys(), drift
 
 
@@ -87,10 +89,10 @@ def test_a_stream_comes_to_the_same_however_it_is_cut_and_put_together(data):
     total = Tally()
     for part in data.draw(st.permutations(parts)):
         total.merge(drift_kernel().audit(batch_of(part)))
-    assert total.course.sequences.breaches() == whole_stream().course.sequences.breaches()
-    assert list(total.course.shapes.breaches()) == list(whole_stream().course.shapes.breaches())
-    assert total.course.controls == whole_stream().course.controls
-    assert total.course.exercise == whole_stream().course.exercise
+    assert total.statistics.sequences.breaches() == whole_stream().statistics.sequences.breaches()
+    assert list(total.statistics.shapes.breaches()) == list(whole_stream().statistics.shapes.breaches())
+    assert total.statistics.controls == whole_stream().statistics.controls
+    assert total.statistics.rule_coverage == whole_stream().statistics.rule_coverage
 
 
 @cache
@@ -102,7 +104,7 @@ def drift_kernel():
 def drifting_stream():
     version, half = CATALOGUE.version("drs/json@2"), []
     for drift in ("order", "table-schema"):
-        half += sample_messages(version, 60, seed=3, terms=Terms(), drift=drift)
+        half += sample_messages(version, 60, seed=3, reading_options=ReadingOptions(), drift=drift)
     return half
 
 
@@ -118,9 +120,9 @@ POSITIONS = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integ
 
 @given(POSITIONS, st.randoms(), st.sampled_from(["always", "or-stays", "once-each"]))
 def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, promise):
-    line = Line("orders", 0, "dts/canal", "/id", promise)
+    line = PositionLine("orders", 0, "dts/canal", "/id", promise)
     steps = [
-        None if position is None else Step(Point(7 * offset, None), position, half, "a@1")
+        None if position is None else PositionStep(Point(7 * offset, None), position, half, "a@1")
         for offset, (position, half) in enumerate(records)
     ]
     expected, before = set(), None
@@ -146,14 +148,14 @@ def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(recor
 
 
 def test_segments_that_touch_become_one_and_the_others_stay_few():
-    line, sequences = Line("orders", 0, "dts/canal", "/id", "always"), Sequences()
+    line, sequences = PositionLine("orders", 0, "dts/canal", "/id", "always"), Sequences()
     for offset in range(30_000):
-        step = Step(Point(2 * offset, None), offset, 0, "a@1")
+        step = PositionStep(Point(2 * offset, None), offset, 0, "a@1")
         sequences.add(line, [Segment(2 * offset, 2 * offset, step, step)])
     assert len(sequences.segments[line]) <= 10_000
     assert sequences.breaches() == {}
     for offset in range(30_000):
-        step = Step(Point(100_000 + offset, None), 100_000 + offset, 0, "a@1")
+        step = PositionStep(Point(100_000 + offset, None), 100_000 + offset, 0, "a@1")
         sequences.add(line, [Segment(100_000 + offset, 100_000 + offset, step, step)])
     assert len(sequences.segments[line]) <= 10_001
     assert sequences.breaches() == {}
@@ -161,7 +163,7 @@ def test_segments_that_touch_become_one_and_the_others_stay_few():
 
 def renumbered(reference, positions, op="insert"):
     """Inserts with these positions; None leaves the position out."""
-    renderer = Renderer(CATALOGUE.version(reference), Terms())
+    renderer = Renderer(CATALOGUE.version(reference), ReadingOptions())
     events = [event for event in row_stream(1, 200) if event.op == "insert"]
     return [
         renderer.render(replace(event, op=op, position=None if position is None else str(position)))
@@ -211,8 +213,8 @@ TEXTUAL = replace(ORDERS, types={**ORDERS.types, "quantity": "varchar(20)"})
 NARROW = replace(ORDERS, types={name: told for name, told in ORDERS.types.items() if name != "note"})
 
 
-def inserts(reference, tables, terms=None):
-    renderer = Renderer(CATALOGUE.version(reference), terms or Terms())
+def inserts(reference, tables, reading_options=None):
+    renderer = Renderer(CATALOGUE.version(reference), reading_options or ReadingOptions())
     rows = [event.after for event in row_stream(4, 200) if event.op == "insert"]
     return [
         renderer.render(
@@ -262,7 +264,7 @@ def test_two_producers_with_two_shapes_are_one_finding_that_comes_and_goes():
 
 
 def test_a_statement_in_the_topic_explains_the_column_that_comes_after_it():
-    renderer = Renderer(CATALOGUE.version("dts/canal@2"), Terms())
+    renderer = Renderer(CATALOGUE.version("dts/canal@2"), ReadingOptions())
     statement = Event("ddl", ORDERS, position="2", ddl_text="ALTER TABLE orders ADD COLUMN shard varchar(20)")
     rows = inserts("dts/canal@2", [ORDERS, ORDERS, WIDER])
     values = [*rows[:2], renderer.render(statement), rows[2]]
@@ -299,11 +301,11 @@ def test_a_listed_column_that_never_comes_and_another_type_than_is_listed_are_fo
 
 def test_rows_are_compared_with_the_table_contract_that_they_were_judged_by():
     contract = {"table": "shop.orders", "columns": {name: {"type": told} for name, told in WIDER.types.items()}}
-    widened = Terms(tables=TableContracts([parse_table_contract(contract, "here")]))
+    widened = ReadingOptions(tables=TableContracts([parse_table_contract(contract, "here")]))
     records = in_one_partition(inserts("dts/canal@2", [ORDERS, ORDERS, ORDERS]))
     first, then = (
-        Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).audit(batch_of(part))
-        for terms, part in ((WITH_TABLES, records[:2]), (widened, records[2:]))
+        Kernel(open_validation(CATALOGUE, "dts/canal@2", reading_options)).audit(batch_of(part))
+        for reading_options, part in ((WITH_TABLES, records[:2]), (widened, records[2:]))
     )
     for tally in (deepcopy(first), deepcopy(then)):
         tally.merge(deepcopy(then if tally.partitions[Source("orders", 0)].read == len(records[:2]) else first))
@@ -343,7 +345,7 @@ def test_a_thousand_shapes_and_tables_stay_few_and_say_that_there_were_more():
 
 
 def test_messages_without_a_row_are_one_note_with_their_share():
-    values = list(sample_messages(CATALOGUE.version("oms/default@2"), 500, seed=3, terms=Terms()))
+    values = list(sample_messages(CATALOGUE.version("oms/default@2"), 500, seed=3, reading_options=ReadingOptions()))
     report = report_of(in_one_partition(values), "oms/default@2")
     (finding,) = [one for one in report["findings"] if one["class"] == "control-share"]
     assert finding["observed"] == [
@@ -379,7 +381,7 @@ def test_what_never_came_is_not_told_of_a_stream_of_which_nothing_was_read():
 # --- one among many
 
 CLEAN, CHUNK = 100_000, 5_000
-DECLARED = {"dts/canal@2": Terms(), "oms/default@2": WITH_TABLES}
+DECLARED = {"dts/canal@2": ReadingOptions(), "oms/default@2": WITH_TABLES}
 MESSAGE_CLASSES = ("malformed", "other-dialect", "other-version", "unknown-field", "missing-field", "type-change",
                    "value-form", "unknown-enum", "cross-field", "precision")  # fmt: skip
 NOT_THERE = {
@@ -391,10 +393,13 @@ NOT_THERE = {
 @cache
 def clean(reference):
     """A hundred thousand messages over two partitions: the kernel, the events, and the tally of each chunk."""
-    version, terms = CATALOGUE.version(reference), DECLARED[reference]
-    renderer, kernel = Renderer(version, terms), Kernel(open_scope(CATALOGUE, reference, terms))
+    version, reading_options = CATALOGUE.version(reference), DECLARED[reference]
+    renderer, kernel = (
+        Renderer(version, reading_options),
+        Kernel(open_validation(CATALOGUE, reference, reading_options)),
+    )
     events = [one for one in row_stream(7, CLEAN + 9_000, snapshot=100, controls=17)
-              if one.op in renderer._carries.ops][:CLEAN]  # fmt: skip
+              if one.op in renderer._capabilities_of.ops][:CLEAN]  # fmt: skip
     records = [(number % 2, number // 2, renderer.render(event)) for number, event in enumerate(events)]
     chunks = [records[start : start + CHUNK] for start in range(0, CLEAN, CHUNK)]
     return kernel, events, chunks, [pickle.dumps(kernel.audit(batch_of(chunk))) for chunk in chunks]
@@ -417,14 +422,17 @@ def report_with(reference, number, value):
 
 def drifted(reference, drift):
     """The number of a message in the middle and what stands there instead."""
-    version, terms = CATALOGUE.version(reference), DECLARED[reference]
+    version, reading_options = CATALOGUE.version(reference), DECLARED[reference]
     _, events, _, _ = clean(reference)
     middle = range(61_235, 62_235, 2)
     if drift in MESSAGE_CLASSES:
-        drifter, scope = Drifter(version, terms, drift), open_scope(CATALOGUE, reference, terms)
+        drifter, validation = (
+            Drifter(version, reading_options, drift),
+            open_validation(CATALOGUE, reference, reading_options),
+        )
         for number in middle:
             value = drifter.render(events[number]) if events[number].transaction else None
-            if value and {one.name for one in scope.judge(value).verdict.findings} == {drift}:
+            if value and {one.name for one in validation.judge(value).verdict.findings} == {drift}:
                 return number, value
         pytest.fail("no event shows it")
     number = next(number for number in middle if events[number].op == "insert")
@@ -434,7 +442,7 @@ def drifted(reference, drift):
         "table-schema": replace(event, table=WIDER, after={**event.after, "shard": "7"}),
         "unknown-table": replace(event, table=replace(ORDERS, name="returns")),
     }
-    return number, Renderer(version, terms).render(changed[drift])
+    return number, Renderer(version, reading_options).render(changed[drift])
 
 
 @pytest.mark.parametrize("drift", [*MESSAGE_CLASSES, "order", "table-schema", "unknown-table", None])

@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 from seeds import VARIABLE
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.coverage import Example, Fact, coverage_page, find_target, read_coverage
-from cdc_contracts.registry.errors import ContractError
-from cdc_contracts.registry.findings import INFO
-from cdc_contracts.registry.samples import Sample, Samples, find_samples
-from cdc_contracts.registry.scope import Scope, open_scope
-from cdc_contracts.registry.settling import settle
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.findings import INFO
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.explain.document_coverage import (
+    DocumentedFact,
+    FactExample,
+    coverage_page,
+    find_target,
+    read_coverage,
+)
+from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.run_findings import finalize
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue([ROOT / "contracts"])
@@ -32,27 +38,27 @@ def samples_of(reference: str) -> Samples:
 
 
 @cache
-def scope_of(reference: str) -> Scope:
-    return open_scope(CATALOGUE, reference, samples_of(reference).terms())
+def scope_of(reference: str) -> ValidationContext:
+    return open_validation(CATALOGUE, reference, samples_of(reference).reading_options())
 
 
-def sample_of(reference: str, example: Example) -> Sample:
+def sample_of(reference: str, example: FactExample) -> Sample:
     part, _, name = example.sample.rpartition("/")
     found = samples_of(reference)
     [sample] = [one for one in ((*found.drifts, *found.streams) if part else found.messages) if one.name == name]
     return sample
 
 
-def rules_broken(reference: str, example: Example) -> list[str]:
+def rules_broken(reference: str, example: FactExample) -> list[str]:
     """The rules that a message breaks under a contract, or a stream of messages, one a line."""
-    sample, scope = sample_of(reference, example), scope_of(reference)
+    sample, validation = sample_of(reference, example), scope_of(reference)
     values = [one.edit(sample_of(reference, one).value) for one in (example, *example.then)]
     if sample in samples_of(reference).streams:
         values = sample.value.splitlines()
     elif len(values) == 1:
-        return [finding.rule for finding in scope.judge(values[0]).verdict.findings]
-    tally = account(scope, Source(sample.file.name, 0), list(enumerate(values)))
-    settle(tally, CATALOGUE)
+        return [finding.rule for finding in validation.judge(values[0]).verdict.findings]
+    tally = account(validation, Source(sample.file.name, 0), list(enumerate(values)))
+    finalize(tally, CATALOGUE)
     return [key.rule for key in tally.findings]
 
 
@@ -114,7 +120,7 @@ WHOLE = {"id": "ACME-001", "section": "Rows", "fact": "It is so.", "of": ["dts/c
 )
 def test_an_entry_that_is_not_whole_is_refused(rest, told):
     with pytest.raises(ValueError, match=told):
-        Fact.model_validate(WHOLE | rest)
+        DocumentedFact.model_validate(WHOLE | rest)
 
 
 def test_a_list_that_is_not_whole_is_refused_with_the_place(tmp_path):
@@ -135,6 +141,6 @@ def test_what_is_not_there_is_no_target(target):
 
 def test_an_example_changes_and_removes_members_and_leaves_a_sample_alone_without_them():
     value = b'{"a": [{"b": 1}], "c": 2, "d": 12.10}'
-    assert Example(sample="x").edit(value) is value
-    edited = Example(sample="x", change={"/a/0/b": None}, remove=("/c",)).edit(value)
+    assert FactExample(sample="x").edit(value) is value
+    edited = FactExample(sample="x", change={"/a/0/b": None}, remove=("/c",)).edit(value)
     assert edited == b'{"a": [{"b": null}], "d": 12.10}'

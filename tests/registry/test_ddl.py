@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import measure
 
-from cdc_contracts.registry.ddl import read_added_columns, read_create_table, read_upheavals
-from cdc_contracts.registry.ddl.messages import MOST_CHARACTERS
-from cdc_contracts.registry.tables import parse_table_contract
+from cdc_contracts.registry.contract.table_contracts import parse_table_contract
+from cdc_contracts.registry.tables.ddl import read_added_columns, read_create_table, read_resets
+from cdc_contracts.registry.tables.ddl.ddl_messages import MOST_CHARACTERS
 
 CASES = sorted((Path(__file__).parent / "ddl").glob("*.sql"))
 
@@ -111,7 +111,7 @@ HEAVY = [
     ],
 )
 def test_a_message_tells_which_tables_it_empties_and_which_lose_rows_in_other_ways(text, told):
-    found = read_upheavals(text)
+    found = read_resets(text)
     assert [" ".join((one.statement, *one.table)) for one in found] == told
     assert all(one.emptied == (one.statement in {"TRUNCATE", "DROP TABLE"}) for one in found)
 
@@ -120,14 +120,14 @@ def test_a_message_tells_which_tables_it_empties_and_which_lose_rows_in_other_wa
 @pytest.mark.parametrize("dialect", ["mysql", "oracle", None, "klingon"])
 def test_no_text_makes_it_fail(text, dialect):
     assert len(read_added_columns(text, dialect).added) == (text is not None and "a int;" in text)
-    assert read_upheavals(text and text.replace("alter", "truncate alter")) is not None
+    assert read_resets(text and text.replace("alter", "truncate alter")) is not None
 
 
 @pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
 def test_no_text_makes_it_take_long(text):
     _, taken = measure(lambda: read_added_columns(text, "mysql"))
     assert taken < 5
-    _, taken = measure(lambda: read_upheavals(f"drop table {text}; rename {text}"[:MOST_CHARACTERS]))
+    _, taken = measure(lambda: read_resets(f"drop table {text}; rename {text}"[:MOST_CHARACTERS]))
     assert taken < 5
 
 
@@ -146,7 +146,7 @@ PIECES = [*"`'\"(),;./*-# \n@0a", "alter table ", "add ", "create table ", "int 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_text_at_all_is_read_or_told(text):
     read_added_columns("alter table t add " + text)
-    read_upheavals("truncate " + text)
+    read_resets("truncate " + text)
     for dialect in ("mysql", "oracle"):
         read_create_table("create table t (" + text, dialect)
 
@@ -154,6 +154,6 @@ def test_any_text_at_all_is_read_or_told(text):
 def test_nothing_is_printed_or_logged(capfd, caplog):
     read_create_table("create table t (a int) engine=; alter table t frobnicate; \x00 select", "mysql")
     read_added_columns("alter table t add a frobnicate(,,) +++")
-    read_upheavals("rename frobnicate(,,) +++; truncate \x00")
+    read_resets("rename frobnicate(,,) +++; truncate \x00")
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.differences import compare
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.explain.contract_differences import compare
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 OWN = Path(__file__).parent / "lint" / "contracts"

@@ -35,16 +35,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import DROP, KINDS, Members, Mutant, Token, get, put, replaced, to_bytes, to_json, walk, written
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.messages import Unreadable, parse_message
-from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.values import Number
 
 MUTATIONS = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some")
 SOME = MUTATIONS == "some"
@@ -86,36 +86,36 @@ def tally(request) -> Iterator[Tally]:
 
 
 @cache
-def rivals(terms: str) -> dict[str, Any]:
+def rivals(reading_options: str) -> dict[str, Any]:
     """Return the judges of other subjects by subject: they learn the samples once, and not for each subject anew."""
     return {}
 
 
-@pytest.mark.parametrize("terms", ["alone", "with tables"])
+@pytest.mark.parametrize("reading_options", ["alone", "with tables"])
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_both_paths_agree_on_every_sample_of_every_contract(subject, terms, tally):
+def test_both_paths_agree_on_every_sample_of_every_contract(subject, reading_options, tally):
     own = [value for reference, found in samples().items() if reference.startswith(f"{subject}@") for _, value in found]
     foreign = [
         value for reference, found in samples().items() if not reference.startswith(f"{subject}@") for _, value in found
     ]
     if SOME:  # other subjects' samples are mostly refused alike: a few of each will do
-        foreign = foreign[zlib.crc32(f"{subject} {terms}".encode()) % FOREIGN :: FOREIGN]
+        foreign = foreign[zlib.crc32(f"{subject} {reading_options}".encode()) % FOREIGN :: FOREIGN]
     values = [*own, *foreign]
     references = [subject, *(version.reference for version in CATALOGUE.versions(subject))]
-    scopes = [open_scope(CATALOGUE, reference, terms_of(terms)) for reference in references]
-    expected = [by_reference(scopes, value) for value in values]
+    validations = [open_validation(CATALOGUE, reference, terms_of(reading_options)) for reference in references]
+    expected = [by_reference(validations, value) for value in values]
 
     found = []
-    judge = FastJudge(scopes[0])
-    judge._claims._known = rivals(terms)
-    for place, judge.scope in enumerate(scopes):  # what was learnt of the messages holds whatever is declared
+    judge = FastValidator(validations[0])
+    judge._claims._known = rivals(reading_options)
+    for place, judge.validation in enumerate(validations):  # what was learnt of the messages holds whatever is declared
         found += differences(judge, values, [verdicts[place] for verdicts in expected])
-        assert [shown(judge.scope.judge(value).verdict) for value in values[::80]] == [
+        assert [shown(judge.validation.judge(value).verdict) for value in values[::80]] == [
             shown(verdicts[place]) for verdicts in expected[::80]
         ]
 
     assert not found, report(found)
-    tally.add("samples under each version", len(values) * len(scopes))
+    tally.add("samples under each version", len(values) * len(validations))
 
 
 # --- mutations
@@ -126,13 +126,13 @@ def mutants(version: Version) -> list[bytes]:
     """Return the mutated samples of a version: one of each kind, or all."""
     seen: set[Any] | None = None if MUTATIONS == "all" else set()
     found: dict[str, list[tuple[int, bytes | Any]]] = {}
-    wire = open_wire(version, Terms())
+    wire = open_wire(version, ReadingOptions())
     for number, (_, value) in enumerate(samples()[version.reference]):
         try:
             message = wire.open(value)
         except Unreadable:
             continue
-        for kind, mutant in mutate(message, Anatomy(version, message, seen)):
+        for kind, mutant in mutate(message, AnnotatedMessage(version, message, seen)):
             rank = zlib.crc32(repr((kind, number, version.reference)).encode())
             found.setdefault(kind[0], []).append((rank, mutant))
         if wire.transport == "avro":
@@ -160,13 +160,15 @@ def broken_bytes(value: bytes, seed: int) -> Iterator[tuple[int, bytes]]:
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, tally):
     values = mutants(version)
-    terms = terms_of("with tables") if version.meaning.columns.types == "none" else terms_of("with a zone")
-    scopes = [open_scope(CATALOGUE, reference, terms) for reference in (version.subject, version.reference)]
-    expected = [by_reference(scopes, value) for value in values]
-    judge = FastJudge(scopes[0])
+    reading_options = terms_of("with tables") if version.meaning.columns.types == "none" else terms_of("with a zone")
+    validations = [
+        open_validation(CATALOGUE, reference, reading_options) for reference in (version.subject, version.reference)
+    ]
+    expected = [by_reference(validations, value) for value in values]
+    judge = FastValidator(validations[0])
 
     found = []
-    for place, judge.scope in enumerate(scopes):
+    for place, judge.validation in enumerate(validations):
         some = slice(None, None, 3 if place and SOME else 1)
         found += differences(judge, values[some], [verdicts[place] for verdicts in expected[some]])
 
@@ -180,9 +182,9 @@ def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version
     others = [subject for subject in SUBJECTS if subject != version.subject]
     found = []
     for place, subject in enumerate(others):
-        scope = open_scope(CATALOGUE, subject, terms_of("with tables"))
+        validation = open_validation(CATALOGUE, subject, terms_of("with tables"))
         mine = values[place :: len(others)]
-        found += differences(FastJudge(scope), mine, [by_reference([scope], value)[0] for value in mine])
+        found += differences(FastValidator(validation), mine, [by_reference([validation], value)[0] for value in mine])
 
     assert not found, report(found)
     tally.add("mutations under another subject", len(values))
@@ -195,19 +197,21 @@ def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version
 def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version, tally):
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
-    renderer, wire = Renderer(version, Terms()), open_wire(version, Terms())
+    renderer, wire = Renderer(version, ReadingOptions()), open_wire(version, ReadingOptions())
     values = list(renderer.render_all(row_stream(11, 100 if SOME else 400, snapshot=15, controls=30)))
     values += list(renderer.render_all(row_stream(12, 20 if SOME else 200, fractions=False)))
     for place in range(0, len(values), 12):
         message = wire.open(values[place])
-        menu = list(mutate(message, Anatomy(version, message, few=draw)))
+        menu = list(mutate(message, AnnotatedMessage(version, message, few=draw)))
         values[place] = written(wire, draw.choice(menu)[1]) or values[place][:-1]
-    scopes = [open_scope(CATALOGUE, reference, Terms()) for reference in (version.subject, version.reference)]
-    expected = [by_reference(scopes, value) for value in values]
+    validations = [
+        open_validation(CATALOGUE, reference, ReadingOptions()) for reference in (version.subject, version.reference)
+    ]
+    expected = [by_reference(validations, value) for value in values]
 
     found = []
-    judge = FastJudge(scopes[0])
-    for place, judge.scope in enumerate(scopes):
+    judge = FastValidator(validations[0])
+    for place, judge.validation in enumerate(validations):
         found += differences(judge, values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
@@ -242,9 +246,9 @@ def readable() -> list[dict[str, Any]]:
 
 
 @cache
-def experienced(subject: str) -> FastJudge:
+def experienced(subject: str) -> FastValidator:
     """Return a judge that keeps what it learns from one test to the next."""
-    return FastJudge(open_scope(CATALOGUE, subject, terms_of("with tables")))
+    return FastValidator(open_validation(CATALOGUE, subject, terms_of("with tables")))
 
 
 @st.composite
@@ -283,7 +287,7 @@ def broken_messages(draw: st.DrawFn) -> list[bytes]:
 def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally):
     judge = experienced(subject)
 
-    found = differences(judge, messages, [by_reference([judge.scope], value)[0] for value in messages])
+    found = differences(judge, messages, [by_reference([judge.validation], value)[0] for value in messages])
 
     assert not found, report(found)
     tally.add("messages broken by chance", len(messages))
@@ -293,7 +297,7 @@ def test_both_paths_agree_on_messages_broken_by_chance(messages, subject, tally)
 
 
 @dataclass
-class Anatomy:
+class AnnotatedMessage:
     """Where the op, the images and the types of a message are, so that kinds of mutations can be told apart.
 
     With `seen` one place of each kind is mutated, with `few` some places that it draws.
@@ -384,7 +388,7 @@ RAW_VALUES = {
 ESCAPES = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "abcdefghijklmnopqrstuvwxyzIUD_ "})
 
 
-def mutate(message: dict[str, Any], anatomy: Anatomy) -> Iterator[tuple[Any, bytes]]:
+def mutate(message: dict[str, Any], anatomy: AnnotatedMessage) -> Iterator[tuple[Any, bytes]]:
     """Yield every mutation of a message as its kind and what `to_bytes` writes."""
     yield from dropped_and_added(message, anatomy)
     yield from other_values(message, anatomy)
@@ -396,7 +400,7 @@ def mutate(message: dict[str, Any], anatomy: Anatomy) -> Iterator[tuple[Any, byt
     yield from written_otherwise(message, anatomy)
 
 
-def dropped_and_added(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def dropped_and_added(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, _, value in anatomy.places("member"):
         if parts:
             yield ("drop", place), put(message, {parts: DROP})
@@ -411,7 +415,7 @@ def dropped_and_added(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mut
                 yield ("append", place, name), put(message, {parts: [*value, item]})
 
 
-def other_values(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def other_values(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, _, value in anatomy.places("value"):
         for name, item in KINDS.items():
             if parts:
@@ -425,14 +429,14 @@ def other_values(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]
             yield ("number", place, token), put(message, {parts: Token(token)})
 
 
-def other_ops(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def other_ops(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     codes = {code for version in VERSIONS for code in version.meaning.ops} | {"insert", "UPSERT", "", "\uff29"}
     for code in sorted(codes):
         if get(message, anatomy.op_at) is not None and anatomy.is_new("op", anatomy.op, code):
             yield ("op", anatomy.op, code), put(message, {anatomy.op_at: code})
 
 
-def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def other_images(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     held = [image for image in anatomy.images if get(message, image)]
     for image in held:
         value = get(message, image)
@@ -461,7 +465,7 @@ def other_images(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]
             yield ("no image", anatomy.op, str(pair)[:20]), put(message, {first: pair[0], second: pair[1]})
 
 
-def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def other_types(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     if not isinstance(anatomy.types, dict):
         return
     told = (
@@ -476,7 +480,7 @@ def other_types(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
     yield ("types", "reversed"), put(message, {anatomy.types_at: dict(reversed(anatomy.types.items()))})
 
 
-def other_names(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def other_names(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     envelope = anatomy.version.meaning.envelope
     for place in (envelope.database, envelope.table):
         at = split_pointer(place.at or "") if place else ()
@@ -489,7 +493,7 @@ def other_names(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
             yield ("key", anatomy.op, str(key)), put(message, {keys: key})
 
 
-def named_twice(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def named_twice(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     for parts, place, parent, value in anatomy.places("twice"):
         if not parts or not isinstance(parent, dict):
             continue
@@ -501,7 +505,7 @@ def named_twice(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
                 yield ("twice", place, other_name, first), put(message, {parts[:-1]: pairs})
 
 
-def written_otherwise(message: Any, anatomy: Anatomy) -> Iterator[tuple[Any, Mutant]]:
+def written_otherwise(message: Any, anatomy: AnnotatedMessage) -> Iterator[tuple[Any, Mutant]]:
     """Yield the same message in other words, and what is no message at all."""
     if anatomy.is_new("written", anatomy.op):
         yield from written_around(to_json(message))
@@ -613,12 +617,12 @@ LOOKALIKES = {
 
 @pytest.mark.parametrize(("subject", "values"), LOOKALIKES.values(), ids=LOOKALIKES)
 def test_what_was_said_of_a_record_is_not_said_of_one_that_only_looks_alike(subject, values, tally):
-    scope = open_scope(CATALOGUE, subject, Terms())
-    expected = [by_reference([scope], value)[0] for value in values]
+    validation = open_validation(CATALOGUE, subject, ReadingOptions())
+    expected = [by_reference([validation], value)[0] for value in values]
 
-    found = differences(FastJudge(scope), values, expected)
-    found += differences(FastJudge(scope), values[::-1], expected[::-1])
-    judge = FastJudge(scope)
+    found = differences(FastValidator(validation), values, expected)
+    found += differences(FastValidator(validation), values[::-1], expected[::-1])
+    judge = FastValidator(validation)
     for value, verdict in zip(values, expected, strict=True):
         found += differences(judge, [value], [verdict])
 

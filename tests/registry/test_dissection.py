@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.dissection import dissect, dissection_schema
-from cdc_contracts.registry.faults import find_fault
-from cdc_contracts.registry.messages import Unreadable, parse_message
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wrappings import guess_bytes
+from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.explain.message_explanations import dissection_schema, explain_message
+from cdc_contracts.registry.message.unreadable_bytes import find_fault
+from cdc_contracts.registry.message.wrapping_guesses import guess_bytes
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 SCHEMA = Draft202012Validator(dissection_schema())
 CASES = sorted((Path(__file__).parents[1] / "cli" / "why").glob("*.yaml"))
@@ -31,8 +31,8 @@ SAMPLES = [
 
 def document_of(value, declared=None, **options):
     """The dissection as `--json` writes it, which has to keep to its schema."""
-    scope = open_scope(CATALOGUE, declared, Terms()) if declared is not None else None
-    told = dissect(value, CATALOGUE, Terms(), scope=scope, **options)
+    validation = open_validation(CATALOGUE, declared, ReadingOptions()) if declared is not None else None
+    told = explain_message(value, CATALOGUE, ReadingOptions(), validation=validation, **options)
     document = json.loads(json.dumps(told.as_document({"file": "a.jsonl", "line": 1})))
     assert [error.message for error in SCHEMA.iter_errors(document)] == []
     return document
@@ -50,7 +50,7 @@ def test_every_kind_of_sample_is_told_as_its_judge_says():
     for version, file in SAMPLES[::60]:
         value = file.read_bytes()
         document = document_of(value, version.reference)
-        verdict = open_scope(CATALOGUE, version.reference, Terms()).judge(value).verdict
+        verdict = open_validation(CATALOGUE, version.reference, ReadingOptions()).judge(value).verdict
         assert document["outcome"] == verdict.outcome, file
         assert [one["rule"] for one in document["findings"]] == [one.rule for one in verdict.findings], file
 
@@ -137,6 +137,6 @@ def test_whatever_is_wrong_with_the_bytes_has_its_place(sample, at, cut, put):
 
 
 def test_a_value_over_the_limit_is_told_by_its_size():
-    short = Terms(max_bytes=4)
-    told = dissect(b'{"id":1}', CATALOGUE, short, scope=open_scope(CATALOGUE, "dts/canal@2", short))
+    short = ReadingOptions(max_bytes=4)
+    told = explain_message(b'{"id":1}', CATALOGUE, short, validation=open_validation(CATALOGUE, "dts/canal@2", short))
     assert (told.fault.cause, told.fault.reason) == (Unreadable("too-long", "").cause, "more than 4 bytes")

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from cdc_contracts.registry.documents import merge, parse_document, read_document, without_nulls
-from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.yaml_documents import merge, parse_document, read_document, without_nulls
 
 
 def parse(text):

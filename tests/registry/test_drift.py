@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import build_report
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.audit_report import build_report
 
 REFERENCE = "oms-community/canal@2"
 KAFKA = {"kind": "kafka", "bootstrap": "broker:9092"}
@@ -35,8 +35,8 @@ def batch_of(records):
     return record_batches.batch_of(records, time=lambda offset: 1_700_000_000_000_000 + offset * 1_000_000)
 
 
-def kernel_of(reference=REFERENCE, **terms):
-    return Kernel(scope_of(reference, **terms))
+def kernel_of(reference=REFERENCE, **reading_options):
+    return Kernel(scope_of(reference, **reading_options))
 
 
 def reported(tally, *, reference=REFERENCE, source=KAFKA, **options):

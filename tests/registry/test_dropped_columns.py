@@ -8,16 +8,16 @@ from record_batches import batch_of
 from topics import CATALOGUE, rendered
 from turning import audited
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.read_offsets import ReadOffsets
-from cdc_contracts.registry.rendering import Event, Renderer
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import Spoken, open_scope, open_spoken
-from cdc_contracts.registry.statements import Statement, altered_table, dropped_columns
-from cdc_contracts.registry.streams import ORDERS
-from cdc_contracts.registry.tally import Source, Tally
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import ORDERS
+from cdc_contracts.registry.generate.rendering import Event, Renderer
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns
+from cdc_contracts.registry.stats.read_offsets import ReadOffsets
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import DetectedSubjects, open_detected, open_validation
 
 AT = 70
 WITH_STATEMENTS = ["dts/canal@2", "oms-community/canal@2", "drs/json@2", "oms-community/default@2", "dts/avro@1"]
@@ -26,7 +26,7 @@ WITH_STATEMENTS = ["dts/canal@2", "oms-community/canal@2", "drs/json@2", "oms-co
 def stating(reference, *statements, count=120):
     """A stream with statements at offsets of it."""
     values = rendered(reference, count)
-    renderer = Renderer(CATALOGUE.version(reference), Terms())
+    renderer = Renderer(CATALOGUE.version(reference), ReadingOptions())
     for offset, text in statements:
         values[offset] = renderer.render(
             Event("ddl", ORDERS, position=str(offset + 1), ddl_text=text, ddl_type="ALTER")
@@ -57,15 +57,15 @@ def told(tally, reference):
 def test_a_column_that_is_sent_after_it_was_dropped_is_one_finding_with_its_first_row(reference, size):
     records = stating(reference, (AT, "ALTER TABLE orders DROP COLUMN note"))
     expected = [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
-    assert told(audited(records, reference, Terms(), size=size), reference) == expected
-    scope = open_scope(CATALOGUE, reference, Terms())
-    slow = account(scope, Source("orders", 0), [(offset, value) for _, offset, value in records])
+    assert told(audited(records, reference, ReadingOptions(), size=size), reference) == expected
+    validation = open_validation(CATALOGUE, reference, ReadingOptions())
+    slow = account(validation, Source("orders", 0), [(offset, value) for _, offset, value in records])
     assert told(slow, reference) == expected
 
 
 def test_the_order_in_which_parts_of_a_partition_come_hides_nothing():
     records = stating("dts/canal@2", (AT, "ALTER TABLE `shop`.`orders` DROP COLUMN `note`, DROP INDEX x"))
-    kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
+    kernel = Kernel(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions()))
     bounds = [0, 30, 60, 71, 90, 120]
     parts = [records[start:stop] for start, stop in pairwise(bounds)]
     for order in permutations(parts):
@@ -89,7 +89,7 @@ def test_small_parts_in_any_order_and_any_grouping_tell_the_same_first_row_and_c
     """With every offset there, and with gaps that nobody read."""
     records = [record for record in stating("dts/canal@2", *DROPPED_TWICE) if record[1] in set(read)]
     expected = len({*range(21, 40), *range(81, 100), *range(101, 120)} & set(read))
-    kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
+    kernel = Kernel(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions()))
     states = []
     for seed in range(8):
         draw = random.Random(seed)
@@ -102,7 +102,7 @@ def test_small_parts_in_any_order_and_any_grouping_tell_the_same_first_row_and_c
         assert told(total, "dts/canal@2") == [
             ("D11.dropped-column", "warning", "note", "shop.orders", expected, 22 if 21 not in read else 21)
         ]
-        states.append(total.course.shapes)
+        states.append(total.statistics.shapes)
     assert states == states[:1] * len(states)
 
 
@@ -119,12 +119,12 @@ def cut_at_gaps(records, draw):
 
 def test_nothing_is_kept_apart_where_no_statement_lies_and_every_offset_was_read():
     records = [(0, offset, value) for offset, value in enumerate(rendered("dts/canal@2", 120))]
-    kernel = Kernel(open_scope(CATALOGUE, "dts/canal@2", Terms()))
+    kernel = Kernel(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions()))
     parts = [records[start : start + 10] for start in range(0, 120, 10)]
     total = Tally()
     for part in random.Random(3).sample(parts, len(parts)):
         total.merge(kernel.audit(batch_of(part)))
-    shapes = total.course.shapes
+    shapes = total.statistics.shapes
     assert (shapes.eras, shapes.offsets) == ({}, {("orders", 0): ReadOffsets([(0, 119)])})
 
 
@@ -132,9 +132,11 @@ def test_rows_that_lie_between_records_of_another_subject_are_parted_at_its_stat
     """One batch, in which the statement is told by another dialect than the rows are."""
     rows = rendered("dts/canal@2", 40)
     ddl = Event("ddl", ORDERS, position="21", ddl_text="ALTER TABLE orders DROP COLUMN note", ddl_type="ALTER")
-    rows[20] = Renderer(CATALOGUE.version("drs/json@2"), Terms()).render(ddl)
-    scope = open_spoken(CATALOGUE, Spoken(("dts/canal", "drs/json"), ("dts/canal@2",)), Terms())
-    tally = Kernel(scope).audit(batch_of([(0, offset, value) for offset, value in enumerate(rows)]))
+    rows[20] = Renderer(CATALOGUE.version("drs/json@2"), ReadingOptions()).render(ddl)
+    validation = open_detected(
+        CATALOGUE, DetectedSubjects(("dts/canal", "drs/json"), ("dts/canal@2",)), ReadingOptions()
+    )
+    tally = Kernel(validation).audit(batch_of([(0, offset, value) for offset, value in enumerate(rows)]))
     assert ("D11.dropped-column", "warning", "note", "shop.orders", 19, 21) in told(tally, "dts/canal@2")
 
 
@@ -142,7 +144,7 @@ def test_partitions_come_in_any_order():
     one = stating("dts/canal@2", (AT, "ALTER TABLE orders DROP COLUMN note"))
     records = [(partition, offset, value) for partition in range(4) for _, offset, value in one]
     for order in (records, [*records[240:], *records[:240]], sorted(records, key=lambda record: record[1])):
-        (found,) = told(audited(list(order), "dts/canal@2", Terms(), size=77), "dts/canal@2")
+        (found,) = told(audited(list(order), "dts/canal@2", ReadingOptions(), size=77), "dts/canal@2")
         assert found == ("D11.dropped-column", "warning", "note", "shop.orders", 4 * 49, AT + 1)
 
 
@@ -154,7 +156,7 @@ def test_a_column_that_is_added_again_or_of_another_table_is_not_told():
         [(119, "ALTER TABLE orders DROP COLUMN note")],
     ):
         records = stating("dts/canal@2", *statements)
-        assert told(audited(records, "dts/canal@2", Terms()), "dts/canal@2") == []
+        assert told(audited(records, "dts/canal@2", ReadingOptions()), "dts/canal@2") == []
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,18 @@ from mutations import DROP, Token, members, replaced, to_json
 from output_rows import COLUMNS, OUTPUTS, by_reference, expected_columns, records_of, unlike_columns
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "40"))
 """How many values are put into members of the envelope of a version's messages, of the thousands there are."""
 VERSIONS = list(CATALOGUE.all_versions())
-TOLD_TYPES = Terms(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
-OWN_TYPES = Terms(tables=WITH_TABLES.tables, parameters={"time_zone": "Europe/Berlin"}, table="shop.orders")
+TOLD_TYPES = ReadingOptions(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+OWN_TYPES = ReadingOptions(tables=WITH_TABLES.tables, parameters={"time_zone": "Europe/Berlin"}, table="shop.orders")
 TOKENS = (
     "null", "true", '""', '"x"', '"null"', '"NULL"', '"0"', '"-1"', '"1718000000"', '"1718000000.5"', '"1718000000123"',
     '"2024-06-10T06:13:20"', '"2024-06-10 06:13:20.1234567"', '"2024-06-10T06:13:20Z"', '"2024-13-10 06:13:20"',
@@ -38,7 +38,7 @@ TOKENS = (
 
 
 def stream(version, count: int) -> list[bytes]:
-    return rendered(version.reference, count, seed=5, snapshot=count // 8, controls=7, terms=TOLD_TYPES)
+    return rendered(version.reference, count, seed=5, snapshot=count // 8, controls=7, reading_options=TOLD_TYPES)
 
 
 def places_outside_of_rows(version) -> list[tuple[dict[str, Any], tuple[str, ...]]]:
@@ -68,10 +68,10 @@ def chosen(version) -> Iterator[bytes]:
             continue
 
 
-def scopes(version) -> Iterator[Any]:
-    for terms in (TOLD_TYPES, OWN_TYPES) if version.meaning.columns.types == "none" else (TOLD_TYPES,):
+def validations(version) -> Iterator[Any]:
+    for reading_options in (TOLD_TYPES, OWN_TYPES) if version.meaning.columns.types == "none" else (TOLD_TYPES,):
         for reference in (version.subject, version.reference):
-            yield open_scope(CATALOGUE, reference, terms)
+            yield open_validation(CATALOGUE, reference, reading_options)
 
 
 def test_every_column_is_said_here_once_more():
@@ -84,19 +84,19 @@ def test_every_column_is_said_here_once_more():
 def test_both_paths_write_the_same_into_every_column_and_count_the_same(version):
     values = [*samples(version), *stream(version, 40), *chosen(version), None]
     found = []
-    for place, scope in enumerate(scopes(version)):
+    for place, validation in enumerate(validations(version)):
         mixed = random.Random(place).sample(values, len(values) // (6 if place else 1))
-        kernel = Kernel(scope)
-        found += unlike_columns(scope, mixed, kernel)
-        found += unlike_columns(scope, mixed[::-6], kernel)  # by what it has learnt, in another order
+        kernel = Kernel(validation)
+        found += unlike_columns(validation, mixed, kernel)
+        found += unlike_columns(validation, mixed[::-6], kernel)  # by what it has learnt, in another order
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_contract_names_a_place_for_is_in_its_rows(version):
     """A column that is null in all rows by either path says nothing of its place."""
-    scope = open_scope(CATALOGUE, version.reference, OWN_TYPES)
-    told = by_reference(scope, records_of([*samples(version)[:8], *stream(version, 16)]))
+    validation = open_validation(CATALOGUE, version.reference, OWN_TYPES)
+    told = by_reference(validation, records_of([*samples(version)[:8], *stream(version, 16)]))
     filled = {column for column, values in expected_columns("changes", told["changes"]) if any(values)}
 
     envelope = version.meaning.envelope

@@ -20,20 +20,20 @@ from mutations import replaced, to_json
 from output_rows import Told, by_reference, records_of
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 
-from cdc_contracts.registry.canonical.layouts import TableLayout, TableName
-from cdc_contracts.registry.canonical.settlement import settle
-from cdc_contracts.registry.canonical.sightings import Sightings
-from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.registry.pointers import follow, split_pointer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.tables import TableContracts
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.common.pointers import follow, split_pointer
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 VERSIONS = list(CATALOGUE.all_versions())
-TERMS = Terms(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+TERMS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 TIMES = ("day", "at", "made", "seen")
 NO_TIMES = (
     "0000-00-00", "0000-00-00 00:00:00", "2020-02-30", "2020-02-30 10:00:00", "2020-02-30T10:00", "25:61:61",
@@ -48,7 +48,7 @@ WITHOUT_INVALID_VALUES = {
 
 
 def stream(version, count: int) -> list[bytes]:
-    return rendered(version.reference, count, seed=9, snapshot=4, terms=TERMS)
+    return rendered(version.reference, count, seed=9, snapshot=4, reading_options=TERMS)
 
 
 def with_times_that_do_not_exist(version) -> Iterator[bytes]:
@@ -77,15 +77,15 @@ def rows_at(message: Any, image: tuple[str, ...]) -> tuple[str | int, ...]:
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_write_the_same_into_every_column_of_typed_tables(version):
-    scope = open_scope(CATALOGUE, version.reference, TERMS)
+    validation = open_validation(CATALOGUE, version.reference, TERMS)
     records = records_of([*samples(version), *stream(version, 24), *with_times_that_do_not_exist(version)])
-    sightings, changes = Sightings(), []
-    for written in Kernel(scope).decode(records):
+    sightings, changes = ObservedColumns(), []
+    for written in Kernel(validation).decode(records):
         sightings.merge(written.sightings)
         changes += pa.Table.from_batches([written.changes]).to_batches()
-    layouts = settle({}, TableContracts(()), sightings, {})
+    layouts = resolve_layouts({}, TableContracts(()), sightings, {})
     told: dict[TableName, list[Told]] = {}
-    for one in by_reference(scope, records)["changes"]:
+    for one in by_reference(validation, records)["changes"]:
         told.setdefault(TableName(one.row.database, one.row.schema, one.row.table or ""), []).append(one)
 
     whole = pa.Table.from_batches(changes, CHANGES_SCHEMA).combine_chunks().to_batches()[0]

@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from language_servers import Editor, language_server
 
-from cdc_contracts.registry.documents import parse_document
-from cdc_contracts.registry.file_schemas.files import FILE_SCHEMAS, FOLDER, SUFFIX, file_schema_texts
+from cdc_contracts.registry.common.yaml_documents import parse_document
+from cdc_contracts.registry.file_schemas.model_schemas import subschemas
+from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS, FOLDER, SUFFIX, file_schema_texts
 from cdc_contracts.registry.file_schemas.registry_settings import RegistryConfig, RegistryScope
-from cdc_contracts.registry.file_schemas.shapes import subschemas
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = ROOT / "contracts"
@@ -39,7 +39,7 @@ def read(file):
 
 def test_the_files_are_what_the_models_say():
     told = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob(f"*{SUFFIX}")}
-    assert told == file_schema_texts(), "write them: python -m cdc_contracts.registry.file_schemas.files"
+    assert told == file_schema_texts(), "write them: python -m cdc_contracts.registry.file_schemas.published_schemas"
 
 
 @pytest.mark.parametrize("name", FILE_SCHEMAS)
@@ -131,8 +131,8 @@ def test_the_other_files_are_held_as_their_readers_hold_them(name, good, bad):
 
 
 def test_the_words_of_a_registry_are_those_that_the_registry_knows():
-    entities = pytest.importorskip("cdc_contracts.registry.server.entities")
-    policies = pytest.importorskip("cdc_contracts.registry.server.policies")
+    entities = pytest.importorskip("cdc_contracts.registry.server.protocol.entities")
+    policies = pytest.importorskip("cdc_contracts.registry.server.store.policies")
     known = {field.alias or name for name, field in entities.ConfigUpdate.model_fields.items()}
     assert {field.alias or name for name, field in RegistryConfig.model_fields.items()} == known
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry import files
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.files import plan_files, read_slice
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.records import input_files
+from cdc_contracts.registry.records.input_files import plan_files, read_slice
+from cdc_contracts.registry.stats.tally import Source
 
 
 def read_all(plan, windows=None):
@@ -29,11 +29,11 @@ def read_all(plan, windows=None):
 def test_every_line_is_a_message_with_its_number_whatever_the_slices(tmp_path_factory, lines, ends, size):
     path = tmp_path_factory.mktemp("lines") / "a.jsonl"
     path.write_bytes(b"\n".join(lines) + (b"\n" if ends and lines else b""))
-    before, files.SLICE_BYTES = files.SLICE_BYTES, size
+    before, input_files.SLICE_BYTES = input_files.SLICE_BYTES, size
     try:
         plan = plan_files([path])
     finally:
-        files.SLICE_BYTES = before
+        input_files.SLICE_BYTES = before
     if lines and not lines[-1] and not ends:
         lines = lines[:-1]  # an empty last line without a line feed is no line
     total = len(lines)

@@ -14,20 +14,20 @@ import pytest
 import yaml
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.documents import parse_document
-from cdc_contracts.registry.inference import evidence as bounds
-from cdc_contracts.registry.inference.accounts import head_of, notes_of, write_account
-from cdc_contracts.registry.inference.evidence import Evidence
-from cdc_contracts.registry.inference.proposals import propose
-from cdc_contracts.registry.inference.witness import witness
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.table_files import write_table_contract
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.yaml_documents import parse_document
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contract_files import write_table_contract
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.tables.inference import column_evidence as bounds
+from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
+from cdc_contracts.registry.tables.inference.proposals import propose
+from cdc_contracts.registry.tables.inference.record_evidence import witness
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 TYPED, BARE, UNTYPED = "oms-community/canal@2", "dts/canal@2", "oms-community/default@2"
 
@@ -72,13 +72,13 @@ def records_of(messages, *, topic="t"):
 
 
 def kernel_of(reference, **parameters):
-    return Kernel(open_scope(shipped_catalogue(), reference, Terms(parameters)))
+    return Kernel(open_validation(shipped_catalogue(), reference, ReadingOptions(parameters)))
 
 
 def inferred(messages, reference, **parameters):
     kernel = kernel_of(reference, **parameters)
     found = witness(kernel, records_of(messages))
-    return found, propose(found, kernel.scope.catalogue)
+    return found, propose(found, kernel.validation.catalogue)
 
 
 def says(proposal):
@@ -183,10 +183,10 @@ def test_what_is_proposed_takes_the_messages_it_was_made_from(reference, tmp_pat
     found, (proposal,) = inferred(messages, reference)
     text = write_table_contract(proposal.contract, notes_of(proposal), head_of(proposal))
     (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
-    from cdc_contracts.registry.tables import read_table_contracts
+    from cdc_contracts.registry.contract.table_contracts import read_table_contracts
 
-    scope = open_scope(shipped_catalogue(), reference, Terms(tables=read_table_contracts(tmp_path)))
-    tally = Kernel(scope).audit(records_of(messages))
+    validation = open_validation(shipped_catalogue(), reference, ReadingOptions(tables=read_table_contracts(tmp_path)))
+    tally = Kernel(validation).audit(records_of(messages))
     assert sum(counts.conforming for counts in tally.partitions.values()) == len(messages)
     assert not tally.findings
     assert found.left_out == 0
@@ -202,11 +202,11 @@ def test_evidence_is_the_same_however_the_records_were_cut():
     kernel = kernel_of(TYPED)
 
     def account(cuts, order):
-        total = Evidence()
+        total = InferenceEvidence()
         parts = [records.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, records.num_rows], strict=True)]
         for number in order(range(len(parts))):
             total.merge(witness(kernel, parts[number]))
-        return write_account(total, propose(total, kernel.scope.catalogue))
+        return write_account(total, propose(total, kernel.validation.catalogue))
 
     whole = account([], list)
     assert [one["table"] for one in whole["tables"]] == ["shop.t0", "shop.t1", "shop.t2"]
@@ -249,11 +249,11 @@ UNTOLD = [one for one in CATALOGUE.all_versions() if one.meaning.columns.types =
 def test_what_is_proposed_for_a_dialect_without_types_takes_its_messages(version):
     table = None if version.meaning.envelope.table is None or version.meaning.envelope.table.at else "shop.orders"
     values = rendered(version.reference, 60, controls=17)
-    before = Kernel(open_scope(CATALOGUE, version.reference, Terms(table=table)))
+    before = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(table=table)))
     found = witness(before, records_of(values))
     proposals = propose(found, CATALOGUE)
     tables = TableContracts([one.contract for one in proposals])
-    after = Kernel(open_scope(CATALOGUE, version.reference, Terms(tables=tables, table=table)))
+    after = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(tables=tables, table=table)))
     assert len(proposals) == 1
     assert after.audit(records_of(values)).outcomes == before.audit(records_of(values)).outcomes
 
@@ -292,7 +292,7 @@ BARE_TYPES = {
 
 def edges(version):
     """Each value at an edge in a row of its own, for one that a dialect has no place for keeps none of the others."""
-    renderer, empty = Renderer(version, Terms(table="shop.orders")), dict.fromkeys(EDGES.types)
+    renderer, empty = Renderer(version, ReadingOptions(table="shop.orders")), dict.fromkeys(EDGES.types)
     for row in EDGE_ROWS:
         for name in EDGES.types:
             with suppress(Exception):
@@ -301,7 +301,7 @@ def edges(version):
 
 def large(version):
     """The whole stream of rows, of which the ids are beyond every signed integer."""
-    renderer = Renderer(version, Terms(table="shop.orders"))
+    renderer = Renderer(version, ReadingOptions(table="shop.orders"))
     for event in row_stream(5, 120, snapshot=10):
         images = {
             side: image and {**image, "id": str(2**63 + int(image["id"]))}
@@ -316,11 +316,13 @@ def test_what_is_inferred_takes_all_that_it_was_inferred_from(version, values):
     rendered_values = list(values(version))
     bare = [reduce(lambda text, pair: text.replace(*pair), BARE_TYPES.items(), value) for value in rendered_values]
     for messages in (rendered_values, bare) if version.meaning.transport == "json" else (rendered_values,):
-        before = Kernel(open_scope(CATALOGUE, version.reference, Terms(table="shop.orders")))
+        before = Kernel(open_validation(CATALOGUE, version.reference, ReadingOptions(table="shop.orders")))
         records = records_of(messages)
         proposals = propose(witness(before, records), CATALOGUE)
         tables = TableContracts([one.contract for one in proposals])
-        after = Kernel(open_scope(CATALOGUE, version.reference, Terms(tables=tables, table="shop.orders")))
+        after = Kernel(
+            open_validation(CATALOGUE, version.reference, ReadingOptions(tables=tables, table="shop.orders"))
+        )
         untold, told = before.audit(records), after.audit(records)
 
         assert len(proposals) == 1

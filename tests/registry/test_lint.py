@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.lint import lint
-from cdc_contracts.registry.lint.rules import LINT_RULES
-from cdc_contracts.registry.lint.tables import TABLE_RULES
+from cdc_contracts.registry.lint.lint_rules import LINT_RULES
+from cdc_contracts.registry.lint.table_lint import TABLE_RULES
 
 HERE = Path(__file__).parent / "lint"
 CASES = sorted((HERE / "cases").glob("*.yaml"))

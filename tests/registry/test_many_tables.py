@@ -9,16 +9,16 @@ from output_rows import records_of, unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, samples, scope_of
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.kernel import parsing
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.messages import Unreadable, parse_message
-from cdc_contracts.registry.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine import batch_parser
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 TYPED = [version.reference for version in CATALOGUE.all_versions() if version.meaning.columns.types != "none"]
@@ -29,7 +29,7 @@ NAMES = ["visits", "a.b", ".", "", "ORDERS", "t\\u002Eu", "ünï", "1"]
 
 def stream(reference, total, name):
     """Messages in which the table of the n-th is called `name(n)`."""
-    renderer = Renderer(CATALOGUE.version(reference), Terms())
+    renderer = Renderer(CATALOGUE.version(reference), ReadingOptions())
     for number, event in enumerate(row_stream(3, total)):
         table = event.table and replace(event.table, name=name(number))
         yield renderer.render(replace(event, table=table))
@@ -59,20 +59,20 @@ def test_whatever_drifts_is_told_alike_of_every_table(reference):
             for parts in held:
                 twin = replaced(twin, parts, Token(json.dumps(name)))
             twins.append(to_bytes(twin))
-    scope = scope_of(reference)
-    assert unlike_columns(scope, twins) == []
+    validation = scope_of(reference)
+    assert unlike_columns(validation, twins) == []
 
 
 @pytest.mark.parametrize("reference", TYPED)
 def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
     looks = []
-    judge = ReferenceJudge.judge
+    judge = ReferenceValidator.judge
 
     def counted(self, message):
         looks.append(message)
         return judge(self, message)
 
-    monkeypatch.setattr(ReferenceJudge, "judge", counted)
+    monkeypatch.setattr(ReferenceValidator, "judge", counted)
 
     def count(values):
         looks.clear()
@@ -88,13 +88,13 @@ def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference,
 @pytest.mark.parametrize("reference", ["oms-community/default@1", "oms-community/default@2", "oms/default@2"])
 def test_tables_with_the_columns_of_another_are_not_learnt_anew(reference, monkeypatch):
     learnt = []
-    parse = parsing.parse_message
+    parse = batch_parser.parse_message
 
     def counted(value, **options):
         learnt.append(value)
         return parse(value, **options)
 
-    monkeypatch.setattr(parsing, "parse_message", counted)
+    monkeypatch.setattr(batch_parser, "parse_message", counted)
     Kernel(scope_of(reference)).audit(records_of(list(stream(reference, 200, "t{}".format))))
     assert len(learnt) <= 20
 
@@ -104,10 +104,10 @@ def test_many_tables_are_counted_as_the_reference_counts_each_message(reference)
     values = [value for number in range(2) for value in stream(reference, 40, f"t{number}_{{}}".format)]
     values += stream(reference, 40, lambda number: f"t0_{39 - number}")
     records = [(0, offset, value) for offset, value in enumerate(values)]
-    scope, kernel = scope_of(reference), Kernel(scope_of(reference))
-    slow, fast = account(scope, Source("orders", 0), enumerate(values)), kernel.audit(batch_of(records[:70]))
+    validation, kernel = scope_of(reference), Kernel(scope_of(reference))
+    slow, fast = account(validation, Source("orders", 0), enumerate(values)), kernel.audit(batch_of(records[:70]))
     fast.merge(kernel.audit(batch_of(records[70:])))
-    assert fast.course == slow.course
+    assert fast.statistics == slow.statistics
     assert (fast.readable, fast.outcomes) == (slow.readable, slow.outcomes)
 
 

@@ -7,12 +7,18 @@ from functools import cache
 
 import pytest
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.messages import Unreadable, depth_exceeds, has_duplicates, kind_of, parse_message
-from cdc_contracts.registry.scope import Scope, open_scope
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import (
+    Unreadable,
+    depth_exceeds,
+    has_duplicates,
+    kind_of,
+    parse_message,
+)
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.values import Number
 
 INSERT = (
     b'{"database":"shop","table":"orders","type":"INSERT","isDdl":false,"id":7,"es":1718000000000,"ts":1718000000001,'
@@ -123,8 +129,8 @@ def test_what_is_a_message_is_read(value):
 
 
 @cache
-def scope(**terms: bool | int) -> Scope:
-    return open_scope(shipped_catalogue(), "dts/canal@2", Terms(**terms))
+def validation(**reading_options: bool | int) -> ValidationContext:
+    return open_validation(shipped_catalogue(), "dts/canal@2", ReadingOptions(**reading_options))
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["seen first", "seen among its like"])
@@ -132,9 +138,13 @@ def test_both_paths_find_the_same_cause_and_nothing_else(first):
     """A fast path that skips members it does not need would let broken bytes pass in them."""
     hostile = [value for value, _ in UNREADABLE.values()]
     values = hostile if first else [INSERT] * 3 + hostile + [INSERT]
-    bench = FastJudge(scope()).judge(values, texts=True)
-    found = {number: judged.verdict for number, judged in bench.alone}
-    found |= {number: ruling.verdict for ruling in bench.rulings for number in ruling.alike.numbers.tolist()}
+    batch_result = FastValidator(validation()).judge(values, texts=True)
+    found = {number: judged.verdict for number, judged in batch_result.alone}
+    found |= {
+        number: group_result.verdict
+        for group_result in batch_result.group_results
+        for number in group_result.record_group.numbers.tolist()
+    }
 
     for number, value in enumerate(values):
         if value == INSERT:
@@ -143,7 +153,7 @@ def test_both_paths_find_the_same_cause_and_nothing_else(first):
         cause = next(cause for entry, cause in UNREADABLE.values() if entry == value)
         assert found[number].outcome == "unreadable"
         assert [(finding.rule, finding.path) for finding in found[number].findings] == [(f"D01.{cause}", "")]
-        assert found[number] == scope().judge(value).verdict
+        assert found[number] == validation().judge(value).verdict
 
 
 BRACES = with_name(b"a}b")
@@ -155,23 +165,31 @@ def test_values_beside_each_other_never_run_into_one_another(cut):
     """Values of one shape are parsed many at once: half a message must not be completed by the value after it."""
     left, rest = BRACES[:cut], BRACES[cut:]
     two = INSERT + b"\n" + INSERT
-    judge = FastJudge(scope())
+    judge = FastValidator(validation())
     for right in (b"{" + rest, b"{}", INSERT, left):
         judge.judge([INSERT] * 3, texts=True)  # so that the shape is known, and the next values are taken for it
         values = [INSERT, left, right, two, INSERT]
-        bench = judge.judge(values, texts=True)
-        found = {number: judged.verdict for number, judged in bench.alone}
-        found |= {number: ruling.verdict for ruling in bench.rulings for number in ruling.alike.numbers.tolist()}
+        batch_result = judge.judge(values, texts=True)
+        found = {number: judged.verdict for number, judged in batch_result.alone}
+        found |= {
+            number: group_result.verdict
+            for group_result in batch_result.group_results
+            for number in group_result.record_group.numbers.tolist()
+        }
 
         assert found[1].outcome == found[3].outcome == "unreadable"
-        assert [found[number] for number in range(5)] == [scope().judge(value).verdict for value in values]
+        assert [found[number] for number in range(5)] == [validation().judge(value).verdict for value in values]
 
 
 def test_both_paths_read_what_is_a_message():
     values = list(READABLE.values())
-    bench = FastJudge(scope()).judge(values, texts=True)
-    found = {number: judged.verdict for number, judged in bench.alone}
-    found |= {number: ruling.verdict for ruling in bench.rulings for number in ruling.alike.numbers.tolist()}
+    batch_result = FastValidator(validation()).judge(values, texts=True)
+    found = {number: judged.verdict for number, judged in batch_result.alone}
+    found |= {
+        number: group_result.verdict
+        for group_result in batch_result.group_results
+        for number in group_result.record_group.numbers.tolist()
+    }
 
     assert {number: verdict.outcome for number, verdict in found.items()} == dict.fromkeys(
         range(len(values)), "conforming"
@@ -207,11 +225,15 @@ def test_a_strict_pass_refuses_names_that_stand_twice_and_only_that(value):
     assert parse_message(INSERT, strict=True) == parse_message(INSERT)
 
     for strict, outcome in ((False, "conforming"), (True, "unreadable")):
-        bench = FastJudge(scope(strict_json=strict)).judge([INSERT, value, INSERT], texts=True)
-        verdicts = {number: judged.verdict.outcome for number, judged in bench.alone}
-        verdicts |= {n: ruling.verdict.outcome for ruling in bench.rulings for n in ruling.alike.numbers.tolist()}
+        batch_result = FastValidator(validation(strict_json=strict)).judge([INSERT, value, INSERT], texts=True)
+        verdicts = {number: judged.verdict.outcome for number, judged in batch_result.alone}
+        verdicts |= {
+            n: group_result.verdict.outcome
+            for group_result in batch_result.group_results
+            for n in group_result.record_group.numbers.tolist()
+        }
         assert verdicts == {0: "conforming", 1: outcome, 2: "conforming"}
-        assert scope(strict_json=strict).judge(value).verdict.outcome == outcome
+        assert validation(strict_json=strict).judge(value).verdict.outcome == outcome
 
 
 def test_a_message_of_20_megabytes_is_read_whole():
@@ -220,8 +242,8 @@ def test_a_message_of_20_megabytes_is_read_whole():
 
     assert len(value) > 20 * 1024 * 1024
     assert parse_message(value)["data"][0]["name"] == text
-    bench = FastJudge(scope()).judge([value], texts=True)
-    assert [ruling.verdict.outcome for ruling in bench.rulings] == ["conforming"]
+    batch_result = FastValidator(validation()).judge([value], texts=True)
+    assert [group_result.verdict.outcome for group_result in batch_result.group_results] == ["conforming"]
 
 
 def test_a_message_over_the_limit_is_refused_before_it_is_read():
@@ -232,12 +254,16 @@ def test_a_message_over_the_limit_is_refused_before_it_is_read():
         assert refusal.value.cause == "too-long"
     assert parse_message(INSERT, max_bytes=len(INSERT))["type"] == "INSERT"
 
-    limited = scope(max_bytes=len(INSERT))
+    limited = validation(max_bytes=len(INSERT))
     for value, outcome in ((INSERT, "conforming"), (INSERT + b" ", "unreadable")):
         assert limited.judge(value).verdict.outcome == outcome
-        bench = FastJudge(limited).judge([INSERT, value], texts=True)
-        verdicts = {number: judged.verdict.outcome for number, judged in bench.alone}
-        verdicts |= {n: ruling.verdict.outcome for ruling in bench.rulings for n in ruling.alike.numbers.tolist()}
+        batch_result = FastValidator(limited).judge([INSERT, value], texts=True)
+        verdicts = {number: judged.verdict.outcome for number, judged in batch_result.alone}
+        verdicts |= {
+            n: group_result.verdict.outcome
+            for group_result in batch_result.group_results
+            for n in group_result.record_group.numbers.tolist()
+        }
         assert verdicts[1] == outcome
 
 
@@ -255,7 +281,7 @@ def test_a_number_keeps_its_token(token):
 def test_a_number_too_large_to_keep_is_a_finding_and_no_failure():
     value = INSERT.replace(b'"bigint"', b'"decimal"').replace(b'"1"', b'"1e999999"')
 
-    judged = scope().judge(value)
+    judged = validation().judge(value)
 
     assert judged.verdict.outcome == "drifted"
     assert [finding.rule for finding in judged.verdict.findings] == ["D14.digits"]

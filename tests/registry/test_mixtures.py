@@ -10,12 +10,12 @@ import record_batches
 from hearings import sampled
 from topics import CATALOGUE
 
-from cdc_contracts.registry.detection.samples import find_scope
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import Undetected
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.topic_samples import find_validation
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import Undetected
 
 GARBAGE = (b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"type":"INSERT"}', b'{"payload":{"op":"c"}}', None)
 MIXTURES = {
@@ -49,7 +49,7 @@ def batch_of(records):
 
 
 def scope_of(records):
-    return find_scope(Undetected(CATALOGUE, Terms()), lambda: [batch_of(records)])
+    return find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: [batch_of(records)])
 
 
 def report_of(tally, detection):
@@ -64,10 +64,10 @@ def report_of(tally, detection):
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_the_report_does_not_depend_on_how_the_records_are_cut_and_merged(mixture, seed):
     records, draw = records_of(mixture, seed), Random(seed)
-    scope, detection = scope_of(records)
-    whole = Kernel(scope).audit(batch_of(records))
+    validation, detection = scope_of(records)
+    whole = Kernel(validation).audit(batch_of(records))
     cuts = [0, *sorted(draw.sample(range(1, len(records)), 4)), len(records)]
-    parts = [Kernel(scope).audit(batch_of(records[start:end])) for start, end in pairwise(cuts)]
+    parts = [Kernel(validation).audit(batch_of(records[start:end])) for start, end in pairwise(cuts)]
     draw.shuffle(parts)
     merged = Tally()
     for part in parts:
@@ -82,15 +82,15 @@ def test_the_report_does_not_depend_on_how_the_records_are_cut_and_merged(mixtur
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture, seed):
     records = records_of(mixture, seed)
-    scope, _ = scope_of(records)
+    validation, _ = scope_of(records)
     rows, told = [], []
-    for written in Kernel(scope).decode(batch_of(records)):
+    for written in Kernel(validation).decode(batch_of(records)):
         rows += written.changes.to_pylist()
         told += [(row["partition"], row["offset"]) for row in written.quarantine.to_pylist()]
 
     expected, quarantined = [], []
     for partition, offset, _, value in records:
-        judged = scope.judge(value)
+        judged = validation.judge(value)
         if judged.verdict.outcome == "conforming":
             reference = judged.verdict.version.reference
             expected += [
@@ -109,10 +109,10 @@ def test_every_record_is_decoded_as_the_reference_judges_it_and_in_order(mixture
 
 def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):
     records = records_of("two dialects", 1)
-    scope, _ = scope_of(records)
-    kernel = Kernel(scope)
+    validation, _ = scope_of(records)
+    kernel = Kernel(validation)
     (companion,) = kernel._beside
-    broken = next(record for record in records if record[2] and record[2] != scope.judged[0].reference)
+    broken = next(record for record in records if record[2] and record[2] != validation.judged[0].reference)
     judge = companion._judge.judge
 
     def failing(values, *, texts):
@@ -120,7 +120,7 @@ def test_a_judge_that_fails_costs_one_record_whoever_takes_it(monkeypatch):
             raise RuntimeError("a bug")
         return judge(values, texts=texts)
 
-    before = Kernel(scope).audit(batch_of(records))
+    before = Kernel(validation).audit(batch_of(records))
     monkeypatch.setattr(companion._judge, "judge", failing)
     after = kernel.audit(batch_of(records))
 

@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from cdc_contracts.registry import model
-from cdc_contracts.registry.model import Evidence, Images, Mapping, Meaning, Place, Rule
-from cdc_contracts.registry.rules import NOTES, RULES
+from cdc_contracts.registry.contract import model
+from cdc_contracts.registry.contract.model import Evidence, Images, Mapping, Meaning, Place, Rule
+from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES
 
 WHOLE = {
     "contract": "acme/plain@1",

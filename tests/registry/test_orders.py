@@ -23,14 +23,14 @@ from breakers import BREAKERS, good_records, neighbours, pairs_of, scope_of
 from mutations import to_bytes
 from topics import WITH_TABLES, rendered
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.kernel.observations import findings_by_record
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.stakes import Proof, Stake
-from cdc_contracts.registry.tally import FindingTally, Tally
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.observed_shapes import findings_by_record
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
+from cdc_contracts.registry.stats.tally import FindingTally, Tally
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 Record = tuple[int, int, bytes | None]
 """Partition, offset, value."""
@@ -74,11 +74,11 @@ def report_of(version: Version, tally: Tally) -> dict[str, Any]:
 
 def by_value(version: Version, values: Sequence[bytes | None]) -> dict[bytes | None, Any]:
     """Return the outcome and the findings of each value, shapes observed among them."""
-    bench = FastJudge(scope_of(version.reference)).judge(values, texts=True)
-    told = dict(findings_by_record(bench))
-    verdicts = {number: judged.verdict for number, judged in bench.alone}
-    for ruling in bench.rulings:
-        verdicts |= dict.fromkeys(ruling.alike.numbers.tolist(), ruling.verdict)
+    batch_result = FastValidator(scope_of(version.reference)).judge(values, texts=True)
+    told = dict(findings_by_record(batch_result))
+    verdicts = {number: judged.verdict for number, judged in batch_result.alone}
+    for group_result in batch_result.group_results:
+        verdicts |= dict.fromkeys(group_result.record_group.numbers.tolist(), group_result.verdict)
     return {
         values[number]: (shown(verdict), [(one.rule, one.path, one.observed) for one in told.get(number, ())])
         for number, verdict in verdicts.items()
@@ -179,14 +179,14 @@ def pieces() -> bytes:
     found = []
     for number, reference in enumerate(("dts/canal@2", "oms-community/default@2", "drs/json@2", "dts/avro@1")):
         version = CATALOGUE.version(reference)
-        stream = rendered(reference, 60, seed=number, terms=WITH_TABLES, snapshot=5, controls=9)
+        stream = rendered(reference, 60, seed=number, reading_options=WITH_TABLES, snapshot=5, controls=9)
         mixed = [(number, offset, value) for offset, value in enumerate([*stream, *records_of(version)])]
-        kernel = Kernel(open_scope(CATALOGUE, reference if number % 2 == 0 else version.subject, WITH_TABLES))
+        kernel = Kernel(open_validation(CATALOGUE, reference if number % 2 == 0 else version.subject, WITH_TABLES))
         batches = [batch_of(mixed[start : start + 25]) for start in range(0, len(mixed), 25)]
         found += [written.tally for batch in batches for written in kernel.decode(batch)]
     for offset in (9, 4, 30):  # what only a versions file makes
-        proof = Proof(offset, "/type", "dts/canal@1", "dts/canal@2")
-        found.append(Tally(stakes={("orders", 0, offset % 2): Stake(offset, proof)}))
+        proof = VersionProof(offset, "/type", "dts/canal@1", "dts/canal@2")
+        found.append(Tally(stakes={("orders", 0, offset % 2): RangeEvidence(offset, proof)}))
     return pickle.dumps(found)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.pages import INDEX, catalogue_pages, page_name, vocabulary_page
-from cdc_contracts.registry.vocabulary import vocabulary
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.explain.catalogue_pages import INDEX, catalogue_pages, page_name, vocabulary_page
+from cdc_contracts.registry.explain.vocabulary import vocabulary
 
 FOLDER = Path(__file__).parents[2] / "docs" / "catalogue"
 CATALOGUE = shipped_catalogue()

@@ -30,13 +30,13 @@ from breakers import (
 )
 from mutations import put, to_bytes
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.pointers import split_pointer
-from cdc_contracts.registry.reading import Reading
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import Verdict
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.verdicts import Verdict
 
 EVERY = 7 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
 """One of so many records that differ in one member is judged."""
@@ -63,7 +63,7 @@ def disagreements(version: Version, goods: Sequence[bytes], mutants: Sequence[by
     orders = ([*goods, *mutants], version.reference), ([*mutants[::-1], *goods[::-1]], declared_as(version)[-1])
     for values, declared in orders:
         expected = [judged_apart(version, value)[declared] for value in values]
-        judge = FastJudge(scope_of(declared))
+        judge = FastValidator(scope_of(declared))
         half = len(goods) if values[0] == goods[0] else len(mutants)
         for part in (slice(0, half), slice(half, None)):
             found += differences(judge, values[part], expected[part])
@@ -111,7 +111,7 @@ def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
     values = in_blocks(goods[0], [*goods[1:], *mutants])
     expected = {value: judged_apart(version, value)[version.reference] for value in dict.fromkeys(values)}
 
-    judge = FastJudge(scope_of(version.reference))
+    judge = FastValidator(scope_of(version.reference))
     found = {(value, str(shown(verdict))) for value, verdict in zip(values, by_fast_path(judge, values), strict=True)}
 
     assert found == {(value, str(shown(verdict))) for value, verdict in expected.items()}
@@ -119,7 +119,7 @@ def test_a_record_keeps_its_verdict_among_hundreds_of_others(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_an_absent_image_and_a_null_one_keep_their_verdicts_however_often_they_come(version):
-    judge, found = FastJudge(scope_of(version.reference)), []
+    judge, found = FastValidator(scope_of(version.reference)), []
 
     for values in absent_and_null_images(version):
         expected = [judged_apart(version, value)[version.reference] for value in values]
@@ -132,7 +132,7 @@ def test_an_absent_image_and_a_null_one_keep_their_verdicts_however_often_they_c
 def test_records_that_drift_in_one_way_are_judged_together_not_one_by_one(version):
     goods, mutants = pairs_of(version, alike_drifts)
 
-    found = FastJudge(scope_of(version.reference)).judge([*goods, *mutants], texts=True)
+    found = FastValidator(scope_of(version.reference)).judge([*goods, *mutants], texts=True)
 
     assert [number for number, _ in found.alone] == []
 
@@ -176,7 +176,7 @@ def decoded(kernel: Kernel, value: bytes) -> list[dict[str, Any]]:
 
 
 def reading_of(version: Version, value: bytes) -> Reading:
-    return Reading(version.meaning, scope_of(version.reference).wire.open(value), Terms())
+    return Reading(version.meaning, scope_of(version.reference).wire.open(value), ReadingOptions())
 
 
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
@@ -186,7 +186,7 @@ def test_what_the_first_of_two_members_hides_decides_as_well(version):
     values, expected = [value for value, _ in told], [outcome for _, outcome in told]
 
     for order in (1, -1):
-        judge = FastJudge(scope_of(version.reference))
+        judge = FastValidator(scope_of(version.reference))
         assert [one.outcome for one in by_fast_path(judge, values[::order])] == expected[::order]
     every = slice(None, None, 9)
     apart = [by_reference([scope_of(version.reference)], value)[0].outcome for value in values[every]]

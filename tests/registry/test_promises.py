@@ -6,14 +6,14 @@ import pytest
 from record_batches import batch_of_values
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 TABLE = SourceTable("orders", {"id": "bigint", "note": "varchar(60)", "day": "date"}, ("id",), database="shop")
 ALL = [version.reference for version in CATALOGUE.all_versions()]
@@ -27,15 +27,15 @@ def promising(*, key=("id",), **columns):
         told[name] |= more
     document = {"table": "shop.orders", "columns": told, "primary_key": list(key)}
     names = ("shop.orders", "orders")  # some dialects name no database
-    return Terms(
+    return ReadingOptions(
         tables=TableContracts(parse_table_contract({**document, "table": name}, "t.yaml") for name in names),
         table="shop.orders",
     )
 
 
-def stream(reference, rows, terms):
+def stream(reference, rows, reading_options):
     """One insert for each row."""
-    renderer = Renderer(CATALOGUE.version(reference), terms)
+    renderer = Renderer(CATALOGUE.version(reference), reading_options)
     return [
         renderer.render(
             Event("insert", TABLE, None, row, 1_718_000_000_000_000 + number, 1_718_000_000_500_000, str(number + 1), "1")
@@ -44,11 +44,14 @@ def stream(reference, rows, terms):
     ]  # fmt: skip
 
 
-def told(values, reference, terms):
+def told(values, reference, reading_options):
     """The findings of a stream, the same by both paths."""
-    scope = open_scope(CATALOGUE, reference, terms)
+    validation = open_validation(CATALOGUE, reference, reading_options)
     both = []
-    for tally in (Kernel(scope).audit(batch_of_values(values)), account(scope, Source("orders", 0), enumerate(values))):
+    for tally in (
+        Kernel(validation).audit(batch_of_values(values)),
+        account(validation, Source("orders", 0), enumerate(values)),
+    ):
         report = build_report(
             tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on="warning"
         )
@@ -70,9 +73,9 @@ def rows_until(change, count=12):
 
 @pytest.mark.parametrize("reference", ALL)
 def test_a_null_in_a_column_that_is_never_null_is_told_in_every_version(reference):
-    terms = promising(note={"nullable": False})
-    values = stream(reference, rows_until({"note": None}), terms)
-    assert told(values, reference, terms) == [
+    reading_options = promising(note={"nullable": False})
+    values = stream(reference, rows_until({"note": None}), reading_options)
+    assert told(values, reference, reading_options) == [
         ("D11.not-null", "warning", "note", "a value", ["NULL"], 5, AT),
     ]  # fmt: skip
     assert told(values, reference, promising()) == []
@@ -80,8 +83,8 @@ def test_a_null_in_a_column_that_is_never_null_is_told_in_every_version(referenc
 
 @pytest.mark.parametrize("reference", ALL)
 def test_rows_that_keep_what_is_promised_have_no_finding_in_any_version(reference):
-    terms = promising(note={"nullable": False}, day={"nullable": False})
-    assert told(stream(reference, rows_until({}), terms), reference, terms) == []
+    reading_options = promising(note={"nullable": False}, day={"nullable": False})
+    assert told(stream(reference, rows_until({}), reading_options), reference, reading_options) == []
 
 
 def keyed(reference):
@@ -91,22 +94,22 @@ def keyed(reference):
 
 @pytest.mark.parametrize("reference", [one for one in ALL if keyed(one)])
 def test_a_key_that_the_messages_tell_otherwise_is_told_where_they_tell_it(reference):
-    terms = promising(key=("id", "note"))
-    values = stream(reference, rows_until({}), terms)
+    reading_options = promising(key=("id", "note"))
+    values = stream(reference, rows_until({}), reading_options)
     told_at = CATALOGUE.version(reference).meaning.envelope.primary_key.at.rpartition("/")[2]
-    assert told(values, reference, terms) == [
+    assert told(values, reference, reading_options) == [
         ("D11.primary-key", "warning", told_at, "id, note", ["id"], 12, 0),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("reference", ["oms-community/shareplex@2", "oms/debezium-smt@1", "dts/canal@2", "oms/canal@1"])
 def test_a_key_that_the_rows_lack_is_one_finding(reference):
-    terms = promising(key=("note",))
+    reading_options = promising(key=("note",))
     rows = rows_until({})
     for row in rows[AT:]:
         del row["note"]
-    values = [without_key(value) for value in stream(reference, rows, terms)]
-    found = [one for one in told(values, reference, terms) if one[2] == "note"]
+    values = [without_key(value) for value in stream(reference, rows, reading_options)]
+    found = [one for one in told(values, reference, reading_options) if one[2] == "note"]
     assert [one[:3] + one[5:] for one in found if one[0].startswith("D11")] == [
         ("D11.primary-key", "warning", "note", 5, AT)
     ]
@@ -137,18 +140,18 @@ def test_a_date_that_does_not_exist_is_told_where_one_is_declared(reference, day
     assert told(values, reference, promising()) == [
         ("D07.no-such-time", severity, "day", "a date that exists", ["9999-99-99"], 5, AT),
     ]  # fmt: skip
-    assert [one for one in told(values, reference, Terms()) if one[0].startswith("D07")] == []
+    assert [one for one in told(values, reference, ReadingOptions()) if one[0].startswith("D07")] == []
 
 
 def test_rows_are_still_decoded_that_break_a_promise():
-    terms = promising(key=("note",), note={"nullable": False})
-    values = stream("dts/canal@2", rows_until({"note": None}), terms)
-    (written,) = Kernel(open_scope(CATALOGUE, "dts/canal@2", terms)).decode(batch_of_values(values))
+    reading_options = promising(key=("note",), note={"nullable": False})
+    values = stream("dts/canal@2", rows_until({"note": None}), reading_options)
+    (written,) = Kernel(open_validation(CATALOGUE, "dts/canal@2", reading_options)).decode(batch_of_values(values))
     assert (written.changes.num_rows, written.quarantine.num_rows) == (12, 0)
 
 
 def test_streams_with_updates_and_deletes_break_no_promise():
     for reference in ALL:
-        values = rendered(reference, 80, table=TABLE, terms=promising())
+        values = rendered(reference, 80, table=TABLE, reading_options=promising())
         found = [one for one in told(values, reference, promising(id={"nullable": False})) if one[0] != "D10"]
         assert found == [], reference

@@ -12,14 +12,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.pins import open_pin, write_pin
-from cdc_contracts.registry.scope import open_ranges, open_scope
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.version_files import parse_versions
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.version_files import parse_versions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.pinned_contracts import open_pin, write_pin
+from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 from cdc_contracts.spark_checks.contradictions import contradiction
-from cdc_contracts.spark_checks.tasks import describe_scope
+from cdc_contracts.spark_checks.spark_tasks import describe_validation
 
 SEVERAL = sorted(subject for subject in CATALOGUE.subjects() if len(CATALOGUE.versions(subject)) > 1)
 GARBAGE = (b"", b"{}", b"\xff\xfe", b'{"type":"INSERT"}', None)
@@ -46,8 +46,8 @@ def ranges_of(partitions, topic="orders"):
     return parse_versions({"topics": {topic: partitions}}, "v.yaml", CATALOGUE)
 
 
-def ranged(partitions, **terms):
-    return open_ranges(CATALOGUE, ranges_of(partitions), Terms(**terms))
+def ranged(partitions, **reading_options):
+    return open_ranges(CATALOGUE, ranges_of(partitions), ReadingOptions(**reading_options))
 
 
 def switched_topic(subject, seed):
@@ -76,7 +76,7 @@ def declared_apart(records, ranges):
         told.setdefault((one["partition"], found), []).append(one)
     for (_, found), mine in told.items():
         if found is not None:
-            for part in Kernel(open_scope(CATALOGUE, found.contract, Terms())).decode(batch_of(mine)):
+            for part in Kernel(open_validation(CATALOGUE, found.contract, ReadingOptions())).decode(batch_of(mine)):
                 changes += part.changes.to_pylist()
                 control += part.control.to_pylist()
     return changes, control
@@ -123,8 +123,8 @@ def cases(draw):
 def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itself(case):
     subject, seed, partitions, size, draw = case
     records, _ = switched_topic(subject, seed)
-    scope = ranged(partitions)
-    kernel, changes, control, quarantine, tally = Kernel(scope), [], [], [], Tally()
+    validation = ranged(partitions)
+    kernel, changes, control, quarantine, tally = Kernel(validation), [], [], [], Tally()
     shuffled = list(records)
     draw.shuffle(shuffled)  # partitions and offsets mixed in any way
     for start in range(0, len(shuffled), size):
@@ -134,7 +134,7 @@ def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itse
             quarantine += part.quarantine.to_pylist()
             tally.merge(part.tally)
 
-    expected_changes, expected_control = declared_apart(records, scope.ranges)
+    expected_changes, expected_control = declared_apart(records, validation.ranges)
     assert in_order(changes) == in_order(expected_changes)
     assert in_order(control) == in_order(expected_control)
     told = {(row["partition"], row["offset"]) for row in [*changes, *control, *quarantine]}
@@ -142,15 +142,15 @@ def test_for_any_cut_of_batches_the_rows_are_those_of_each_range_decoded_by_itse
 
     for row in quarantine:  # and the reference says the same of every record
         one = records[row["partition"] * 30 + row["offset"]]
-        within = scope.at("orders", one["partition"], one["offset"], one["timestamp"])
+        within = validation.at("orders", one["partition"], one["offset"], one["timestamp"])
         assert within.judge(one["value"]).verdict.outcome == row["outcome"]
-    whole = Kernel(scope).audit(batch_of(records))
+    whole = Kernel(validation).audit(batch_of(records))
     assert (whole.partitions, whole.outcomes, whole.runs) == (tally.partitions, tally.outcomes, joined(tally, whole))
 
 
 def joined(tally, whole):
     """The runs of a tally as they are told; parts of a shuffled topic leave them in pieces until then."""
-    from cdc_contracts.registry.runs import join_runs
+    from cdc_contracts.registry.stats.version_runs import join_runs
 
     assert tally.runs.keys() == whole.runs.keys()
     return {source: join_runs(runs) for source, runs in tally.runs.items()}
@@ -160,9 +160,9 @@ def joined(tally, whole):
 def test_what_no_range_covers_belongs_to_no_version(subject):
     records, _ = switched_topic(subject, seed=1)
     newest = CATALOGUE.versions(subject)[-1].reference
-    scope = ranged({0: [{"from": 10, "to": 20, "contract": newest}], 2: []})
+    validation = ranged({0: [{"from": 10, "to": 20, "contract": newest}], 2: []})
     tally, open_ones = Tally(), []
-    for part in Kernel(scope).decode(batch_of(records)):
+    for part in Kernel(validation).decode(batch_of(records)):
         rows = [*part.changes.to_pylist(), *part.control.to_pylist()]
         assert {row["partition"] for row in rows} <= {0}
         assert all(10 <= row["offset"] < 20 for row in rows)
@@ -172,7 +172,7 @@ def test_what_no_range_covers_belongs_to_no_version(subject):
     found = {key.rule: one for key, one in tally.findings.items()}["D16.left-open"]
     assert found.severity == "error"
     assert set(found.expected) == {"a range of the versions file"}
-    outcomes = Counter(open_scope(CATALOGUE, subject, Terms()).judge(one["value"]).verdict.outcome
+    outcomes = Counter(open_validation(CATALOGUE, subject, ReadingOptions()).judge(one["value"]).verdict.outcome
                        for one in records if not (one["partition"] == 0 and 10 <= one["offset"] < 20))  # fmt: skip
     assert len(open_ones) == outcomes["conforming"] + outcomes["control"] + outcomes["ambiguous"] > 0
 
@@ -180,9 +180,9 @@ def test_what_no_range_covers_belongs_to_no_version(subject):
 def test_ranges_may_declare_versions_of_several_subjects():
     values = [*sampled("dts/canal@1", 20), *sampled("drs/json@2", 20)]
     records = [record("orders", 0, offset, value) for offset, value in enumerate(values)]
-    scope = ranged({0: [{"to": 20, "contract": "dts/canal@1"}, {"from": 21, "contract": "drs/json@2"}]})
-    (part,) = Kernel(scope).decode(batch_of(records))
-    assert scope.declared == "drs/json, dts/canal"
+    validation = ranged({0: [{"to": 20, "contract": "dts/canal@1"}, {"from": 21, "contract": "drs/json@2"}]})
+    (part,) = Kernel(validation).decode(batch_of(records))
+    assert validation.declared == "drs/json, dts/canal"
     assert {row["contract"] for row in part.changes.to_pylist()} == {"dts/canal@1", "drs/json@2"}
     assert [(row["offset"], row["outcome"]) for row in part.quarantine.to_pylist()] == [(20, "ambiguous")]
 
@@ -190,10 +190,12 @@ def test_ranges_may_declare_versions_of_several_subjects():
 def contradicted(values, *ranges):
     """What speaks against the ranges of a topic of one partition."""
     tally = Tally()
-    scope = ranged({0: list(ranges)})
-    for part in Kernel(scope).decode(batch_of([record("orders", 0, at, value) for at, value in enumerate(values)])):
+    validation = ranged({0: list(ranges)})
+    for part in Kernel(validation).decode(
+        batch_of([record("orders", 0, at, value) for at, value in enumerate(values)])
+    ):
         tally.merge(part.tally)
-    return tally, contradiction(tally, scope)
+    return tally, contradiction(tally, validation)
 
 
 def around(first, last):
@@ -232,14 +234,14 @@ def test_the_identity_of_a_run_holds_what_the_file_means():
         {0: [{"from": 9, "contract": "dts/canal@2"}, {"from": 0, "to": 9, "contract": "dts/canal@2022-03-19"}]}
     )
     other = ranged({0: [{"to": 8, "contract": "dts/canal@1"}, {"from": 9, "contract": "dts/canal@2"}]})
-    bare = open_scope(CATALOGUE, "dts/canal", Terms())
+    bare = open_validation(CATALOGUE, "dts/canal", ReadingOptions())
     assert one.fingerprint == same.fingerprint
     assert len({one.fingerprint, other.fingerprint, bare.fingerprint}) == 3
 
 
 def test_a_scope_of_ranges_travels_to_workers_and_is_pinned_for_streams():
-    scope = ranged({0: [{"to": 9, "contract": "dts/canal@1"}], "all": [{"from": "2022-03-20T00:00:00+08:00",
+    validation = ranged({0: [{"to": 9, "contract": "dts/canal@1"}], "all": [{"from": "2022-03-20T00:00:00+08:00",
                                                                           "contract": "dts/canal@2"}]})  # fmt: skip
-    for again in (describe_scope(scope).open(), open_pin(write_pin(scope), "here")):
-        assert again.fingerprint == scope.fingerprint
-        assert (again.ranges, again.left_open, again.declared) == (scope.ranges, True, "dts/canal")
+    for again in (describe_validation(validation).open(), open_pin(write_pin(validation), "here")):
+        assert again.fingerprint == validation.fingerprint
+        assert (again.ranges, again.left_open, again.declared) == (validation.ranges, True, "dts/canal")

@@ -11,14 +11,14 @@ from both_paths import CATALOGUE, VERSIONS, samples
 from breakers import BREAKERS, good_records, neighbours, scope_of
 from mutations import to_bytes
 
-from cdc_contracts.registry.catalogue import Version
-from cdc_contracts.registry.kernel.layouts import make_plan
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.reading import Reading
-from cdc_contracts.registry.reads import Reads, always_read, read_nothing
-from cdc_contracts.registry.rules import NOTES, RULES, Breach, Rule, RuleView
-from cdc_contracts.registry.scope import Scope
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.struct_layouts import make_plan
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES, Breach, CrossFieldCheck, RuleView
+from cdc_contracts.registry.validate.rule_inputs import Reads, always_read, read_nothing
+from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 EVERY_RULE = {**RULES, **NOTES}
 EVERY = 5
@@ -41,11 +41,11 @@ class Watched(Reading):
         return super().at(pointer)
 
 
-def check(rule: Rule, version: Version, message: dict[str, Any]) -> list[Breach]:
+def check(rule: CrossFieldCheck, version: Version, message: dict[str, Any]) -> list[Breach]:
     """Return what a rule says of a message of which it may read what it declares."""
     allowed = rule.reads(version.meaning).places | always_read(version.meaning)
-    reading = Watched(version.meaning, message, Terms(), allowed=allowed)
-    mapping = version.catalogue.mapping(Reading(version.meaning, message, Terms()).mapping_name)
+    reading = Watched(version.meaning, message, ReadingOptions(), allowed=allowed)
+    mapping = version.catalogue.mapping(Reading(version.meaning, message, ReadingOptions()).mapping_name)
     return list(rule.check(RuleView(reading, mapping)))
 
 
@@ -74,7 +74,7 @@ def test_no_rule_reads_what_it_does_not_declare(version):
     for message in messages_of(version):
         for name, rule in rules.items():
             found = check(rule, version, message)
-            reading = Reading(version.meaning, message, Terms())
+            reading = Reading(version.meaning, message, ReadingOptions())
             view = RuleView(reading, version.catalogue.mapping(reading.mapping_name))
             assert found == list(rule.check(view)), name
             said += len(found)
@@ -83,8 +83,10 @@ def test_no_rule_reads_what_it_does_not_declare(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_rules_read_is_what_records_are_told_apart_by(version):
-    scope: Scope = scope_of(version.subject)
-    plan = make_plan([judge.meaning for judge in scope.judges], [judge.version.schema for judge in scope.judges])
+    validation: ValidationContext = scope_of(version.subject)
+    plan = make_plan(
+        [judge.meaning for judge in validation.judges], [judge.version.schema for judge in validation.judges]
+    )
     assert plan is not None
     for name in (*version.meaning.rules, *version.meaning.notes):
         reads = EVERY_RULE[name].reads(version.meaning)
@@ -104,6 +106,10 @@ def test_a_rule_that_reads_more_than_it_declares_is_caught():
     version = CATALOGUE.version("dts/canal@2")
     message = next(one for one in good_records(version) if one.op == "insert").message
     with pytest.raises(Undeclared, match="/isDdl"):
-        check(Rule(RULES["ddl-flag-agrees"].check, read_nothing), version, message)
+        check(CrossFieldCheck(RULES["ddl-flag-agrees"].check, read_nothing), version, message)
     with pytest.raises(Undeclared, match="/pkNames"):
-        check(Rule(RULES["primary-key-in-image"].check, lambda meaning: Reads(values=("/ts",))), version, message)
+        check(
+            CrossFieldCheck(RULES["primary-key-in-image"].check, lambda meaning: Reads(values=("/ts",))),
+            version,
+            message,
+        )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.references import Reference, parse_reference, release_order
+from cdc_contracts.registry.common.contract_references import ContractReference, parse_reference, release_order
+from cdc_contracts.registry.common.errors import UsageError
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("dts/canal", Reference("dts", "canal", None)),
-        ("dts/canal@2", Reference("dts", "canal", "2")),
-        ("dts/canal@latest", Reference("dts", "canal", "latest")),
-        ("dts/canal@2022-03-20", Reference("dts", "canal", "2022-03-20")),
-        ("oms-community/default@3.3.0", Reference("oms-community", "default", "3.3.0")),
-        ("oms-community/default@3.10", Reference("oms-community", "default", "3.10")),
+        ("dts/canal", ContractReference("dts", "canal", None)),
+        ("dts/canal@2", ContractReference("dts", "canal", "2")),
+        ("dts/canal@latest", ContractReference("dts", "canal", "latest")),
+        ("dts/canal@2022-03-20", ContractReference("dts", "canal", "2022-03-20")),
+        ("oms-community/default@3.3.0", ContractReference("oms-community", "default", "3.3.0")),
+        ("oms-community/default@3.10", ContractReference("oms-community", "default", "3.10")),
     ],
 )
 def test_a_reference_is_read(text, expected):

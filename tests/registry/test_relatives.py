@@ -31,15 +31,15 @@ def test_every_line_is_one_json_text():
 def test_one_message_alone_is_taken_for_a_contract_only_in_the_canal_family():
     from topics import CATALOGUE
 
-    from cdc_contracts.registry.candidates import open_scopes, weigh
-    from cdc_contracts.registry.terms import Terms
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.validate.candidates import open_validations, weigh
 
-    scopes = open_scopes(CATALOGUE, Terms())
+    validations = open_validations(CATALOGUE, ReadingOptions())
     fitting = set()
     for path in FILES:
         if path.parent == FOLDER:
             values = path.read_bytes().splitlines() if path.suffix == ".jsonl" else [path.read_bytes()]
-            if any(one.fits for value in values for one in weigh(value, scopes)):
+            if any(one.fits for value in values for one in weigh(value, validations)):
                 fitting.add(path.stem)
     # Only the Canal family has the same members; there the stream has to tell.
     assert {name.partition("-")[0] for name in fitting} == {"canal", "ticdc"}

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from topics import as_told, told_as
 
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.reference import Judgement, ReferenceJudge
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 
 CATALOGUE = shipped_catalogue()
 VERSIONS = list(CATALOGUE.all_versions())
@@ -52,8 +52,8 @@ DDL = Event(
 HEARTBEAT = Event("heartbeat", event_time=1_718_000_000_000_000)
 
 
-def judge(version, message: bytes, terms: Terms) -> Judgement:
-    reference = ReferenceJudge(version, terms)
+def judge(version, message: bytes, reading_options: ReadingOptions) -> Judgement:
+    reference = ReferenceValidator(version, reading_options)
     return reference.judge(reference.wire.open(message))
 
 
@@ -114,14 +114,14 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("reference", "event", "expected"), BY_HAND, ids=[f"{one[0]} {one[1].op}" for one in BY_HAND])
 def test_a_message_is_written_as_by_hand(reference, event, expected):
-    renderer = Renderer(CATALOGUE.version(reference), Terms(parameters=SHANGHAI))
+    renderer = Renderer(CATALOGUE.version(reference), ReadingOptions(parameters=SHANGHAI))
 
     assert renderer.render(event).decode() == expected
     assert renderer.render(event).decode() == expected
 
 
 def test_every_column_of_the_old_row_is_sent_where_that_is_asked_for():
-    renderer = Renderer(CATALOGUE.version("oms-community/canal@2"), Terms(), full_old=True)
+    renderer = Renderer(CATALOGUE.version("oms-community/canal@2"), ReadingOptions(), full_old=True)
 
     old = json.loads(renderer.render(UPDATE))["old"]
 
@@ -132,10 +132,10 @@ def test_every_column_of_the_old_row_is_sent_where_that_is_asked_for():
 def test_an_update_of_nothing_is_written_and_read(version):
     event = replace(UPDATE, after=BEFORE)
 
-    changes = judge(version, Renderer(version, Terms()).render(event), Terms()).changes
+    changes = judge(version, Renderer(version, ReadingOptions()).render(event), ReadingOptions()).changes
 
     assert len(changes) == 1
-    assert changes[0].before == (changes[0].after if carries(version).update_before else None)
+    assert changes[0].before == (changes[0].after if capabilities_of(version).update_before else None)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_an_update_of_nothing_is_written_and_read(version):
 def test_a_number_is_written_with_its_exact_digits(told, text, token):
     table = SourceTable("t", {"c": told}, (), None, "shop")
 
-    message = Renderer(CATALOGUE.version("oms-community/canal@2"), Terms()).render(
+    message = Renderer(CATALOGUE.version("oms-community/canal@2"), ReadingOptions()).render(
         Event("insert", table, None, {"c": text})
     )
 
@@ -176,7 +176,7 @@ def test_a_number_is_written_with_its_exact_digits(told, text, token):
     ],
 )
 def test_what_a_version_cannot_say_is_refused(reference, event, what):
-    renderer = Renderer(CATALOGUE.version(reference), Terms())
+    renderer = Renderer(CATALOGUE.version(reference), ReadingOptions())
 
     with pytest.raises(UsageError, match=what):
         renderer.render(event)
@@ -188,15 +188,17 @@ def test_what_a_version_cannot_say_is_refused(reference, event, what):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 @pytest.mark.parametrize("full_old", [True, False], ids=["full old rows", "changed columns"])
 def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(version, full_old):
-    terms = Terms(tables=TABLES)
-    events = [event for event in row_stream(5, 120, snapshot=20, controls=30) if event.op in carries(version).ops]
-    renderer = Renderer(version, terms, full_old=full_old)
-    reference = ReferenceJudge(version, terms)
+    reading_options = ReadingOptions(tables=TABLES)
+    events = [
+        event for event in row_stream(5, 120, snapshot=20, controls=30) if event.op in capabilities_of(version).ops
+    ]
+    renderer = Renderer(version, reading_options, full_old=full_old)
+    reference = ReferenceValidator(version, reading_options)
 
     judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
 
     assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | (
-        {"ddl"} & {*carries(version).ops}
+        {"ddl"} & {*capabilities_of(version).ops}
     )
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
     told = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
@@ -207,7 +209,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
     version = CATALOGUE.version("oms-community/default@2")
 
     def written(seed):
-        return list(Renderer(version, Terms()).render_all(row_stream(seed, 300, controls=50)))
+        return list(Renderer(version, ReadingOptions()).render_all(row_stream(seed, 300, controls=50)))
 
     assert written(1) == written(1)
     assert written(1)[:50] != written(2)[:50]
@@ -326,7 +328,7 @@ FRACTIONS = {
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_version_carries_is_computed_as_its_document_says(version):
     tenant, position, transaction, unit, types, controls = CARRIED[version.subject]
-    can = carries(version)
+    can = capabilities_of(version)
 
     assert (can.tenant, can.position, can.transaction) == (tenant, position, transaction)
     assert (can.event_time_unit, can.column_types) == (unit, types)
@@ -343,12 +345,14 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_column_keeps_of_a_time_is_computed(version):
-    can = carries(version)
+    can = capabilities_of(version)
     digits = tuple(can.fraction_digits(told) for told in ("time(6)", "datetime(6)", "timestamp(6)"))
 
     expected = FRACTIONS.get(version.reference) or FRACTIONS[version.subject]
     assert (*digits, can.instants("timestamp")) == expected
-    assert carries(version, Terms(parameters=SHANGHAI)).instants("timestamp") == (expected[2] is not None)
+    assert capabilities_of(version, ReadingOptions(parameters=SHANGHAI)).instants("timestamp") == (
+        expected[2] is not None
+    )
     assert can.fraction_digits("int") is None
     assert can.fraction_digits("geography") is None
     assert can.kind_of("bigint(20) unsigned") == "integer"
@@ -359,25 +363,30 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
 def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():
     version = CATALOGUE.version("dts/avro@1")
 
-    assert carries(version, Terms(parameters={"avro_timestamp_fraction": "nanos"})).fraction_digits("timestamp") == 9
+    assert (
+        capabilities_of(version, ReadingOptions(parameters={"avro_timestamp_fraction": "nanos"})).fraction_digits(
+            "timestamp"
+        )
+        == 9
+    )
 
 
 # --- the same rows through every contract
 
 
-def decode(version, events, terms):
-    renderer, reference = Renderer(version, terms), ReferenceJudge(version, terms)
+def decode(version, events, reading_options):
+    renderer, reference = Renderer(version, reading_options), ReferenceValidator(version, reading_options)
     judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
     return [judgement.changes[0] for judgement in judgements]
 
 
 def test_the_same_rows_decode_alike_through_every_contract_with_one_table_contract():
-    terms = Terms(parameters=SHANGHAI, tables=TABLES, table="shop.orders")
+    reading_options = ReadingOptions(parameters=SHANGHAI, tables=TABLES, table="shop.orders")
     events = list(row_stream(21, 150, snapshot=20))
     assert sum(bool(event.before) + bool(event.after) for event in events) > 200
-    decoded = {version: decode(version, events, terms) for version in VERSIONS}
-    can = {version: carries(version, terms) for version in VERSIONS}
+    decoded = {version: decode(version, events, reading_options) for version in VERSIONS}
+    can = {version: capabilities_of(version, reading_options) for version in VERSIONS}
     compared = 0
     for version in VERSIONS:
         sides = {"before", "after"}
@@ -416,10 +425,14 @@ def assert_told_around_the_row(version, event, change, can):
 def test_without_a_table_contract_the_typed_dialects_still_decode_alike():
     events = list(row_stream(22, 200))
     oms, dts = (CATALOGUE.version(reference) for reference in ("oms-community/canal@2", "dts/canal@2"))
-    terms = Terms(parameters=SHANGHAI)
-    known = [name for name, told in ORDERS.types.items() if carries(oms).kind_of(told) == carries(dts).kind_of(told)]
+    reading_options = ReadingOptions(parameters=SHANGHAI)
+    known = [
+        name
+        for name, told in ORDERS.types.items()
+        if capabilities_of(oms).kind_of(told) == capabilities_of(dts).kind_of(told)
+    ]
 
-    pairs = list(zip(decode(oms, events, terms), decode(dts, events, terms), strict=True))
+    pairs = list(zip(decode(oms, events, reading_options), decode(dts, events, reading_options), strict=True))
 
     assert len(known) == 10  # all but bit and blob, which no document describes for the second
     for left, right in pairs:
@@ -432,7 +445,7 @@ def test_without_a_table_contract_the_typed_dialects_still_decode_alike():
 def test_a_timestamp_without_a_zone_to_write_it_in_reads_back_as_its_utc_clock():
     version = CATALOGUE.version("dts/canal@2")
 
-    change = judge(version, Renderer(version, Terms()).render(INSERT), Terms()).changes[0]
+    change = judge(version, Renderer(version, ReadingOptions()).render(INSERT), ReadingOptions()).changes[0]
 
     assert change.after["seen"] == "2024-05-06T12:53:20.012345"
 
@@ -441,13 +454,13 @@ def test_the_zone_of_a_table_contract_wins_over_the_parameter():
     table = parse_table_contract(
         {"table": "shop.visits", "columns": {"seen": {"type": "timestamp"}}, "source_time_zone": "-03:00"}, "a test"
     )
-    terms = Terms(parameters=SHANGHAI, tables=TableContracts([table]))
+    reading_options = ReadingOptions(parameters=SHANGHAI, tables=TableContracts([table]))
     version = CATALOGUE.version("dts/canal@2")
 
-    message = Renderer(version, terms).render(INSERT)
+    message = Renderer(version, reading_options).render(INSERT)
 
     assert json.loads(message)["data"][0]["seen"] == "2024-05-06 09:53:20.012345"
-    assert judge(version, message, terms).changes[0].after["seen"] == "2024-05-06T12:53:20.012345Z"
+    assert judge(version, message, reading_options).changes[0].after["seen"] == "2024-05-06T12:53:20.012345Z"
 
 
 # --- the rest of the vocabulary, in contracts made for the purpose
@@ -561,7 +574,7 @@ def made(tmp_path_factory) -> Catalogue:
 
 
 def written(made: Catalogue, name: str, event: Event, **parameters: str) -> dict:
-    return json.loads(Renderer(made.version(f"made/{name}@1"), Terms(parameters=parameters)).render(event))
+    return json.loads(Renderer(made.version(f"made/{name}@1"), ReadingOptions(parameters=parameters)).render(event))
 
 
 def test_names_keys_times_and_types_are_written_as_they_are_read(made):
@@ -616,8 +629,8 @@ def test_an_image_may_be_the_message_itself(made, event, deleted):
         "id": 7, "note": note, "seen": "2024-05-06T12:53:20.012345Z",
         "__deleted": deleted, "__ts": "2024-06-10T06:13:20Z",
     }  # fmt: skip
-    assert carries(made.version("made/flat@1")).event_time_unit == 1_000_000
-    assert not carries(made.version("made/flat@1")).update_before
+    assert capabilities_of(made.version("made/flat@1")).event_time_unit == 1_000_000
+    assert not capabilities_of(made.version("made/flat@1")).update_before
 
 
 def test_types_may_stand_inside_the_image_and_an_image_of_changes_may_not_be_empty(made):
@@ -642,5 +655,5 @@ def test_types_may_stand_inside_the_image_and_an_image_of_changes_may_not_be_emp
 def test_local_times_count_as_carried_only_where_the_zone_is_said(made):
     version = made.version("made/textual@1")
 
-    assert carries(version).event_time_unit is None
-    assert carries(version, Terms(parameters={"time_zone": "+08:00"})).event_time_unit == 1_000_000
+    assert capabilities_of(version).event_time_unit is None
+    assert capabilities_of(version, ReadingOptions(parameters={"time_zone": "+08:00"})).event_time_unit == 1_000_000

@@ -9,13 +9,13 @@ from jsonschema import Draft202012Validator
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.errors import LedgerError
-from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.report import Span, build_report, report_schema
-from cdc_contracts.registry.runs import Run
-from cdc_contracts.registry.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
-from cdc_contracts.registry.times import instant
+from cdc_contracts.registry.common.errors import LedgerError
+from cdc_contracts.registry.common.findings import Finding
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.message.envelope_times import instant
+from cdc_contracts.registry.report.audit_report import Span, build_report, report_schema
+from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.version_runs import Run
 
 SOURCE = Source("orders", 3)
 FINGERPRINT = "2a2b3652b101cef8"  # of printf 'value-form\037D07.integer-text\037/data/0/id\037shop.orders' | sha256sum

@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, WITH_TABLES, as_told, told_as
 
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 ROWS = int(os.environ.get("CDC_CONTRACTS_ROWS", "400"))
 VERSIONS = list(CATALOGUE.all_versions())
-TERMS = Terms(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+TERMS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 
 
 def decoded(version, values):
@@ -36,7 +36,7 @@ def decoded(version, values):
         "partition": pa.array([0] * len(values), pa.int32()),
         "offset": places,
     })  # fmt: skip
-    kernel = Kernel(open_scope(CATALOGUE, version.reference, TERMS))
+    kernel = Kernel(open_validation(CATALOGUE, version.reference, TERMS))
     for written in kernel.decode(records):
         assert written.quarantine.num_rows == 0, written.quarantine.slice(0, 1).to_pylist()
         yield from written.changes.to_pylist()
@@ -44,7 +44,7 @@ def decoded(version, values):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rows_come_back_as_they_went_in(version):
-    can, renderer = carries(version, TERMS), Renderer(version, TERMS)
+    can, renderer = capabilities_of(version, TERMS), Renderer(version, TERMS)
     events = list(row_stream(41, ROWS, snapshot=ROWS // 20))
     told = {name: {} for name in ORDERS.types}
     rows = list(decoded(version, [renderer.render(event) for event in events]))
@@ -84,9 +84,9 @@ EDGES = {
 def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(version, values):
     table = SourceTable("edges", {f"c{place}": name for place, name in enumerate(values)}, ("c0",), None, "shop")
     row = {f"c{place}": text for place, text in enumerate(values.values())}
-    terms = Terms(table="shop.edges")
-    can, judge = carries(version, terms), judges(version)
-    message = Renderer(version, terms).render(Event("insert", table, None, row))
+    reading_options = ReadingOptions(table="shop.edges")
+    can, judge = capabilities_of(version, reading_options), judges(version)
+    message = Renderer(version, reading_options).render(Event("insert", table, None, row))
 
     (change,) = judge.judge(judge.wire.open(message)).changes
 
@@ -103,7 +103,7 @@ def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(
 
 @cache
 def judges(version):
-    return ReferenceJudge(version, Terms(table="shop.edges"))
+    return ReferenceValidator(version, ReadingOptions(table="shop.edges"))
 
 
 # What one row holds, and which of it a dialect keeps: one without types reads by kind, DTS SharePlex sends texts.
@@ -119,7 +119,7 @@ NUMBERS = {
 def test_numbers_come_out_digit_for_digit_everywhere(version):
     table = SourceTable("edges", {name: told for name, (told, _) in NUMBERS.items()}, ("id",), None, "shop")
     row = {name: text for name, (_, text) in NUMBERS.items()}
-    message = Renderer(version, Terms(table="shop.edges")).render(Event("insert", table, None, row))
+    message = Renderer(version, ReadingOptions(table="shop.edges")).render(Event("insert", table, None, row))
     judge = judges(version)
 
     (change,) = judge.judge(judge.wire.open(message)).changes

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.errors import ContractError
-from cdc_contracts.registry.samples import find_samples, told_changes, told_findings
-from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.generate.contract_samples import find_samples, told_changes, told_findings
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 OWN = Path(__file__).parent / "lint" / "contracts"
@@ -20,14 +20,14 @@ OWN = Path(__file__).parent / "lint" / "contracts"
 def test_every_sample_comes_to_what_stands_beside_it(version):
     samples = find_samples(version)
     assert samples.strays == ()
-    scope = open_scope(CATALOGUE, version.reference, samples.terms())
+    validation = open_validation(CATALOGUE, version.reference, samples.reading_options())
     for sample in samples.messages:
-        judged = scope.judge(sample.value)
+        judged = validation.judge(sample.value)
         expected = sample.expected()
         assert told_changes(judged) == expected, sample.file
         assert judged.verdict.outcome == ("conforming" if expected else "control"), sample.file
     for sample in samples.drifts:
-        assert told_findings(scope.judge(sample.value)) == sample.expected(), sample.file
+        assert told_findings(validation.judge(sample.value)) == sample.expected(), sample.file
     assert len(samples.messages) >= 12
     assert len(samples.drifts) >= 12
 

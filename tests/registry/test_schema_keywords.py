@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.lint.keywords import schema_faults
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.lint.schema_keywords import schema_faults
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 WHOLE = {

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.forms import FORMS, Context, Number
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.schemas import compile_schema
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.violations import SchemaJudge, open_validator
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.envelope_schemas import compile_schema
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.message.schema_violations import SchemaJudge, open_validator
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.values import FORMS, Context, Number
 
 CHOSEN = 500
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
@@ -50,7 +50,7 @@ VALUES = (
 def messages():
     """Yield every sample that can be read, with its version."""
     for version in VERSIONS:
-        wire = open_wire(version, Terms())
+        wire = open_wire(version, ReadingOptions())
         for sample in find_samples(version):
             try:
                 yield version, wire.open(sample.value)

@@ -28,11 +28,11 @@ from seeds import (
     texts_of,
 )
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.messages import Unreadable, parse_message
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.values import Number
 
 if VARIABLE not in os.environ:
     pytest.skip(f"{VARIABLE} does not name the folder of the vendors' documents", allow_module_level=True)
@@ -54,7 +54,7 @@ def read(sample, save=None):
 
 @cache
 def judges_of(subject):
-    return [ReferenceJudge(version, Terms()) for version in CATALOGUE.versions(subject)]
+    return [ReferenceValidator(version, ReadingOptions()) for version in CATALOGUE.versions(subject)]
 
 
 def need_contract(sample):

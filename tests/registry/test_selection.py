@@ -4,11 +4,11 @@ import pyarrow as pa
 import pytest
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.errors import LedgerError
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.selection import Selection
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.common.errors import LedgerError
+from cdc_contracts.registry.contract.table_selection import Selection
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
 
 T = Source("t", 0)
 
@@ -43,7 +43,7 @@ def audited(values, selection):
     }  # fmt: skip
     tally = kernel.audit(pa.RecordBatch.from_pydict(columns))
     return build_report(
-        tally, catalogue=kernel.scope.catalogue, contract="oms-community/canal@2",
+        tally, catalogue=kernel.validation.catalogue, contract="oms-community/canal@2",
         source={"kind": "kafka"}, spans={T: Span(0, len(values))}, fail_on="warning",
     )  # fmt: skip
 

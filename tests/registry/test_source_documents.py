@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from seeds import COMMUNITY, DRS, DTS, ENTERPRISE, STREAMX, VARIABLE
 
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.errata import read_errata
-from cdc_contracts.registry.errors import ContractError
-from cdc_contracts.registry.source_documents import read_documents_file, tell_source
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.errata import read_errata
+from cdc_contracts.registry.contract.source_documents import describe_source, read_documents_file
 
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 GUIDE = (
@@ -45,11 +45,11 @@ def test_a_source_is_told_by_title_section_and_address():
 
 
 def test_a_document_that_nobody_lists_is_told_by_its_name(tmp_path):
-    assert tell_source({"document": "guide.txt", "section": "Rows"}, {}) == "guide.txt, Rows"
-    assert tell_source({}, {}) is None
+    assert describe_source({"document": "guide.txt", "section": "Rows"}, {}) == "guide.txt, Rows"
+    assert describe_source({}, {}) is None
     (tmp_path / "documents.yaml").write_text(GUIDE)
     listed = read_documents_file(tmp_path / "documents.yaml").documents
-    assert tell_source({"document": "guide.txt", "section": "Rows"}, listed) == "Guide (Plain), Rows"
+    assert describe_source({"document": "guide.txt", "section": "Rows"}, listed) == "Guide (Plain), Rows"
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,21 @@ import json
 import pytest
 from both_paths import CATALOGUE, by_fast_path, shown
 
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.scope import open_scope
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.validate.validation_context import open_validation
 
 
 def rules_of(reference, name, change):
     """The rules that both judges find broken in a sample with one member changed."""
     samples = find_samples(CATALOGUE.version(reference))
-    scope = open_scope(CATALOGUE, reference, samples.terms())
+    validation = open_validation(CATALOGUE, reference, samples.reading_options())
     sample = next(one for one in samples.messages if one.name == name)
     message = json.loads(sample.value)
     change(message)
     value = json.dumps(message).encode()
-    verdict = scope.judge(value).verdict
-    fast = by_fast_path(FastJudge(scope), [sample.value, value])[1]
+    verdict = validation.judge(value).verdict
+    fast = by_fast_path(FastValidator(validation), [sample.value, value])[1]
     assert shown(fast) == shown(verdict)
     assert verdict.outcome in ("conforming", "control")
     return {(found.rule, found.severity) for found in verdict.findings}

@@ -5,12 +5,12 @@ from chain_topics import NEW, OLD, Habits, make_topic, records, report_of
 from changing_rows import Rows, audited, stream
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.reports.wording import headline
-from cdc_contracts.registry.scope import open_ranges
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.version_files import parse_versions
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.version_files import parse_versions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.report_wording import headline
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import open_ranges
 from cdc_contracts.spark_checks.contradictions import contradiction
 
 LIKE_DTS = ["drs/json@1", "drs/json@2", "drs/json-c@1", "drs/json-c@2"]
@@ -68,9 +68,9 @@ def test_chains_of_another_subject_fit_together_however_the_records_are_cut(size
 
 def test_a_range_that_declares_another_subject_is_held_against_them_too():
     ranges = parse_versions({"topics": {"orders": {0: [{"contract": "drs/json-c@2"}]}}}, "v.yaml", CATALOGUE)
-    scope = open_ranges(CATALOGUE, ranges, Terms())
-    tally = Kernel(scope).audit(records(REVERSED))
-    assert "their range declares drs/json-c@2" in contradiction(tally, scope)
+    validation = open_ranges(CATALOGUE, ranges, ReadingOptions())
+    tally = Kernel(validation).audit(records(REVERSED))
+    assert "their range declares drs/json-c@2" in contradiction(tally, validation)
 
 
 @pytest.mark.parametrize("declared", ["oms-community/canal@2", "oms/canal@1", "oms-community/canal@1"])

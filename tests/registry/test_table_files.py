@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.documents import parse_document
-from cdc_contracts.registry.errors import ContractError
-from cdc_contracts.registry.table_files import DIFFERS, NEW, SAME, file_contracts, file_name, write_table_contract
-from cdc_contracts.registry.tables import (
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.yaml_documents import parse_document
+from cdc_contracts.registry.contract.table_contract_files import (
+    DIFFERS,
+    NEW,
+    SAME,
+    file_contracts,
+    file_name,
+    write_table_contract,
+)
+from cdc_contracts.registry.contract.table_contracts import (
     TableColumn,
     TableContract,
     TableContracts,

@@ -5,9 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.findings import Finding
-from cdc_contracts.registry.runs import MOST_RUNS, Run, join_runs
-from cdc_contracts.registry.tally import (
+from cdc_contracts.registry.common.findings import Finding
+from cdc_contracts.registry.stats.tally import (
     MOST_SHAPES,
     Extent,
     FindingTally,
@@ -17,6 +16,7 @@ from cdc_contracts.registry.tally import (
     Tally,
     told_runs,
 )
+from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, join_runs
 
 SOURCE = Source("t", 0)
 

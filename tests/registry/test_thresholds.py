@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.thresholds import parse_threshold, verdict_of
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.thresholds import parse_threshold, verdict_of
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import pytest
 from record_batches import batch_of_values
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.accounting import account
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.model import Place
-from cdc_contracts.registry.report import build_report
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.times import BEYOND, unit_observed
-from cdc_contracts.registry.wire.transport import open_wire
+from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.values import Number
 
 PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 DOCUMENTED = {
@@ -48,7 +48,7 @@ def holder_of(message, place):
 
 def recounted(reference, value, place, unit):
     """A message whose time at a place is the same moment counted in another unit."""
-    wire = open_wire(CATALOGUE.version(reference), Terms())
+    wire = open_wire(CATALOGUE.version(reference), ReadingOptions())
     message = json.loads(wire.text_of(value))
     holder, last = holder_of(message, place)
     sent = holder[last]
@@ -61,7 +61,7 @@ def recounted(reference, value, place, unit):
 
 def counted(reference, value, place, count):
     """A message with a number of its own as time at a place."""
-    wire = open_wire(CATALOGUE.version(reference), Terms())
+    wire = open_wire(CATALOGUE.version(reference), ReadingOptions())
     message = json.loads(wire.text_of(value))
     holder, last = holder_of(message, place)
     sent = holder[last]
@@ -90,15 +90,15 @@ def test_a_time_in_another_unit_is_one_finding_with_its_onset_on_both_paths(refe
     place = getattr(CATALOGUE.version(reference).meaning.envelope, name)
     good = rendered(reference, 12)
     values = [value if at < 7 else recounted(reference, value, place, unit) for at, value in enumerate(good)]
-    scope, source = scope_of(reference), Source("orders", 0)
+    validation, source = scope_of(reference), Source("orders", 0)
     severity = "warning" if name == "checkpoint" else "error"  # no row is read by a checkpoint
     expected = [
         ("value-form", "D07.time-unit", severity, place.at, f"{DOCUMENTED[place.form]} since 1970", [unit], 5, 7)
     ]
-    assert told(account(scope, source, enumerate(values)), reference) == expected
-    kernel = Kernel(scope)
+    assert told(account(validation, source, enumerate(values)), reference) == expected
+    kernel = Kernel(validation)
     assert told(kernel.audit(batch_of_values(values)), reference) == expected
-    (written,) = Kernel(scope).decode(batch_of_values(values))
+    (written,) = Kernel(validation).decode(batch_of_values(values))
     assert written.quarantine.num_rows == (5 if severity == "error" else 0)
 
 
@@ -111,12 +111,12 @@ def test_a_number_that_is_no_moment_in_any_unit_is_a_finding_and_its_bytes_are_k
         pytest.skip("an Avro long does not hold it")
     good = rendered(reference, 12)
     values = [value if at < 7 else counted(reference, value, place, count) for at, value in enumerate(good)]
-    scope, source = scope_of(reference), Source("orders", 0)
+    validation, source = scope_of(reference), Source("orders", 0)
     expected = ("value-form", "D07.time-unit", place.at, "a number beyond the years 1 to 9999", 5, 7)
-    for tally in (account(scope, source, enumerate(values)), Kernel(scope).audit(batch_of_values(values))):
+    for tally in (account(validation, source, enumerate(values)), Kernel(validation).audit(batch_of_values(values))):
         found = [(one[0], one[1], one[3], *one[5], *one[6:]) for one in told(tally, reference)]
         assert expected in found
-    (written,) = Kernel(scope).decode(batch_of_values(values))
+    (written,) = Kernel(validation).decode(batch_of_values(values))
     kept = written.quarantine.column("value").to_pylist()
     assert kept == ([] if name == "checkpoint" else values[7:])
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.model import Place
-from cdc_contracts.registry.pointers import ABSENT
-from cdc_contracts.registry.times import EventTime, format_micros, read_time
-from cdc_contracts.registry.zones import parse_zone
+from cdc_contracts.registry.common.pointers import ABSENT
+from cdc_contracts.registry.common.time_zones import parse_zone
+from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.message.envelope_times import EventTime, format_micros, read_time
+from cdc_contracts.registry.values import Number
 
 SHANGHAI = parse_zone("Asia/Shanghai")
 JUNE = 1_718_000_000_000_000  # 2024-06-10T06:13:20Z

@@ -1,18 +1,18 @@
 """A trail tells from which record on every message has a finding."""
 
-from cdc_contracts.registry.trails import ANY_OP, Start, Trail, unbroken_series
+from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start, unbroken_series
 
-INSERTS = Trail(count=5, last=50, clean=20, starts=[Start(22, None, 4)])
+INSERTS = FindingSeries(count=5, last=50, clean=20, starts=[Start(22, None, 4)])
 
 
 def test_a_series_is_told_by_the_ops_that_show_the_finding():
-    overall = Trail(count=5, last=50, clean=40, starts=[Start(41, None, 1)])
+    overall = FindingSeries(count=5, last=50, clean=40, starts=[Start(41, None, 1)])
     assert unbroken_series({"insert": INSERTS, ANY_OP: overall}, {"insert": 50, ANY_OP: 60}) == Start(22, None, 4)
     assert unbroken_series({"insert": INSERTS}, {}) == Start(22, None, 4)
 
 
 def test_where_an_op_is_not_known_every_message_counts():
-    overall = Trail(count=6, last=50, clean=40, starts=[Start(41, None, 1)])
+    overall = FindingSeries(count=6, last=50, clean=40, starts=[Start(41, None, 1)])
     assert unbroken_series({"insert": INSERTS, ANY_OP: overall}, {"insert": 50, ANY_OP: 50}) == Start(41, None, 1)
 
 
@@ -21,8 +21,8 @@ def test_a_message_without_it_behind_the_last_one_with_it_leaves_no_series():
 
 
 def test_parts_that_come_late_leave_only_what_is_behind_their_last_message_without_it():
-    late = Trail(count=1, last=31, clean=30, starts=[Start(31, None, 1)])
-    whole = Trail(count=5, last=50, clean=20, starts=[Start(22, None, 2), Start(45, 7, 2)])
+    late = FindingSeries(count=1, last=31, clean=30, starts=[Start(31, None, 1)])
+    whole = FindingSeries(count=5, last=50, clean=20, starts=[Start(22, None, 2), Start(45, 7, 2)])
     whole.add(late)
     assert (whole.count, whole.last, whole.clean) == (6, 50, 30)
     assert whole.starts == [Start(31, None, 1), Start(45, 7, 2)]

@@ -7,13 +7,13 @@ from record_batches import batch_of
 from topics import CATALOGUE, rendered
 from turning import switching
 
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import build_report, report_schema
-from cdc_contracts.registry.reports.wording import headline
-from cdc_contracts.registry.scope import open_ranges, open_scope
-from cdc_contracts.registry.tally import Tally
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.version_files import parse_versions
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.version_files import parse_versions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.audit_report import build_report, report_schema
+from cdc_contracts.registry.report.report_wording import headline
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 
 PLACES = {"orders": {0: [{"to": 20, "contract": OLD}, {"from": 20, "contract": NEW}]}}
 
@@ -26,12 +26,12 @@ def inserts(count=40):
 
 def ranged_report(parts, places, fail_on="warning"):
     ranges = parse_versions({"topics": places}, "v.yaml", CATALOGUE)
-    scope = open_ranges(CATALOGUE, ranges, Terms())
-    kernel, tally = Kernel(scope), Tally()
+    validation = open_ranges(CATALOGUE, ranges, ReadingOptions())
+    kernel, tally = Kernel(validation), Tally()
     for part in parts:
         tally.merge(kernel.audit(part))
     report = build_report(
-        tally, catalogue=CATALOGUE, contract=scope.declared, source={"kind": "topic"}, spans={}, fail_on=fail_on,
+        tally, catalogue=CATALOGUE, contract=validation.declared, source={"kind": "topic"}, spans={}, fail_on=fail_on,
         versions=ranges,
     )  # fmt: skip
     Draft202012Validator(report_schema()["properties"]["unproven"]).validate(report["unproven"])
@@ -83,7 +83,7 @@ def test_a_column_that_turns_tells_what_no_message_does():
     subject = "oms-community/default"
     stream = list(switching(subject, tables=False))
     for declared in ("@1", "@2"):
-        kernel = Kernel(open_scope(CATALOGUE, subject + declared, Terms()))
+        kernel = Kernel(open_validation(CATALOGUE, subject + declared, ReadingOptions()))
         report = build_report(
             kernel.audit(batch_of(stream)), catalogue=CATALOGUE, contract=subject + declared,
             source={"kind": "topic"}, spans={}, fail_on="warning",
@@ -93,7 +93,7 @@ def test_a_column_that_turns_tells_what_no_message_does():
         assert "no message" not in headline(report)
 
     half = [one for one in stream if one[1] < 120]
-    kernel = Kernel(open_scope(CATALOGUE, f"{subject}@1", Terms()))
+    kernel = Kernel(open_validation(CATALOGUE, f"{subject}@1", ReadingOptions()))
     report = build_report(
         kernel.audit(batch_of(half)), catalogue=CATALOGUE, contract=f"{subject}@1",
         source={"kind": "topic"}, spans={}, fail_on="warning",

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from topics import rendered, scope_of
 
-from cdc_contracts.cli.running import Wrapping
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.unwrapping import WRAPPINGS, unwrap
+from cdc_contracts.cli.options.run_options import Wrapping
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.unwrapping import WRAPPINGS, unwrap
 
 MESSAGE = b'{"a": 1.00, "b": "\xe4\xb8\xad"}'
 

@@ -10,11 +10,11 @@ from functools import cache
 
 import pytest
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.findings import Finding, Severities
-from cdc_contracts.registry.scope import Judged, Scope, open_scope
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.findings import Finding, Severities
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext, open_validation
 
 OMS, DTS, DEFAULT = "oms-community/canal", "dts/canal", "oms-community/default"
 SUBJECTS = (OMS, DTS, DEFAULT)
@@ -85,13 +85,15 @@ SECOND_ONLY_BROKEN = {
 
 
 @cache
-def scope(reference: str, *, tables: bool = True) -> Scope:
-    return open_scope(shipped_catalogue(), reference, Terms(tables=TableContracts([TABLE] if tables else [])))
+def validation(reference: str, *, tables: bool = True) -> ValidationContext:
+    return open_validation(
+        shipped_catalogue(), reference, ReadingOptions(tables=TableContracts([TABLE] if tables else []))
+    )
 
 
-def judge(reference: str, message: dict | bytes | None, *, tables: bool = True) -> Judged:
+def judge(reference: str, message: dict | bytes | None, *, tables: bool = True) -> JudgedMessage:
     value = json.dumps(message).encode() if isinstance(message, dict) else message
-    return scope(reference, tables=tables).judge(value)
+    return validation(reference, tables=tables).judge(value)
 
 
 def brief(finding: Finding) -> tuple[str, str, str]:
@@ -208,10 +210,10 @@ def test_an_unknown_member_is_a_warning_beside_every_outcome_that_can_be_read(su
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_raised_severity_makes_of_a_warning_what_stops_a_record(subject):
-    terms = Terms(tables=TableContracts([TABLE]), severities=Severities({"unknown-field": "error"}))
+    reading_options = ReadingOptions(tables=TableContracts([TABLE]), severities=Severities({"unknown-field": "error"}))
     value = json.dumps({**BOTH[subject], "shard": 7}).encode()
 
-    judged = open_scope(shipped_catalogue(), subject, terms).judge(value)
+    judged = open_validation(shipped_catalogue(), subject, reading_options).judge(value)
 
     assert judged.verdict.outcome == "drifted"
     assert [brief(finding) for finding in judged.verdict.findings] == [("D04", "error", "/shard")]
@@ -235,7 +237,7 @@ def test_a_subject_whose_own_marks_are_there_keeps_the_message():
 # --- what declaring a version changes
 
 
-def expect(judged: Judged, outcome: str, version: str, fits: list[str]) -> None:
+def expect(judged: JudgedMessage, outcome: str, version: str, fits: list[str]) -> None:
     verdict = judged.verdict
     assert (verdict.outcome, str(verdict.version)) == (outcome, version)
     assert [str(fitting) for fitting in verdict.fits] == fits

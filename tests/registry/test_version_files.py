@@ -7,10 +7,10 @@ import yaml
 from jsonschema import Draft202012Validator
 from topics import CATALOGUE
 
-from cdc_contracts.registry.errors import ContractError, UsageError
-from cdc_contracts.registry.file_schemas.files import versions_schema
-from cdc_contracts.registry.version_files import read_versions, topics_in
-from cdc_contracts.registry.version_ranges import VersionRange, read_ranges
+from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.contract.version_files import read_versions, topics_in
+from cdc_contracts.registry.contract.version_ranges import VersionRange, read_ranges
+from cdc_contracts.registry.file_schemas.published_schemas import versions_schema
 
 MARCH = 1_647_705_600_000_000
 """2022-03-20T00:00:00+08:00 in microseconds since 1970 UTC."""
@@ -187,11 +187,11 @@ def test_a_partition_that_the_topic_does_not_have_is_told(read):
     ranges = read(GOOD).of_named(["orders"])
     with pytest.raises(UsageError, match="names partition 12, and topic orders has none of that number") as error:
         ranges.check_partitions([("orders", number) for number in range(4)])
-    assert error.value.mend == "it has 0, 1, 2, 3"
+    assert error.value.hint == "it has 0, 1, 2, 3"
     ranges.check_partitions([("orders", number) for number in range(13)])
 
 
 def test_a_topic_that_the_file_does_not_name_is_told(read):
     with pytest.raises(UsageError, match="says nothing of topic ordres") as error:
         read(GOOD).of_named(["ordres"])
-    assert error.value.mend == "it names 123, orders"
+    assert error.value.hint == "it names 123, orders"

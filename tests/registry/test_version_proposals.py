@@ -8,15 +8,15 @@ import pytest
 import yaml
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.documents import parse_values
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.scope import open_ranges, open_scope
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.version_files import parse_versions
-from cdc_contracts.registry.version_proposals import propose_versions
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.yaml_documents import parse_values
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.version_files import parse_versions
+from cdc_contracts.registry.detect.version_proposals import propose_versions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 
 TOPICS = int(os.environ.get("CDC_PROPOSED_TOPICS", "8"))
 OLD, NEW = "dts/canal@1", "dts/canal@2"
@@ -136,7 +136,7 @@ def test_a_file_that_leaves_everything_open_judges_nothing_and_says_so():
         parse_values(propose_versions(report_of(line(0)), CATALOGUE), "v.yaml"), "v.yaml", CATALOGUE
     )
     with pytest.raises(UsageError, match="no range says which version orders speaks"):
-        open_ranges(CATALOGUE, ranges, Terms())
+        open_ranges(CATALOGUE, ranges, ReadingOptions())
 
 
 def generated_topic(seed):
@@ -172,7 +172,7 @@ def batch_of(records):
 def test_what_is_decoded_by_the_file_that_was_written_is_read_as_it_was_sent(seed):
     records, told = generated_topic(seed)
     batch = batch_of(records)
-    subject = open_scope(CATALOGUE, "dts/canal", Terms())
+    subject = open_validation(CATALOGUE, "dts/canal", ReadingOptions())
     spans = {Source("orders", one): Span(0, sum(1 for at in told if at[0] == one)) for one in range(4)}
     report = build_report(
         Kernel(subject).audit(batch), catalogue=CATALOGUE, contract="dts/canal", source={"kind": "kafka"}, spans=spans,
@@ -181,10 +181,10 @@ def test_what_is_decoded_by_the_file_that_was_written_is_read_as_it_was_sent(see
     ranges = parse_versions(parse_values(propose_versions(report, CATALOGUE), "v.yaml"), "v.yaml", CATALOGUE)
     if not ranges.contracts:
         pytest.skip("nothing in this topic proves a version")
-    truth = {version: open_scope(CATALOGUE, version, Terms()) for version in (OLD, NEW)}
+    truth = {version: open_validation(CATALOGUE, version, ReadingOptions()) for version in (OLD, NEW)}
     values = {(one["partition"], one["offset"]): one["value"] for one in records}
     decoded = quarantined = 0
-    for part in Kernel(open_ranges(CATALOGUE, ranges, Terms())).decode(batch):
+    for part in Kernel(open_ranges(CATALOGUE, ranges, ReadingOptions())).decode(batch):
         assert {row["outcome"] for row in part.quarantine.to_pylist()} <= {"ambiguous"}
         quarantined += part.quarantine.num_rows
         for row in part.changes.to_pylist():
@@ -201,7 +201,7 @@ def test_key_chains_place_a_switch_where_no_message_proves_one():
     sent = [value for value in [*old[:300], *new[300:]] if b'"DELETE"' not in value]
     at = sum(b'"DELETE"' not in value for value in old[:300])
     records = [{"value": value, "topic": "orders", "partition": 0, "offset": at} for at, value in enumerate(sent)]
-    tally = Kernel(open_scope(CATALOGUE, "dts/canal", Terms())).audit(batch_of(records))
+    tally = Kernel(open_validation(CATALOGUE, "dts/canal", ReadingOptions())).audit(batch_of(records))
     report = build_report(tally, catalogue=CATALOGUE, contract="dts/canal", source={}, spans={}, fail_on="error")
     ranges = parse_values(propose_versions(report, CATALOGUE), "v.yaml")["topics"]["orders"][0]
     assert [one["contract"] for one in ranges] == [OLD, NEW]

@@ -6,25 +6,25 @@ import pytest
 from producing import delete_records
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.files import plan_files, read_slice
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.records.input_files import plan_files, read_slice
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.sources import read_topics
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
 
 
-def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **terms):
+def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **reading_options):
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     source = read_files([path], parse_range(), tasks=2)
-    return audit_input(spark, source, scope_of(reference, **terms), fail_on=fail_on).report
+    return audit_input(spark, source, scope_of(reference, **reading_options), fail_on=fail_on).report
 
 
 def audit_topic(spark, broker, topic, reference, fail_on="warning", window=("earliest", "latest")):
@@ -80,7 +80,7 @@ def test_without_types_the_default_dialect_is_undecided_and_passes(spark, tmp_pa
 
 
 def test_with_tables_the_default_dialect_is_told_by_the_columns_that_changed(spark, tmp_path):
-    lines = rendered("oms-community/default@1", 3_000, fractions=False, terms=WITH_TABLES)
+    lines = rendered("oms-community/default@1", 3_000, fractions=False, reading_options=WITH_TABLES)
     report = audit_lines(spark, tmp_path, lines, "oms-community/default@2", tables=WITH_TABLES.tables)
     assert report["verdict"] == "drift"
     columns = {path.rpartition("/")[2] for path in paths_of(report, "other-version")}
@@ -136,9 +136,9 @@ def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
     lines = [*rendered("oms-community/canal@1", 1_500), b"not json", b'{"a":1}', b"", *rendered("dts/canal@2", 300)]
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines))
-    scope = scope_of("oms-community/canal@2")
-    by_spark = audit_input(spark, read_files([path], parse_range(), tasks=2), scope, fail_on="warning").report
-    kernel, tallies = Kernel(scope), []
+    validation = scope_of("oms-community/canal@2")
+    by_spark = audit_input(spark, read_files([path], parse_range(), tasks=2), validation, fail_on="warning").report
+    kernel, tallies = Kernel(validation), []
     plan, total = plan_files([path]), Tally()
     for one in plan.slices:
         for batch in read_slice(one, plan.limits):
@@ -147,7 +147,7 @@ def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
     for tally in reversed(tallies):
         total.merge(tally)
     here = build_report(
-        total, catalogue=scope.catalogue, contract=scope.declared, source=by_spark["source"],
+        total, catalogue=validation.catalogue, contract=validation.declared, source=by_spark["source"],
         spans={source: Span(*window) for source, window in plan.limits.items()}, fail_on="warning",
     )  # fmt: skip
     assert json.dumps(here) == json.dumps(by_spark)
@@ -213,7 +213,7 @@ def test_records_that_are_deleted_before_they_are_read_end_the_run_with_a_clear_
         audit_input(spark, source, scope_of("dts/canal@2"), fail_on="warning")
     assert failure.value.what == "records were deleted from the topic before they were read"
     assert failure.value.where == f"{topic} partition 0, offsets 0 to 200"
-    assert "--from earliest" in failure.value.mend
+    assert "--from earliest" in failure.value.hint
 
 
 def test_hostile_messages_among_good_ones_stop_nothing(spark, broker, make_topic):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.kafka.broker import running_broker
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_without_its_client_the_broker_says_what_to_install(broker: Broker, monk
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(UnavailableError) as failure:
         broker.create_topic("never")
-    assert "cdc-contracts[kafka]" in failure.value.mend
+    assert "cdc-contracts[kafka]" in failure.value.hint
 
 
 def test_a_broker_is_gone_after_its_block_and_finds_its_topics_when_started_again(
@@ -71,7 +71,7 @@ def test_a_broker_that_cannot_start_shows_its_last_words(tmp_path: Path) -> None
         running_broker(tmp_path, say=print),
     ):
         pass
-    assert str(tmp_path / "data") in failure.value.mend
+    assert str(tmp_path / "data") in failure.value.hint
 
 
 def test_a_java_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broker: Broker) -> None:

@@ -10,8 +10,8 @@ from topics import scope_of
 
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
 
 MESSAGES = int(os.environ.get("CDC_CHAIN_MESSAGES", "2000"))
 """How long the streams are; the long form takes 20,000."""

@@ -13,24 +13,24 @@ import pytest
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
 from cdc_contracts import __version__
-from cdc_contracts.registry.detection.detection import read_detection
-from cdc_contracts.registry.detection.samples import find_scope
-from cdc_contracts.registry.errors import LedgerError, UnavailableError, UsageError
-from cdc_contracts.registry.pins import digest_pin, open_pin, write_pin
-from cdc_contracts.registry.report import Span, build_report
-from cdc_contracts.registry.scope import Undetected, open_scope
-from cdc_contracts.registry.selection import Selection
-from cdc_contracts.registry.tally import PartitionTally, Source, Tally
-from cdc_contracts.registry.terms import Severities, Terms
+from cdc_contracts.registry.common.errors import LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.contract.reading_options import ReadingOptions, Severities
+from cdc_contracts.registry.contract.table_selection import Selection
+from cdc_contracts.registry.detect.detection import read_detection
+from cdc_contracts.registry.detect.topic_samples import find_validation
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
+from cdc_contracts.registry.validate.validation_context import Undetected, open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.runs.past import PastRun
-from cdc_contracts.spark_checks.streams.batches import Batch
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
-from cdc_contracts.spark_checks.streams.epochs import Wanted, check_checkpoint, check_output
-from cdc_contracts.spark_checks.streams.metrics import MOST_PARTITIONS, Metrics, serving_metrics
-from cdc_contracts.spark_checks.streams.rolling import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
+from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch
+from cdc_contracts.spark_checks.streams.stream_metrics import MOST_PARTITIONS, StreamMetrics, serving_metrics
+from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output
 
 CONTRACT = "oms-community/canal@2"
 
@@ -77,15 +77,17 @@ def test_a_log_that_cannot_be_true_is_refused(checkpoint, tmp_path, text, words)
 
 
 def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
-    terms = Terms(
+    reading_options = ReadingOptions(
         {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
     )  # fmt: skip
-    assert all(getattr(terms, name) != getattr(Terms(), name) for name in vars(terms)), "a term without a value here"
-    scope = open_scope(CATALOGUE, "oms-community/default", terms)
-    text = write_pin(scope)
+    assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
+        "a term without a value here"
+    )
+    validation = open_validation(CATALOGUE, "oms-community/default", reading_options)
+    text = write_pin(validation)
     again = open_pin(text, "ck")
-    assert (again.fingerprint, again.terms.show_values) == (scope.fingerprint, True)
+    assert (again.fingerprint, again.reading_options.show_values) == (validation.fingerprint, True)
     assert digest_pin(write_pin(again)) == digest_pin(text)
     document = json.loads(text)
     path = next(path for path in document["documents"] if path.startswith("oms-community/default"))
@@ -101,13 +103,13 @@ def test_what_was_found_out_is_told_again_after_a_restart(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))
     source = read_files([path], parse_range(), tasks=1)
-    scope, detection = find_scope(Undetected(CATALOGUE, Terms()), lambda: source.peek(None, 100))
-    again = read_detection(json.loads(json.dumps(detection.as_document())), CATALOGUE, scope.spoken)
+    validation, detection = find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: source.peek(None, 100))
+    again = read_detection(json.loads(json.dumps(detection.as_document())), CATALOGUE, validation.detected)
     assert again.as_document() == detection.as_document()
     assert again.preferences == detection.preferences
-    assert {one.subject for one in again.spoken} == {one.subject for one in detection.spoken}
-    pinned = open_pin(write_pin(scope), "ck")
-    assert (pinned.declared, pinned.spoken) == ("auto", scope.spoken)
+    assert {one.subject for one in again.detected} == {one.subject for one in detection.detected}
+    pinned = open_pin(write_pin(validation), "ck")
+    assert (pinned.declared, pinned.detected) == ("auto", validation.detected)
 
 
 def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_path):
@@ -126,13 +128,13 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
     def read(*window):
         return read_files([tmp_path / "a.parquet"], parse_range(*window), tasks=1)
 
-    scope, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
-    whole = audit_input(None, read(), scope, fail_on="warning").report
+    validation, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
+    whole = audit_input(None, read(), validation, fail_on="warning").report
     cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
     rolling, one, other = Rolling(), Rolling(), Rolling()
     for number, (first, last) in enumerate(pairwise(cuts)):
         part = read(f"offset:{first}", f"offset:{last}")
-        audited = audit_input(None, part, scope, fail_on="warning")
+        audited = audit_input(None, part, validation, fail_on="warning")
         for account in (rolling, one, other):
             account.add(number, audited.tally, part.spans)
         rolling = read_rolling(write_rolling(rolling))
@@ -164,7 +166,7 @@ class Hostile:
     [
         pickle.dumps((__version__, {}, Hostile(), 0, None, None)),
         b"cposix\nsystem\n(S'true'\ntR.",
-        b"ccdc_contracts.registry.reports.kinds\nwrite_whole\n(tR.",
+        b"ccdc_contracts.registry.report.report_formats\nwrite_whole\n(tR.",
         b"",
         b"\x80",
         pickle.dumps(("0.0.0", {}, Tally(), 1, 0, None)),
@@ -182,7 +184,7 @@ def wanted(command="decode", topics=("t",)):
 def test_a_checkpoint_of_another_stream_is_refused(checkpoint):
     with pytest.raises(UsageError, match="not one of cdc-contracts"):
         check_checkpoint(checkpoint, wanted(), CONTRACT)
-    setup = StreamSetup("decode", ("t",), CONTRACT, spoken={"subjects": ["a/b"], "preferences": []}, beside=("q",))
+    setup = StreamSetup("decode", ("t",), CONTRACT, detected={"subjects": ["a/b"], "preferences": []}, beside=("q",))
     checkpoint.keep_setup(setup)
     assert check_checkpoint(checkpoint, wanted(), CONTRACT) == setup
     for other, contract, words in (
@@ -236,14 +238,14 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     source = read_files([path], parse_range(), tasks=1)
     audited = audit_input(None, source, scope_of(CONTRACT), fail_on="warning")
-    metrics = Metrics()
+    metrics = StreamMetrics()
     began = figures(metrics.text())["start_timestamp_seconds",]
     assert time.time() - 60 < began <= round(time.time(), 3)
     metrics.note_begin()
     under_way = figures(metrics.text())
     assert began <= under_way["batch_begin_timestamp_seconds",] <= round(time.time(), 3)
     assert ("last_batch_timestamp_seconds",) not in under_way
-    metrics.note_batch(Batch(4, source.spans, audited.tally, 1.5), audited.report)
+    metrics.note_batch(StreamBatch(4, source.spans, audited.tally, 1.5), audited.report)
     metrics.note_latest({Source("a.jsonl", 0): 30})
     with serving_metrics(metrics, 0) as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         told = figures(answer.read().decode())
@@ -270,8 +272,8 @@ def test_figures_have_no_more_series_than_a_bound():
         for number in range(MOST_PARTITIONS + 50)
     ]  # fmt: skip
     spans = {Source("t", number): Span(0, 1) for number in range(MOST_PARTITIONS + 50)}
-    metrics = Metrics()
-    metrics.note_batch(Batch(0, spans, Tally(), 1), {"ledger": {"partitions": partitions}, "findings": []})
+    metrics = StreamMetrics()
+    metrics.note_batch(StreamBatch(0, spans, Tally(), 1), {"ledger": {"partitions": partitions}, "findings": []})
     lines = [line for line in metrics.text().splitlines() if line.startswith("cdc_contracts_follow_changes_total")]
     assert len(lines) == MOST_PARTITIONS + 1
     assert 'topic="(others)",partition=""} 50' in "".join(lines)

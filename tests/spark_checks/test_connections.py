@@ -3,7 +3,7 @@
 import pytest
 from certificates import Authority
 
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.kafka import consumer, spark_source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_certificate_fault
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
@@ -56,7 +56,7 @@ def test_an_authority_that_is_not_trusted_is_named_as_the_cause(read, broker, to
         read(broker.tls_bootstraps[0], topic, trust(stranger))
     assert failure.value.what == "the certificate of the broker is signed by an authority that is not trusted"
     assert failure.value.where == broker.tls_bootstraps[0]
-    assert "ssl.truststore.location" in failure.value.mend
+    assert "ssl.truststore.location" in failure.value.hint
     assert "password" not in str(failure.value)
 
 
@@ -109,7 +109,7 @@ def test_the_right_that_is_missing_is_named(read, broker, rights):
     with pytest.raises(UnavailableError) as failure:
         read(broker.login_bootstrap, seen, login("correcthorse"))
     assert failure.value.what == f"no right to read topic {seen}"
-    assert "the right Read for the topic" in failure.value.mend
+    assert "the right Read for the topic" in failure.value.hint
     with pytest.raises(UnavailableError) as failure:
         read(broker.login_bootstrap, hidden, login("correcthorse"))
     assert failure.value.what == f"no right to see topic {hidden}"

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from producing import delete_records, open_transaction, write_transactions
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.kernel.batches import read_headers
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.records.record_batches import read_headers
 from cdc_contracts.spark_checks.kafka import consumer
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.excerpts import _in_order, read_record, read_sample
@@ -129,7 +129,7 @@ def test_a_record_that_is_not_there_is_told(reader, varied, partition, offset, t
 def test_a_mark_of_a_transaction_is_no_record(reader, transactional):
     with pytest.raises(UnavailableError, match="no record at offset 1 ") as failure:
         read_record(reader, transactional, 0, 1)
-    assert "mark of a transaction" in failure.value.mend
+    assert "mark of a transaction" in failure.value.hint
 
 
 def test_a_sample_takes_the_beginning_the_middle_and_the_end_of_each_partition(reader, make_topic):
@@ -174,7 +174,7 @@ def test_a_topic_that_is_not_there_is_told_with_those_near_it_and_not_created(re
     with pytest.raises(UnavailableError) as failure:
         reader.resolve(varied + "x", parse_range())
     assert failure.value.what == f"there is no topic {varied}x"
-    assert varied in failure.value.mend
+    assert varied in failure.value.hint
     assert varied + "x" not in reader.topics()
     assert varied in reader.topics()
 
@@ -203,7 +203,7 @@ def test_records_that_are_deleted_before_they_are_read_are_told(broker, reader, 
 def test_a_property_that_no_client_knows_is_refused_without_its_value():
     with pytest.raises(UsageError, match="cannot be used") as failure, open_reader("h:1", {"no.such": "hunter2"}):
         pass
-    assert "no.such" in failure.value.mend
+    assert "no.such" in failure.value.hint
     assert "hunter2" not in str(failure.value)
 
 
@@ -235,7 +235,7 @@ def test_names_of_java_clients_are_translated():
 
 
 @pytest.mark.parametrize(
-    ("properties", "mend"),
+    ("properties", "hint"),
     [
         ({"ssl.truststore.location": "/t.jks"}, "ssl.ca.location"),
         ({"ssl.keystore.location": "/t.jks", "ssl.keystore.type": "jks"}, "ssl.certificate.location"),
@@ -243,18 +243,18 @@ def test_names_of_java_clients_are_translated():
         ({"sasl.login.callback.handler.class": "x.Y"}, "--engine spark"),
     ],
 )
-def test_what_only_a_java_client_can_use_is_told_with_what_to_give_instead(properties, mend):
+def test_what_only_a_java_client_can_use_is_told_with_what_to_give_instead(properties, hint):
     with pytest.raises(UsageError) as failure:
         translate(properties)
     assert failure.value.where == next(iter(properties))
-    assert mend in failure.value.mend
+    assert hint in failure.value.hint
 
 
 def test_without_the_client_the_extra_to_install_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(UnavailableError, match="not installed") as failure, open_reader("h:1", {}):
         pass
-    assert "cdc-contracts[kafka]" in failure.value.mend
+    assert "cdc-contracts[kafka]" in failure.value.hint
 
 
 def test_reading_a_topic_imports_no_spark(broker, varied):

@@ -10,17 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.avro import same_message
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.sampling import sample_messages
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.message.avro_records import same_message
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
 VERSION = shipped_catalogue().version("dts/canal@2")
 START = 1_790_000_000_000
-MESSAGES = list(sample_messages(VERSION, 60, seed=9, terms=Terms()))
+MESSAGES = list(sample_messages(VERSION, 60, seed=9, reading_options=ReadingOptions()))
 ENGINES = ("spark", "local")
 
 

@@ -11,12 +11,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lakehouse import change, typed
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.canonical.upheavals import TableUpheaval
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.tables.lakehouse.addresses import CURRENT, DELETED, DeltaDirectory, IcebergDirectory
-from cdc_contracts.spark_checks.tables.lakehouse.current import CurrentTables, Merged
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, Merged
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
+    CURRENT,
+    DELETED,
+    DeltaDirectory,
+    IcebergDirectory,
+)
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 COLUMNS = {
@@ -60,7 +65,7 @@ def merge(spark, tables, changes, emptyings=None, layout=LAYOUT, earlier=()):
 
 
 def truncation(offset, *, position=None, partition=0, contract="a/b@1"):
-    return TableUpheaval(
+    return TableReset(
         "sh%op", None, ("or ders",), "TRUNCATE", emptied=True,
         contract=contract, topic="t", partition=partition, offset=offset, position=position,
     )  # fmt: skip

@@ -8,15 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
 
-from cdc_contracts.registry.errors import UnavailableError, UndetectedError
-from cdc_contracts.registry.scope import Undetected
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.validation_context import Undetected
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.runs.names import name_run
+from cdc_contracts.spark_checks.runs.run_names import name_run
 from cdc_contracts.spark_checks.sources import read_topics
 
 
@@ -110,8 +110,8 @@ def test_the_run_is_named_by_range_and_contract(tmp_path):
     lines = rendered("dts/canal@2", 20)
     path = write_lines(tmp_path / "a.jsonl", lines)
     source = read_files([path], parse_range(), tasks=1)
-    scope = scope_of("dts/canal@2")
-    mine, spans = scope.fingerprint, source.spans
+    validation = scope_of("dts/canal@2")
+    mine, spans = validation.fingerprint, source.spans
     digest = hashlib.sha256(b"a.jsonl\n0\n0\n20\n" + mine.encode()).hexdigest()[:16]
     assert name_run(spans, mine, {}) == digest
     assert name_run(spans, scope_of("dts/canal@1").fingerprint, {}) != digest
@@ -191,15 +191,15 @@ def test_versions_that_differ_in_value_forms_only_cannot_contradict_each_other(s
 
 def test_of_the_default_dialect_with_tables_the_undecided_are_published_and_the_rest_is_kept_back(spark, tmp_path):
     changed = ("flags", "made", "seen")
-    lines = rendered("oms-community/default@1", 400, fractions=False, terms=WITH_TABLES)
+    lines = rendered("oms-community/default@1", 400, fractions=False, reading_options=WITH_TABLES)
     for number in range(0, 400, 10):  # rows that no changed column tells apart
         message = json.loads(lines[number])
         for image in filter(None, (message["prevStruct"], message["postStruct"])):
             image.update(dict.fromkeys(changed))
         lines[number] = json.dumps(message).encode()
     source = read_files([write_lines(tmp_path / "a.jsonl", lines)], parse_range(), tasks=2)
-    scope = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
-    decoded = decode_input(spark, source, scope, Output(str(tmp_path / "out")), fail_on="error")
+    validation = scope_of("oms-community/default@2", tables=WITH_TABLES.tables)
+    decoded = decode_input(spark, source, validation, Output(str(tmp_path / "out")), fail_on="error")
     assert decoded.withheld is None
     assert decoded.report["verdict"] == "drift"
     held, published = read_table(tmp_path / "out", "quarantine"), read_table(tmp_path / "out", "changes")
@@ -238,7 +238,7 @@ def test_huge_numbers_come_out_digit_for_digit(spark, tmp_path):
 
 
 def test_a_capture_holds_a_topic_byte_for_byte(spark, broker, make_topic, tmp_path):
-    from cdc_contracts.spark_checks.capture import capture_topic
+    from cdc_contracts.spark_checks.topic_capture import capture_topic
 
     values = [b"\xff\x00", None, b"", b"{}"]
     topic = make_topic(
@@ -274,7 +274,7 @@ def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topi
 
 def decode_undeclared(spark, path, out):
     source = read_files([path], parse_range(), tasks=2)
-    return decode_input(spark, source, Undetected(CATALOGUE, Terms()), Output(str(out)), fail_on="error")
+    return decode_input(spark, source, Undetected(CATALOGUE, ReadingOptions()), Output(str(out)), fail_on="error")
 
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", "dts/canal@2"])

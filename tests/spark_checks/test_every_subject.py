@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, as_told, told_as
 
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
@@ -26,22 +26,22 @@ PARTITIONS = 2
 @pytest.mark.parametrize("subject", CATALOGUE.subjects())
 def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic, tmp_path, subject):
     version = CATALOGUE.versions(subject)[-1]
-    tables, known = WITH_TABLES.tables, carries(version)
+    tables, known = WITH_TABLES.tables, capabilities_of(version)
     if known.table and not known.database:  # listed by the name that messages can say
         tables = TableContracts([tables.first().model_copy(update={"table": "orders"})])
-    terms = Terms(tables=tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
-    can, renderer = carries(version, terms), Renderer(version, terms)
+    reading_options = ReadingOptions(tables=tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
+    can, renderer = capabilities_of(version, reading_options), Renderer(version, reading_options)
     sent = [event for event in row_stream(31, 600, snapshot=30, controls=50) if event.op in can.ops]
     topic = make_topic(
         [(number % PARTITIONS, renderer.render(event)) for number, event in enumerate(sent)], partitions=PARTITIONS
     )
-    scope = open_scope(CATALOGUE, version.reference, terms)
+    validation = open_validation(CATALOGUE, version.reference, reading_options)
 
     def read(session):
         return read_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
-    report = audit_input(None, read(None), scope, fail_on="warning").report
-    decoded = decode_input(spark, read(spark), scope, Output(str(tmp_path)), fail_on="warning")
+    report = audit_input(None, read(None), validation, fail_on="warning").report
+    decoded = decode_input(spark, read(spark), validation, Output(str(tmp_path)), fail_on="warning")
 
     assert report["verdict"] == decoded.report["verdict"] == "pass"
     assert decoded.report["findings"] == report["findings"]

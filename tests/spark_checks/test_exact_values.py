@@ -18,14 +18,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.canonical.layouts import TableName
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.tables.lakehouse.addresses import HISTORY
-from cdc_contracts.spark_checks.tables.lakehouse.tables import open_lakehouse
+from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import HISTORY
 
 DIGITS = 38
 ROWS = 260
@@ -85,7 +85,7 @@ def canonical(value):
 
 def write_topic(make_topic, table, values):
     """A topic of inserts, one for each row."""
-    renderer = Renderer(CATALOGUE.version(REFERENCE), Terms())
+    renderer = Renderer(CATALOGUE.version(REFERENCE), ReadingOptions())
     events = [
         Event("insert", table, None, {name: canonical(value) for name, value in row.items()}, 0, 0, str(number))
         for number, row in enumerate(values)

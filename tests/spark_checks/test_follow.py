@@ -13,7 +13,7 @@ from producing import add_partitions, delete_records, produce
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.spark_checks.streams import following
+from cdc_contracts.spark_checks.streams import followed_topics
 
 CONTRACT = "oms-community/canal@2"
 POSITIONED = "oms-community/debezium@1"
@@ -152,7 +152,7 @@ def test_a_batch_that_comes_again_is_read_by_what_it_was_read_by_at_first(
         (here / f"{name}.yaml").write_text(f"table: {table}\ncolumns: {{id: {{type: bigint}}}}\nprimary_key: [id]\n")
     follow = ["decode", topic, "--to", "out", "--follow", "--once"]
     with monkeypatch.context() as patch:
-        patch.setattr(following, "decode_input", lambda *_, **__: 1 / 0)
+        patch.setattr(followed_topics, "decode_input", lambda *_, **__: 1 / 0)
         assert call(*follow, "--tables", "old.yaml", contract=dialect)[0] == 3
     produce(broker, topic, rendered(f"{dialect}@2", 10))
     _, said, _ = call(*follow, "--tables", "new.yaml", contract=dialect)
@@ -231,7 +231,7 @@ def test_a_batch_that_does_not_end_in_time_is_abandoned_and_read_at_the_next_sta
     follow = ["decode", topic, "--to", "out", "--follow"]
     with monkeypatch.context() as patch:
         slow = spark.range(2).mapInArrow(take_long, "id long")
-        patch.setattr(following, "decode_input", lambda *_, **__: slow.collect())
+        patch.setattr(followed_topics, "decode_input", lambda *_, **__: slow.collect())
         signal_when(signal.SIGINT, lambda: spark.sparkContext.statusTracker().getActiveStageIds())
         code, said, report = call(*follow, "--grace", "0.5")
     assert (code, report["ledger"]["read"], "batch 0 is abandoned" in said) == (130, 0, True), said

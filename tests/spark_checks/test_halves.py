@@ -6,22 +6,22 @@ import pyarrow.parquet as pq
 from topics import CATALOGUE, scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.sampling import split_update
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.generate.message_samples import split_update
+from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.halves import join_halves
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.readers import read_table
+from cdc_contracts.spark_checks.split_updates import join_split_updates
+from cdc_contracts.spark_checks.table_readers import read_table
 
 STREAMX = "dataworks/streamx@1"
 EVENTS = [event for event in row_stream(7, 400, fractions=False) if event.op in ("insert", "update", "delete")]
 
 
 def messages():
-    renderer = Renderer(CATALOGUE.version(STREAMX), Terms())
+    renderer = Renderer(CATALOGUE.version(STREAMX), ReadingOptions())
     for event in EVENTS:
         for half in split_update(event) if event.op == "update" else (event,):
             yield renderer.render(half)
@@ -49,8 +49,8 @@ def test_halves_are_joined_alike_wherever_runs_and_tasks_end(spark, tmp_path):
     decode(spark, path, tmp_path / "t[w]i{c}e?*", ("earliest", f"offset:{cut}"), tasks=3)
     decode(spark, path, tmp_path / "t[w]i{c}e?*", (f"offset:{cut}", "latest"), tasks=4)
 
-    once = join_halves(spark, str(tmp_path / "once"))
-    twice = join_halves(spark, str(tmp_path / "t[w]i{c}e?*"))
+    once = join_split_updates(spark, str(tmp_path / "once"))
+    twice = join_split_updates(spark, str(tmp_path / "t[w]i{c}e?*"))
 
     updates = [event for event in EVENTS if event.op == "update"]
     assert once.rows == twice.rows == len(updates) > 100

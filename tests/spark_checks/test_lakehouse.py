@@ -17,18 +17,21 @@ from lakehouse import change, typed
 from pyspark import SparkConf
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.catalogue import Catalogue
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.file_sinks import SinkPlace, write_table
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.runs.emptied_tables import tell_unfollowed
-from cdc_contracts.spark_checks.sinks import Place, write_table
+from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
-from cdc_contracts.spark_checks.tables.lakehouse.addresses import (
+from cdc_contracts.spark_checks.tables.lakehouse.history_tables import open_history
+from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     CURRENT,
     DELETED,
     HISTORY,
@@ -38,9 +41,6 @@ from cdc_contracts.spark_checks.tables.lakehouse.addresses import (
     parse_schema,
     quote,
 )
-from cdc_contracts.spark_checks.tables.lakehouse.histories import open_history
-from cdc_contracts.spark_checks.tables.lakehouse.schemas import ensure_table, free_names
-from cdc_contracts.spark_checks.tables.lakehouse.tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey, WriteOrder
 
 NAME = TableName("sh op", "a.b", "or`d%ers")
@@ -185,12 +185,12 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
 ):
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(rendered("dts/canal@2", 60)) + b"\n")
     (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, STATEMENTS)))
-    out, scope = tmp_path / "out", scope_of("dts/canal@2")
-    tables = open_lakehouse(table_format, str(out), catalogue=scope.catalogue)
+    out, validation = tmp_path / "out", scope_of("dts/canal@2")
+    tables = open_lakehouse(table_format, str(out), catalogue=validation.catalogue)
 
     def decode(name="a.jsonl"):
         source = read_files([tmp_path / name], parse_range("earliest", "latest"), tasks=2)
-        return decode_input(spark, source, scope, Output(str(out), tables), fail_on="error").record
+        return decode_input(spark, source, validation, Output(str(out), tables), fail_on="error").record
 
     def content():
         found = TableName("shop", None, "orders")
@@ -226,7 +226,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
         "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0, "reloaded": 0,
     }  # fmt: skip
     assert content() == [before[0], []]
-    assert list(tell_unfollowed(emptied)) == [
+    assert list(describe_unfollowed(emptied)) == [
         f"current rows do not follow: RENAME of {name} (b.jsonl/0@0)" for name in ("old_orders", "orders")
     ]
     assert not list((out / "staged").iterdir())
@@ -244,7 +244,10 @@ def test_a_table_without_columns_has_its_history_and_current_rows_once_it_has_so
             "types_from": "message", "invalid": [], "topic": "t", "partition": 0, "row_index": 0,
             "after": [("id", str(number))],
         }  # fmt: skip
-        place, changes = Place(str(tmp_path), f"run{number}", "tok"), pa.RecordBatch.from_pylist([row], CHANGES_SCHEMA)
+        place, changes = (
+            SinkPlace(str(tmp_path), f"run{number}", "tok"),
+            pa.RecordBatch.from_pylist([row], CHANGES_SCHEMA),
+        )
         order = WriteOrder(place, WriteKey("w", number), [*write_table(place, "changes", changes)], {name: layout}, {})
         written = tables.write(spark, order)
         return written.rows["shop.t"], written.raw, written.commits["shop.t"]["current"]
@@ -305,7 +308,7 @@ def test_a_session_that_cannot_write_a_format_is_refused_with_the_settings_it_la
         delta.check({"spark.sql.extensions": "com.example.Other"}.get)
     catalog = "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
     extension = "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
-    assert raised.value.mend == f"start Spark with --conf {catalog} --conf {extension}"
+    assert raised.value.hint == f"start Spark with --conf {catalog} --conf {extension}"
     name, _, value = catalog.partition("=")
     delta.check({name: value, "spark.sql.extensions": f"a.B,{extension}"}.get)
     CONNECTORS["iceberg"].check({}.get)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from producing import open_transaction, write_transactions
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
 from cdc_contracts.spark_checks.kafka.offsets import parse_range, select, words_of
 from cdc_contracts.spark_checks.kafka.spark_source import reading_options, resolve
@@ -78,7 +78,7 @@ def test_a_word_that_means_nothing_is_refused(option: str, word: str) -> None:
     with pytest.raises(UsageError) as refusal:
         parse_range(*((word, "latest") if option == "--from" else ("earliest", word)))
     assert refusal.value.where.startswith(option)
-    assert refusal.value.mend
+    assert refusal.value.hint
 
 
 @pytest.mark.parametrize("word", ["2024-05-01", "2024-05-01T00:00:00", "2024-05-01 00:00:00.123"])
@@ -194,7 +194,7 @@ def test_a_topic_resolves(
 def test_a_missing_topic_is_named_with_those_near_it(spark: SparkSession, broker: Broker, orders: str) -> None:
     with pytest.raises(UnavailableError, match="there is no topic") as failure:
         resolve(spark, broker.bootstrap, orders[:-1], parse_range(), {})
-    assert orders in failure.value.mend
+    assert orders in failure.value.hint
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid:9092"])

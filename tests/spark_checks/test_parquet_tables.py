@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA
-from cdc_contracts.spark_checks.sinks import Place, TableWriter, table_folder
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter, table_folder
 from cdc_contracts.spark_checks.tables import parquet_tables
 from cdc_contracts.spark_checks.tables.parquet_tables import WriteJob
 
@@ -34,7 +34,7 @@ def layout(table):
 @pytest.fixture
 def write(tmp_path):
     def run(count, tables, *, known=None):
-        place = Place(str(tmp_path), "0123456789abcdef", "tok")
+        place = SinkPlace(str(tmp_path), "0123456789abcdef", "tok")
         writer = TableWriter(place, "changes", CHANGES_SCHEMA, "00000")
         writer.write(changes(count, tables))
         parts = tuple(writer.close())
@@ -96,7 +96,7 @@ def test_names_too_long_for_a_folder_stay_apart():
 def test_rows_that_an_earlier_release_wrote_are_typed_and_invalid_columns_stay_text_on_both_sides(tmp_path):
     earlier = pa.schema([one for one in CHANGES_SCHEMA if one.name != "invalid_values"])
     row = {**changes(1, 1).to_pylist()[0], "before": [("id", "7")], "after": [("id", "8")], "invalid": ["id"]}
-    place = Place(str(tmp_path), "0123456789abcdef", "tok")
+    place = SinkPlace(str(tmp_path), "0123456789abcdef", "tok")
     writer = TableWriter(place, "changes", earlier, "00000")
     writer.write(pa.RecordBatch.from_pylist([row], schema=earlier))
     (part,) = WriteJob(place, tuple(writer.close()), {layout("t0").name: layout("t0")}).run([0]).parts

@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.report import report_schema
+from cdc_contracts.registry.report.audit_report import report_schema
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.readers import table_files
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
+from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 CONTRACT = "dts/canal@2"

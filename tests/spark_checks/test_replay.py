@@ -8,14 +8,14 @@ import pytest
 from topics import rendered, scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.errors import UnavailableError
+from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
-from cdc_contracts.spark_checks.readers import read_table
 from cdc_contracts.spark_checks.replaying import replay_quarantine
-from cdc_contracts.spark_checks.runs.directory import RunDirectory
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.table_readers import read_table
 
 WRONG, RIGHT = "oms-community/canal@2", "dts/canal@2"
 CANARY = "Canary-4711-Lane"

@@ -11,28 +11,28 @@ import pyarrow as pa
 import pytest
 from topics import scope_of
 
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.canonical.upheavals import TableUpheaval
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.outputs import LEDGER_SCHEMA
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
 from cdc_contracts.spark_checks.quarantine_files import list_quarantine
-from cdc_contracts.spark_checks.readers import table_files
-from cdc_contracts.spark_checks.runs.begun import BegunRun
-from cdc_contracts.spark_checks.runs.directory import RunDirectory
-from cdc_contracts.spark_checks.runs.emptied_tables import find_emptied, settle_upheavals, tell_unfollowed
-from cdc_contracts.spark_checks.runs.manners import Manner
-from cdc_contracts.spark_checks.runs.past import PastRuns, grown_layouts
-from cdc_contracts.spark_checks.runs.records import RunRecord, TableRecord
-from cdc_contracts.spark_checks.runs.settled_layouts import check_settled
-from cdc_contracts.spark_checks.sinks import Place, TableWriter
+from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
+from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
+from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled
+from cdc_contracts.spark_checks.runs.intent_log import Intent
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, TableRecord
+from cdc_contracts.spark_checks.runs.write_modes import WriteMode
+from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
 
-PARQUET, DELTA = Manner(), Manner("delta", None, current=True)
+PARQUET, DELTA = WriteMode(), WriteMode("delta", None, current=True)
 ORDERS = TableName("shop", None, "orders")
 LEDGER = pa.RecordBatch.from_pylist(
     [{name: 0 if name != "topic" else "t" for name in LEDGER_SCHEMA.names if "timestamp" not in name}],
@@ -45,8 +45,8 @@ def layout(*columns, awaited=()):
     return TableLayout(ORDERS, told, (), "messages", awaited)
 
 
-def begun(run, spans, topics=(), *, key=None, manner=PARQUET, **more):
-    return BegunRun(run, "x@1", key, spans, dict(topics), manner, **more)
+def begun(run, spans, topics=(), *, key=None, write_mode=PARQUET, **more):
+    return Intent(run, "x@1", key, spans, dict(topics), write_mode, **more)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def begin(runs):
     """Write the files of an attempt at a run; returns its place and the record it would have."""
 
     def write(run, token, window=(0, 10), *, replaces=(), layouts=(), topics=()):
-        place = Place(runs.root, run, token)
+        place = SinkPlace(runs.root, run, token)
         writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
         writer.write(LEDGER)
         parts = tuple(writer.close())
@@ -117,7 +117,7 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
     # The same run once more, or a third one, finds no other to replace, and takes the place of the only record of it.
     for run, token, replaces in (("bbbb", "once more", ()), ("cccc", "third", ("new",))):
         killed = RunDirectory(str(shutil.copytree(tmp_path, tmp_path.parent / token)))
-        place = Place(killed.root, run, token)
+        place = SinkPlace(killed.root, run, token)
         writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
         writer.write(LEDGER)
         over = replace(new, run=run, attempt=token, replaces=replaces, parts=tuple(writer.close()))
@@ -186,7 +186,7 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
     source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
     with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
         decode_input(None, source, scope_of("dts/canal@2"), output, fail_on="error")
-    assert refused.value.mend == "choose another directory, or go on with --table-format delta"
+    assert refused.value.hint == "choose another directory, or go on with --table-format delta"
 
 
 def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, tmp_path):
@@ -195,20 +195,20 @@ def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, t
     source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
     with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
         decode_input(None, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
-    assert refused.value.mend == "choose another directory, or go on with --current"
+    assert refused.value.hint == "choose another directory, or go on with --current"
 
 
 def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
     def truncation(database, offset):
         told = {"contract": "x@1", "topic": "t", "partition": 0, "offset": offset, "position": None}
-        return TableUpheaval(database, None, ("orders",), "TRUNCATE", emptied=True, **told)
+        return TableReset(database, None, ("orders",), "TRUNCATE", emptied=True, **told)
 
     others = TableName("other", None, "orders")
-    first, vague = settle_upheavals([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
+    first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
     assert (first.emptied, vague.emptied) == (True, False)
-    record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(first, vague))
+    record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, resets=(first, vague))
     runs.commit(record, {})
-    assert list(tell_unfollowed(record.as_document())) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
+    assert list(describe_unfollowed(record.as_document())) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
 
     spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
     past = runs.past()
@@ -237,7 +237,7 @@ def test_a_replay_of_a_topic_that_no_run_has_read_is_refused(runs, begin):
     found.check_topics(["t"], "out")
     with pytest.raises(UsageError, match="no run there has read topic tt") as refused:
         found.check_topics(["t", "tt"], "out")
-    assert (refused.value.where, refused.value.mend) == ("out", "Near it are: t.")
+    assert (refused.value.where, refused.value.hint) == ("out", "Near it are: t.")
 
 
 def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
@@ -256,7 +256,7 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
         with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
             fresh.begun.check_topics(known, past, without=["bbbb"])
-        assert "another directory" in refused.value.mend
+        assert "another directory" in refused.value.hint
 
 
 def test_layouts_of_runs_side_by_side_come_together_in_one_way():
@@ -284,14 +284,14 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
     runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
     with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
         runs.begun.add(begun("bbbb", later))
-    assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.mend
+    assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.hint
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
     runs.begun.check_cut_off("bbbb", later)
     runs.begun.add(begun("cccc", {Source("v", 0): Span(0, 1)}, key=WriteKey("query", 4)))
     with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
         runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
-    assert "checkpoint" in refused.value.mend
+    assert "checkpoint" in refused.value.hint
 
 
 def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_has(runs, begin, tmp_path):
@@ -308,22 +308,22 @@ def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_h
 def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin):
     spans = {Source("t", 0): Span(10, 20)}
     runs.commit(replace(begin("aaaa", "done")[1], table_format="delta"), {})
-    runs.begun.add(begun("bbbb", spans, manner=DELTA, drops_repeats=True, compared=frozenset({"aaaa"})))
+    runs.begun.add(begun("bbbb", spans, write_mode=DELTA, drops_repeats=True, compared=frozenset({"aaaa"})))
     runs.commit(replace(begin("cccc", "late", (20, 30))[1], table_format="delta"), {})
     past = runs.past()
     # What is noted first holds: the rows that are in tables already were compared with those of `aaaa` alone.
-    runs.begun.add(begun("bbbb", spans, manner=DELTA, drops_repeats=True, compared=past.names))
+    runs.begun.add(begun("bbbb", spans, write_mode=DELTA, drops_repeats=True, compared=past.names))
     assert (runs.begun.comparable("bbbb", past).names, runs.begun.comparable("dddd", past)) == ({"aaaa"}, past)
     runs.begun.check_repeats("bbbb", dropped=True)
     runs.begun.check_repeats("dddd", dropped=False)
     with pytest.raises(UnavailableError, match="begun with --drop-duplicates"):
         runs.begun.check_repeats("bbbb", dropped=False)
-    runs.begun.check_manner(DELTA, past)
+    runs.begun.check_write_mode(DELTA, past)
     with pytest.raises(UnavailableError, match="run bbbb keeps the current rows") as refused:
-        runs.begun.check_manner(Manner("delta"), past)
-    assert refused.value.mend == "choose another directory, or go on with --current"
+        runs.begun.check_write_mode(WriteMode("delta"), past)
+    assert refused.value.hint == "choose another directory, or go on with --current"
     with pytest.raises(UnavailableError, match="run bbbb keeps its tables as delta in the directory"):
-        runs.begun.check_manner(PARQUET, PastRuns())
+        runs.begun.check_write_mode(PARQUET, PastRuns())
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):

@@ -10,12 +10,12 @@ from changelogs import REFERENCE, write_changelog
 from topics import scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.canonical.settlement import settle
-from cdc_contracts.registry.canonical.sightings import Sightings
-from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.tables import TableContracts
-from cdc_contracts.registry.tally import Tally
+from cdc_contracts.registry.contract.table_contracts import TableContracts
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
@@ -39,13 +39,13 @@ def topic(make_topic, log):
 
 def in_process(batches):
     """What the kernel alone makes of record batches: typed rows by table, outputs, tally."""
-    kernel, tally, sightings, written = Kernel(scope_of(REFERENCE)), Tally(), Sightings(), []
+    kernel, tally, sightings, written = Kernel(scope_of(REFERENCE)), Tally(), ObservedColumns(), []
     for records in batches:
         for part in kernel.decode(records):
             tally.merge(part.tally)
             sightings.merge(part.sightings)
             written.append(part)
-    layouts = settle({}, TableContracts(), sightings, {})
+    layouts = resolve_layouts({}, TableContracts(), sightings, {})
     tables = {name.text: [] for name in layouts}
     for part in written:
         for name, rows in split_by_table(part.changes):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import cdc_contracts
-from cdc_contracts.registry.errors import UnavailableError, UsageError
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.spark_checks import jars
 from cdc_contracts.spark_checks.jars import fetch_jars, find_java, kafka_connector
-from cdc_contracts.spark_checks.session import open_session
+from cdc_contracts.spark_checks.spark_session import open_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -93,7 +93,7 @@ def test_the_start_prints_nothing_leaves_nothing_and_what_the_user_has_set_wins(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     told = run(
-        "from cdc_contracts.spark_checks.session import open_session\n"
+        "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "spark = open_session(kafka=False, say=print)\n"
         "print(spark.sparkContext.master, spark.conf.get('spark.sql.session.timeZone'),"
         " spark.sparkContext.getConf().get('spark.driver.memory'), spark.range(3).count())\n"
@@ -113,8 +113,8 @@ def test_the_start_prints_nothing_leaves_nothing_and_what_the_user_has_set_wins(
 
 def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
     told = run(
-        "from cdc_contracts.registry.errors import UnavailableError\n"
-        "from cdc_contracts.spark_checks.session import open_session\n"
+        "from cdc_contracts.registry.common.errors import UnavailableError\n"
+        "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "try: open_session(kafka=False, say=print)\n"
         "except UnavailableError as error: print(error)\n",
         PYSPARK_SUBMIT_ARGS="--no-such-option pyspark-shell",
@@ -134,7 +134,7 @@ def test_a_missing_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_a_jar_that_does_not_exist_is_refused() -> None:
     told = run(
-        "from cdc_contracts.spark_checks.session import open_session\n"
+        "from cdc_contracts.spark_checks.spark_session import open_session\n"
         "open_session(kafka=True, jars=['no-such.jar'], say=print)\n"
     )
     assert "UsageError: there is no such jar file (no-such.jar)" in told.stderr
@@ -170,7 +170,7 @@ def test_jars_out_of_reach_are_an_error_that_says_what_to_do_and_leaves_nothing(
     monkeypatch.setenv(jars.MIRROR, "http://user:batterystaple@127.0.0.1:1/maven")
     with pytest.raises(UnavailableError, match=r"com\.example:none:1\.0 could not be fetched") as failure:
         fetch_jars(["com.example:none:1.0"], say=print)
-    assert "--jars" in failure.value.mend
+    assert "--jars" in failure.value.hint
     assert "batterystaple" not in str(failure.value)
     assert list((repository.parent / "cache" / "cdc-contracts" / "jars").iterdir()) == []
 

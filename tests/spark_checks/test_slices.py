@@ -6,10 +6,10 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.report import Span
-from cdc_contracts.registry.tally import Source
-from cdc_contracts.spark_checks.slices import cut, keep, parse_fraction, skipped, spread
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.spark_checks.range_slices import cut, keep, parse_fraction, skipped, spread
 
 A, B = Source("a", 0), Source("b", 1)
 
@@ -25,7 +25,7 @@ def test_a_part_is_a_fraction_or_a_decimal(text, part):
 def test_anything_else_is_refused(text):
     with pytest.raises(UsageError) as refusal:
         parse_fraction(text)
-    assert "1/10" in refusal.value.mend
+    assert "1/10" in refusal.value.hint
 
 
 @pytest.mark.parametrize(

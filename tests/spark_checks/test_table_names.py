@@ -6,12 +6,12 @@ from canonical_outputs import read_table, run_records
 from changelogs import REFERENCE
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.canonical.sightings import TableName
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
 
 NAMES = [
     ("shop", "a/b"), ("shop", "../../up"), ("shop", ".."), ("shop", "."), ("shop", "a b"), ("shop", "%2E"), ("shop", "ünï"),
@@ -25,7 +25,7 @@ NAMES = [
 def directory(spark, tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
     names = NAMES + [("many", f"t{number}") for number in range(178)]
-    renderer = Renderer(CATALOGUE.version(REFERENCE), Terms())
+    renderer = Renderer(CATALOGUE.version(REFERENCE), ReadingOptions())
     lines = [
         renderer.render(
             Event("insert", SourceTable(name, {"id": "int", f"c{place}": "text"}, ("id",), database=database), None,

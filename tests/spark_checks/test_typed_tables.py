@@ -12,13 +12,13 @@ import pytest
 from producing import write_transactions
 from topics import scope_of
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.message_files import read_files
-from cdc_contracts.spark_checks.readers import list_tables, read_table, table_files
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.table_readers import list_tables, read_table, table_files
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}
 USERS = {"id": "int", "born": "date"}
@@ -67,8 +67,8 @@ def decode(spark, tmp_path):
         path = tmp_path / f"{name}.jsonl"
         path.write_bytes(b"\n".join(messages) + b"\n")
         source = read_files([path], parse_range(), tasks=2)
-        scope = scope_of(contract, tables=tables or TableContracts())
-        return decode_input(spark, source, scope, Output(str(tmp_path / out), **options), fail_on="error")
+        validation = scope_of(contract, tables=tables or TableContracts())
+        return decode_input(spark, source, validation, Output(str(tmp_path / out), **options), fail_on="error")
 
     return run
 
@@ -160,7 +160,7 @@ def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):
         table_files(str(tmp_path / "out"), "shop.users")
     with pytest.raises(UsageError, match="there is no table") as told:
         table_files(str(tmp_path / "out"), "shop.user")
-    assert "shop.users" in told.value.mend
+    assert "shop.users" in told.value.hint
 
 
 # --- what changes while a topic goes on

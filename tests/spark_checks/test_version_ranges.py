@@ -9,9 +9,9 @@ import pytest
 from topics import rendered, scope_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.spark_checks import audit, decode
-from cdc_contracts.spark_checks.readers import read_table
+from cdc_contracts.spark_checks.table_readers import read_table
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
 SWITCHES = (150, 40)
@@ -39,9 +39,9 @@ def file_of(**bounds):
 
 def sent(partition):
     """The changes of a partition as they were sent, by offset."""
-    scopes = {one: scope_of(one) for one in (OLD, NEW)}
+    validations = {one: scope_of(one) for one in (OLD, NEW)}
     return {
-        offset: scopes[OLD if offset < SWITCHES[partition] else NEW].judge(value).changes
+        offset: validations[OLD if offset < SWITCHES[partition] else NEW].judge(value).changes
         for offset, value in enumerate(messages(partition))
     }
 

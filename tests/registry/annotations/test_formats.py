@@ -14,12 +14,12 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from junit_schema import check_by_the_schema
 
-from cdc_contracts.registry.annotations.annotation import Annotation, Excuse, Review
-from cdc_contracts.registry.annotations.digest import render_digest
-from cdc_contracts.registry.annotations.kinds import check_targets, render_review, write_reports
-from cdc_contracts.registry.annotations.linted import review_lint
-from cdc_contracts.registry.errors import UsageError
+from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.lint import lint
+from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression
+from cdc_contracts.registry.review.annotations.annotation_formats import check_targets, render_review, write_reports
+from cdc_contracts.registry.review.annotations.annotation_markdown import render_digest
+from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 
 HERE = Path(__file__).parent
 OWN = HERE.parent / "lint" / "contracts"
@@ -53,7 +53,7 @@ def spoil(root, name, old, new):
 
 def hostile_review():
     file = "contracts/a,b:c%d é/x y.yaml"
-    excuse = Excuse(HOSTILE, "2027-01-31", file, 3)
+    excuse = Suppression(HOSTILE, "2027-01-31", file, 3)
     found = {
         "rule": "L10",
         "name": "place-exists",

@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_batches import batch_of_values
 
-from cdc_contracts.registry.canonical.bounds import Bound, Misfit, bound_of
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.kernel.judging import FastJudge
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Renderer
-from cdc_contracts.registry.scope import Scope, open_scope
-from cdc_contracts.registry.streams import ORDERS, row_stream
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.verdicts import DRIFTED, Verdict
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.validate.verdicts import DRIFTED, Verdict
+from cdc_contracts.registry.values.type_bounds import Misfit, TypeBound, bound_of
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "bounds.yaml").read_text())
 MISFITS = {"fits": Misfit(0), "range": Misfit.RANGE, "scale": Misfit.SCALE, "both": Misfit.RANGE | Misfit.SCALE,
@@ -42,7 +42,7 @@ def test_a_value_fits_its_declared_type_or_is_kept_out_by_what_is_told(case):
     assert judged_as_column(bound, [None, *wanted]) == [0, *wanted.values()]
 
 
-def judged_as_column(bound: Bound, texts: Sequence[str | None]) -> list[int]:
+def judged_as_column(bound: TypeBound, texts: Sequence[str | None]) -> list[int]:
     return bound.judge_column(pa.array(texts, pa.string())).tolist()
 
 
@@ -77,12 +77,12 @@ def tables(**other: str) -> TableContracts:
 
 @cache
 def messages(reference: str, count: int) -> tuple[bytes, ...]:
-    renderer = Renderer(shipped_catalogue().version(reference), Terms(tables=tables(), table="shop.orders"))
+    renderer = Renderer(shipped_catalogue().version(reference), ReadingOptions(tables=tables(), table="shop.orders"))
     return tuple(renderer.render_all(row_stream(7, count)))
 
 
-def scope_with(reference: str, contracts: TableContracts) -> Scope:
-    return open_scope(shipped_catalogue(), reference, Terms(tables=contracts, table="shop.orders"))
+def scope_with(reference: str, contracts: TableContracts) -> ValidationContext:
+    return open_validation(shipped_catalogue(), reference, ReadingOptions(tables=contracts, table="shop.orders"))
 
 
 def shown(verdict: Verdict) -> Any:
@@ -92,10 +92,10 @@ def shown(verdict: Verdict) -> Any:
 @pytest.mark.parametrize("texts", [True, False], ids=["decode", "audit"])
 @pytest.mark.parametrize("reference", FAMILIES)
 def test_the_fast_path_refuses_what_the_reference_refuses(reference, texts):
-    scope, values = scope_with(reference, tables(**NARROW)), messages(reference, 120)
-    bench = FastJudge(scope).judge(values, texts=texts)
-    found = dict(number_and_verdict(bench))
-    wanted = [scope.judge(value).verdict for value in values]
+    validation, values = scope_with(reference, tables(**NARROW)), messages(reference, 120)
+    batch_result = FastValidator(validation).judge(values, texts=texts)
+    found = dict(number_and_verdict(batch_result))
+    wanted = [validation.judge(value).verdict for value in values]
     assert [shown(found[number]) for number in range(len(values))] == [shown(verdict) for verdict in wanted]
     told = {finding.rule for verdict in wanted for finding in verdict.findings}
     assert {"D14.range", "D14.scale"} <= told
@@ -110,10 +110,10 @@ def lengthened(value: bytes) -> bytes:
 def test_a_value_that_is_noted_as_well_is_refused_by_both_paths():
     reference = "oms-community/dataworks@1"
     values = [lengthened(value) if at % 2 else value for at, value in enumerate(messages(reference, 20))]
-    scope = scope_with(reference, tables())
+    validation = scope_with(reference, tables())
     found, wanted = (
-        dict(number_and_verdict(FastJudge(scope).judge(values, texts=False))),
-        list(map(scope.judge, values)),
+        dict(number_and_verdict(FastValidator(validation).judge(values, texts=False))),
+        list(map(validation.judge, values)),
     )
     assert [shown(found[at]) for at in range(len(values))] == [shown(judged.verdict) for judged in wanted]
     assert {finding.rule for judged in wanted for finding in judged.verdict.findings} >= {
@@ -122,11 +122,11 @@ def test_a_value_that_is_noted_as_well_is_refused_by_both_paths():
     }
 
 
-def number_and_verdict(bench: Any) -> Any:
-    for ruling in bench.rulings:
-        for number in ruling.alike.numbers.tolist():
-            yield number, ruling.verdict
-    yield from ((number, judged.verdict) for number, judged in bench.alone)
+def number_and_verdict(batch_result: Any) -> Any:
+    for group_result in batch_result.group_results:
+        for number in group_result.record_group.numbers.tolist():
+            yield number, group_result.verdict
+    yield from ((number, judged.verdict) for number, judged in batch_result.alone)
 
 
 MESSAGE = """{"data":[{"id":"%s","total":"%s"}],"database":"shop","es":1609344671000,"id":1,"isDdl":false,

@@ -6,12 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, scope_of
 
-from cdc_contracts.registry.canonical.settlement import settle
-from cdc_contracts.registry.canonical.typed_rows import type_rows
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.rendering import Event, Renderer, SourceTable
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
+from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
 
 COLUMNS = (
     "id", "a.b", "a`b", 'say "yes"', "it's", "a b", " a", "a ", "", "ü", "u\u0308", "名", "\U0001f34e", "_op", "_raw", "_absent",
@@ -37,10 +37,10 @@ BY_CONTRACT = TableContracts([
 @pytest.mark.parametrize("reference", ["drs/json@2", "oms/avro@1", "oms-community/default@2"])
 def test_each_value_is_found_under_its_name_and_no_other(tmp_path, reference, tables):
     event = Event("update", ODD, BEFORE, AFTER, 1_718_000_000_000_000, 1_718_000_000_250_000, "1", "t")
-    (message,) = Renderer(CATALOGUE.version(reference), Terms(tables=tables)).render_all([event])
+    (message,) = Renderer(CATALOGUE.version(reference), ReadingOptions(tables=tables)).render_all([event])
     records = pa.RecordBatch.from_pylist([{"topic": "t", "partition": 0, "offset": 0, "value": message}], KAFKA)
     (part,) = Kernel(scope_of(reference, tables=tables)).decode(records)
-    ((name, layout),) = settle({}, tables, part.sightings, {}).items()
+    ((name, layout),) = resolve_layouts({}, tables, part.sightings, {}).items()
     assert (name.text, {column.name for column in layout.columns}) == ("shop.orders", {*COLUMNS})
     pq.write_table(pa.Table.from_batches([type_rows(part.changes, layout)[0]]), tmp_path / "a.parquet")
 

@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import rendered, scope_of
 
-from cdc_contracts.registry.canonical.layouts import TableName, read_layout, write_layout
-from cdc_contracts.registry.canonical.settlement import MOST_COLUMNS, settle
-from cdc_contracts.registry.canonical.sightings import MOST_SHAPES, Sighting, Sightings
-from cdc_contracts.registry.canonical.typed_rows import type_rows
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.stats.observed_columns import MOST_SHAPES, ObservedColumn, ObservedColumns
+from cdc_contracts.registry.tables.canonical.layout_resolution import MOST_COLUMNS, resolve_layouts
+from cdc_contracts.registry.tables.canonical.table_layouts import TableName, read_layout, write_layout
+from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
 
 ORDERS = TableName("shop", None, "orders")
-ID, TOTAL = Sighting("id", "bigint(20)", "integer"), Sighting("total", "decimal(10,2)", "decimal")
+ID, TOTAL = ObservedColumn("id", "bigint(20)", "integer"), ObservedColumn("total", "decimal(10,2)", "decimal")
 
 
-def seen(*shapes: tuple[Sighting, ...], table: TableName = ORDERS) -> Sightings:
-    sightings = Sightings()
+def seen(*shapes: tuple[ObservedColumn, ...], table: TableName = ORDERS) -> ObservedColumns:
+    sightings = ObservedColumns()
     for shape in shapes:
         sightings.add(table, shape)
     return sightings
@@ -47,16 +47,16 @@ KAFKA = pa.schema([
 
 
 def test_without_a_contract_the_messages_tell_the_columns_in_their_order():
-    layouts = settle({}, NONE, seen((TOTAL, ID)), {})
+    layouts = resolve_layouts({}, NONE, seen((TOTAL, ID)), {})
     assert told(layouts) == [("total", "decimal(10,2)"), ("id", "int64")]
     assert layouts[ORDERS].origin == "messages"
 
 
 def test_a_contract_tells_columns_order_and_types_and_a_column_it_does_not_list_is_none():
-    layouts = settle(
+    layouts = resolve_layouts(
         {},
         contract(id="bigint unsigned", total="decimal(12,2)"),
-        seen((TOTAL, Sighting("x", "int", "integer"), ID)),
+        seen((TOTAL, ObservedColumn("x", "int", "integer"), ID)),
         {},
     )
     assert told(layouts) == [("id", "decimal(20,0)"), ("total", "decimal(12,2)")]
@@ -66,30 +66,34 @@ def test_a_contract_tells_columns_order_and_types_and_a_column_it_does_not_list_
 @pytest.mark.parametrize(
     "other",
     [
-        Sighting("total", "decimal(12,3)", "decimal"),
-        Sighting("total", None, None),
-        Sighting("total", "decimal(10,2)", "text"),
+        ObservedColumn("total", "decimal(12,3)", "decimal"),
+        ObservedColumn("total", None, None),
+        ObservedColumn("total", "decimal(10,2)", "text"),
     ],
 )
 def test_types_that_disagree_make_text(other):
-    assert told(settle({}, NONE, seen((ID, TOTAL), (ID, other)), {})) == [("id", "int64"), ("total", "string")]
+    assert told(resolve_layouts({}, NONE, seen((ID, TOTAL), (ID, other)), {})) == [("id", "int64"), ("total", "string")]
 
 
 def test_types_that_differ_in_words_alone_agree():
-    assert told(settle({}, NONE, seen((ID,), (Sighting("id", "INT", "integer"),)), {})) == [("id", "int64")]
-
-
-def test_of_names_that_differ_in_case_alone_the_first_is_a_column():
-    assert told(settle({}, NONE, seen((ID, Sighting("ID", "text", "text"))), {})) == [("id", "int64")]
-    known = settle({}, NONE, seen((ID,)), {})
-    assert told(settle(known, contract(ID="text", total="text"), seen((Sighting("ID", "text", "text"),)), {})) == [
+    assert told(resolve_layouts({}, NONE, seen((ID,), (ObservedColumn("id", "INT", "integer"),)), {})) == [
         ("id", "int64")
     ]
 
 
+def test_of_names_that_differ_in_case_alone_the_first_is_a_column():
+    assert told(resolve_layouts({}, NONE, seen((ID, ObservedColumn("ID", "text", "text"))), {})) == [("id", "int64")]
+    known = resolve_layouts({}, NONE, seen((ID,)), {})
+    assert told(
+        resolve_layouts(known, contract(ID="text", total="text"), seen((ObservedColumn("ID", "text", "text"),)), {})
+    ) == [("id", "int64")]
+
+
 def test_a_known_layout_takes_no_column_that_nobody_allows_and_loses_none():
-    known = settle({}, NONE, seen((ID, TOTAL)), {})
-    later = settle(known, NONE, seen((Sighting("id", "varchar(9)", "text"), Sighting("note", "text", "text"))), {})
+    known = resolve_layouts({}, NONE, seen((ID, TOTAL)), {})
+    later = resolve_layouts(
+        known, NONE, seen((ObservedColumn("id", "varchar(9)", "text"), ObservedColumn("note", "text", "text"))), {}
+    )
     assert later == known
 
 
@@ -102,7 +106,7 @@ def test_the_rows_after_deletes_that_held_keys_alone_have_all_their_columns():
             {"topic": "t", "partition": 0, "offset": at, "value": json.dumps(one)} for at, one in enumerate(batch)
         ]
         (part,) = Kernel(scope_of(UNTYPED)).decode(pa.RecordBatch.from_pylist(records, KAFKA))
-        layouts = settle(layouts, NONE, part.sightings, {})
+        layouts = resolve_layouts(layouts, NONE, part.sightings, {})
         rows, texts = type_rows(part.changes, layouts[ORDERS])
         assert (rows.num_rows, texts) == (len(batch), {})
         assert not any(row["_raw"] for row in rows.to_pylist())
@@ -112,54 +116,56 @@ def test_the_rows_after_deletes_that_held_keys_alone_have_all_their_columns():
 
 
 def test_a_layout_grows_where_nobody_tells_types():
-    key, name, note = (Sighting(one, None, None) for one in ("id", "name", "note"))
-    known = settle({}, NONE, seen((key,)), {})
+    key, name, note = (ObservedColumn(one, None, None) for one in ("id", "name", "note"))
+    known = resolve_layouts({}, NONE, seen((key,)), {})
     assert told(known) == [("id", "string")]
-    later = settle(known, NONE, seen((key,), (key, name, note)), {})
+    later = resolve_layouts(known, NONE, seen((key,), (key, name, note)), {})
     assert told(later) == [("id", "string"), ("name", "string"), ("note", "string")]
     # What tells types would have told them of every column: what it did not is drift.
-    assert settle(known, NONE, seen((key, TOTAL)), {}) == known
-    typed = settle({}, NONE, seen((ID,)), {})
-    assert settle(typed, NONE, seen((ID, note)), {}) == typed
-    by_contract = settle({}, contract(id="text"), seen((key,)), {})
-    assert settle(by_contract, NONE, seen((key, note)), {}) == by_contract
+    assert resolve_layouts(known, NONE, seen((key, TOTAL)), {}) == known
+    typed = resolve_layouts({}, NONE, seen((ID,)), {})
+    assert resolve_layouts(typed, NONE, seen((ID, note)), {}) == typed
+    by_contract = resolve_layouts({}, contract(id="text"), seen((key,)), {})
+    assert resolve_layouts(by_contract, NONE, seen((key, note)), {}) == by_contract
 
 
 def test_names_that_are_made_up_as_they_come_do_not_let_a_layout_grow_for_ever():
-    shape = tuple(Sighting(f"c{at}", None, None) for at in range(2 * MOST_COLUMNS))
-    layouts = settle({}, NONE, seen(shape[:1]), {})
+    shape = tuple(ObservedColumn(f"c{at}", None, None) for at in range(2 * MOST_COLUMNS))
+    layouts = resolve_layouts({}, NONE, seen(shape[:1]), {})
     for _ in range(2):
-        layouts = settle(layouts, NONE, seen(shape), {})
+        layouts = resolve_layouts(layouts, NONE, seen(shape), {})
         assert len(layouts[ORDERS].columns) == MOST_COLUMNS
 
 
 def test_a_known_layout_takes_new_columns_of_its_contract():
-    known = settle({}, NONE, seen((TOTAL, ID)), {})
-    layouts = settle(known, contract(note="text", id="int"), seen((ID, Sighting("note", "text", "text"))), {})
+    known = resolve_layouts({}, NONE, seen((TOTAL, ID)), {})
+    layouts = resolve_layouts(
+        known, contract(note="text", id="int"), seen((ID, ObservedColumn("note", "text", "text"))), {}
+    )
     assert told(layouts) == [("total", "decimal(10,2)"), ("id", "int64"), ("note", "string")]
 
 
 def test_a_column_that_a_statement_added_comes_once_a_row_has_it_in_this_run_or_a_later_one():
-    known = settle({}, NONE, seen((ID,)), {})
-    awaiting = settle(known, NONE, seen((ID,)), {ORDERS: {"total": "decimal(10,2)"}})
+    known = resolve_layouts({}, NONE, seen((ID,)), {})
+    awaiting = resolve_layouts(known, NONE, seen((ID,)), {ORDERS: {"total": "decimal(10,2)"}})
     assert told(awaiting) == [("id", "int64")]
     kept = {name: read_layout(json.loads(json.dumps(write_layout(one)))) for name, one in awaiting.items()}
     assert kept == awaiting
-    later = settle(kept, NONE, seen((ID, TOTAL)), {})
+    later = resolve_layouts(kept, NONE, seen((ID, TOTAL)), {})
     assert told(later) == [("id", "int64"), ("total", "decimal(10,2)")]
     assert later[ORDERS].awaited == ()
-    assert settle(known, NONE, seen((ID, TOTAL)), {ORDERS: {"total": "decimal(10,2)"}}) == later
+    assert resolve_layouts(known, NONE, seen((ID, TOTAL)), {ORDERS: {"total": "decimal(10,2)"}}) == later
 
 
 def test_tables_of_other_runs_stay_as_they_are():
-    known = settle({}, NONE, seen((ID,)), {})
+    known = resolve_layouts({}, NONE, seen((ID,)), {})
     other = TableName("shop", "s", "visits")
-    layouts = settle(known, NONE, seen((TOTAL,), table=other), {})
+    layouts = resolve_layouts(known, NONE, seen((TOTAL,), table=other), {})
     assert (told(layouts), told(layouts, other)) == ([("id", "int64")], [("total", "decimal(10,2)")])
 
 
 SIGHTINGS = st.builds(
-    Sighting,
+    ObservedColumn,
     st.sampled_from("abAB"),
     st.sampled_from([None, "int", "decimal(4,1)"]),
     st.sampled_from([None, "integer", "text"]),
@@ -172,25 +178,27 @@ SHAPES = st.lists(SIGHTINGS, unique_by=lambda one: one.name, max_size=4).map(tup
     st.lists(st.tuples(st.sampled_from(["orders", "visits"]), SHAPES), max_size=12), st.randoms(use_true_random=False)
 )
 def test_the_order_of_merging_does_not_matter(shapes, chance):
-    def merged() -> Sightings:
+    def merged() -> ObservedColumns:
         parts = [seen(shape, table=TableName("shop", None, table)) for table, shape in shapes]
         chance.shuffle(parts)
-        total = Sightings()
+        total = ObservedColumns()
         for part in parts:
             total.merge(pickle.loads(pickle.dumps(part)))
         return total
 
     one, other = merged(), merged()
-    assert settle({}, NONE, one, {}) == settle({}, NONE, other, {})
+    assert resolve_layouts({}, NONE, one, {}) == resolve_layouts({}, NONE, other, {})
 
 
 def test_more_shapes_than_are_kept_leave_the_widest_in_whatever_order_they_come():
-    shapes = [tuple(Sighting(f"c{at}", "int", "integer") for at in range(width)) for width in range(4 * MOST_SHAPES)]
+    shapes = [
+        tuple(ObservedColumn(f"c{at}", "int", "integer") for at in range(width)) for width in range(4 * MOST_SHAPES)
+    ]
     layouts = []
     for seed in range(2):
         random.Random(seed).shuffle(shapes)
         sightings = seen(*shapes)
         assert len(sightings.shapes[ORDERS]) <= 2 * MOST_SHAPES
-        layouts.append(settle({}, NONE, sightings, {}))
+        layouts.append(resolve_layouts({}, NONE, sightings, {}))
     assert layouts[0] == layouts[1]
     assert len(layouts[0][ORDERS].columns) == 4 * MOST_SHAPES - 1

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.canonical.column_types import column_type
-from cdc_contracts.registry.canonical.layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.registry.outputs import CHANGES_SCHEMA
+from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.tables.canonical.column_types import column_type
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
+from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, type_rows
 
 ORDERS = TableName("shop", None, "orders")
 TYPES = {"id": ("bigint", "integer"), "total": ("decimal(10,2)", "decimal"), "day": ("date", "date"),

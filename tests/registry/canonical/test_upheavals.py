@@ -3,16 +3,16 @@
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.canonical.sightings import TableName
-from cdc_contracts.registry.canonical.upheavals import (
-    TableUpheaval,
-    Upheavals,
+from cdc_contracts.registry.records.output_schemas import CONTROL_SCHEMA
+from cdc_contracts.registry.stats.observed_columns import TableName
+from cdc_contracts.registry.tables.canonical.table_resets import (
+    Resets,
+    TableReset,
     meant_tables,
     read_control,
-    read_upheaval,
-    write_upheaval,
+    read_reset,
+    write_reset,
 )
-from cdc_contracts.registry.outputs import CONTROL_SCHEMA
 
 ORDERS, OTHERS = TableName("shop", None, "orders"), TableName("other", None, "orders")
 
@@ -26,8 +26,8 @@ def control(*rows, ddl_type=None):
     return pa.RecordBatch.from_pylist(made, schema=CONTROL_SCHEMA)
 
 
-def upheaval(*table, offset=0, position=None, database="shop", partition=0):
-    return TableUpheaval(
+def reset(*table, offset=0, position=None, database="shop", partition=0):
+    return TableReset(
         database, None, table, "TRUNCATE", emptied=True, contract="a/b@1", topic="t", partition=partition,
         offset=offset, position=position,
     )  # fmt: skip
@@ -55,14 +55,14 @@ def test_a_table_is_emptied_by_a_message_of_that_kind_or_by_the_text_of_a_statem
     assert (typed.table, typed.emptied) == (("orders",), True)
     (first, *_) = read_control(rows)
     assert (first.position, first.order({"dts/canal@2"}), first.order({"dts/canal@1"})) == ("89", 89, None)
-    assert read_upheaval(write_upheaval(first)) == first
+    assert read_reset(write_reset(first)) == first
     assert first.text == "TRUNCATE of orders (t/0@1)"
 
 
 def test_of_each_table_and_partition_the_last_and_the_highest_are_kept_however_a_run_is_cut():
-    told = [upheaval("a", offset=number, position=str(position)) for number, position in enumerate([3, 10, 9, 1])]
-    told += [upheaval("a", offset=0, partition=1), upheaval("b", offset=9)]
-    whole, parts = Upheavals(), [Upheavals(), Upheavals()]
+    told = [reset("a", offset=number, position=str(position)) for number, position in enumerate([3, 10, 9, 1])]
+    told += [reset("a", offset=0, partition=1), reset("b", offset=9)]
+    whole, parts = Resets(), [Resets(), Resets()]
     whole.note(told)
     for number, one in enumerate(told):
         parts[number % 2].note([one])
@@ -74,16 +74,16 @@ def test_of_each_table_and_partition_the_last_and_the_highest_are_kept_however_a
 @pytest.mark.parametrize(
     ("statement", "meant"),
     [
-        (upheaval("orders"), [ORDERS]),
-        (upheaval("ORDERS"), [ORDERS]),
-        (upheaval("other", "orders"), [OTHERS]),
-        (upheaval("orders", database=None), [ORDERS, OTHERS]),
-        (upheaval("order"), []),
-        (upheaval(), []),
+        (reset("orders"), [ORDERS]),
+        (reset("ORDERS"), [ORDERS]),
+        (reset("other", "orders"), [OTHERS]),
+        (reset("orders", database=None), [ORDERS, OTHERS]),
+        (reset("order"), []),
+        (reset(), []),
     ],
 )
 def test_a_statement_is_about_the_table_it_names(statement, meant):
     assert meant_tables(statement, [ORDERS, OTHERS]) == meant
     twins = [TableName("shop", None, "Orders"), ORDERS]
-    assert meant_tables(upheaval("Orders"), twins) == twins[:1]
-    assert meant_tables(upheaval("ORDERS"), twins) == twins
+    assert meant_tables(reset("Orders"), twins) == twins[:1]
+    assert meant_tables(reset("ORDERS"), twins) == twins

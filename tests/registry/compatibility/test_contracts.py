@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.compatibility.contracts import compare_contracts
-from cdc_contracts.registry.compatibility.levels import Level, Policy
+from cdc_contracts.registry.compat.contract_comparison import compare_contracts
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
 OWN = Path(__file__).parent.parent / "lint" / "contracts"

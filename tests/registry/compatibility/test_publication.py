@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.compatibility.publication import compare_published
-from cdc_contracts.registry.compatibility.publication_rules import PUBLICATION_RULES
+from cdc_contracts.registry.compat.publication import compare_published
+from cdc_contracts.registry.compat.publication_rules import PUBLICATION_RULES
+from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "publication").glob("*.yaml"))

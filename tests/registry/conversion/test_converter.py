@@ -3,19 +3,25 @@
 import pytest
 from both_paths import CATALOGUE
 
-from cdc_contracts.registry.avro import same_message
-from cdc_contracts.registry.conversion.converter import Conversion, Form, Framing, Refused, write_message
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.message_schemas.avro_schema import avro_message_schema
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.samples import find_samples
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.message.avro_records import same_message
+from cdc_contracts.registry.records.conversion.converter import (
+    Conversion,
+    ConversionRefused,
+    Framing,
+    MessageForm,
+    write_message,
+)
+from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
 
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 CANAL = avro_message_schema(CATALOGUE.version("dts/canal@2"))
 
 
 def both_ways(schema, framing=Framing.BARE, schema_id=None):
-    return (Conversion(schema, form, framing, schema_id).open() for form in (Form.AVRO, Form.JSON))
+    return (Conversion(schema, form, framing, schema_id).open() for form in (MessageForm.AVRO, MessageForm.JSON))
 
 
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
@@ -25,7 +31,7 @@ def test_samples_that_drift_come_back_to_the_digit_too_or_are_refused(version):
     for sample in find_samples(version).drifts:
         try:
             record = to_avro(sample.value)
-        except Refused:
+        except ConversionRefused:
             continue
         carried += 1
         assert same_message(parse_message(to_json(record)), parse_message(sample.value)), sample.name
@@ -57,14 +63,14 @@ def test_a_message_is_written_as_one_line_that_says_the_same(text):
 )
 def test_what_is_no_framed_record_of_the_schema_is_refused(value, reason):
     _, to_json = both_ways(CANAL, Framing.CONFLUENT, 7)
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ConversionRefused, match=reason):
         to_json(value)
 
 
 def test_a_frame_without_an_id_is_refused_before_any_value():
     with pytest.raises(UsageError, match="the id of the schema is in no ids"):
-        Conversion(CANAL, Form.JSON, Framing.CONFLUENT).check()
-    Conversion(CANAL, Form.JSON).check()  # containers need none
+        Conversion(CANAL, MessageForm.JSON, Framing.CONFLUENT).check()
+    Conversion(CANAL, MessageForm.JSON).check()  # containers need none
 
 
 def test_bytes_cut_off_or_left_over_are_refused():
@@ -72,5 +78,5 @@ def test_bytes_cut_off_or_left_over_are_refused():
     sample = find_samples(CATALOGUE.version("dts/canal@2")).messages[0].value
     record = to_avro(sample)
     for broken in (record[:-1], record + b"\x00"):
-        with pytest.raises(Refused):
+        with pytest.raises(ConversionRefused):
             to_json(broken)

@@ -7,10 +7,10 @@ import pytest
 from hearings import detect_messages, sampled
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.detection.deliberation import detect
-from cdc_contracts.registry.detection.hearing import Hearing
-from cdc_contracts.registry.detection.testimony import Place
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
 
 
 def canal(op, identifier, *, data=None, old=None, time=1_760_000_000_000, **more):
@@ -47,7 +47,7 @@ def test_updates_of_unrelated_keys_leave_the_version_open():
     found = detect_messages(updates(range(60), 1, swapped=False))
 
     assert (found.verdict, found.subject, found.version) == ("ambiguous", "dts/canal", None)
-    assert "changed twice" in found.settle
+    assert "changed twice" in found.finalize
 
 
 def test_four_chains_are_too_few_to_decide():
@@ -71,7 +71,7 @@ def test_chains_that_prove_one_version_after_the_other_tell_a_switch():
     found = detect_messages(both)
 
     assert (found.verdict, found.subject, found.version, found.equivalent) == ("mixed", "dts/canal", None, ())
-    assert [version.reference for version in found.spoken] == ["dts/canal@2", "dts/canal@1"]
+    assert [version.reference for version in found.detected] == ["dts/canal@2", "dts/canal@1"]
     said = [one.says for one in found.evidence if one.kind == "key-chain"]
     assert said[:2] == [
         "from offset 0 to 29 of orders 0 only it joins the changes of a row",
@@ -91,7 +91,7 @@ def test_chains_speak_against_every_contract_that_reads_the_rows_so_whatever_its
         assert (found.verdict, found.version) != ("certain", "dts/canal@1")
         assert next(one for one in found.candidates if one.contract == "dts/canal@1").against >= 20
     else:
-        assert (found.verdict, [version.reference for version in found.spoken]) == ("certain", left)
+        assert (found.verdict, [version.reference for version in found.detected]) == ("certain", left)
 
 
 def test_a_column_that_goes_to_and_fro_is_no_chain():
@@ -107,10 +107,10 @@ def test_a_column_that_goes_to_and_fro_is_no_chain():
 
 def hear_at(places):
     """What messages at their partitions and offsets speak."""
-    hearing = Hearing(CATALOGUE, Terms())
+    accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
     for partition, offset, value in places:
-        hearing.hear(Place("orders", partition, offset), value)
-    return detect(hearing)
+        accumulator.add(RecordPlace("orders", partition, offset), value)
+    return detect(accumulator)
 
 
 def going_round(number, key="1", *, of=3):
@@ -192,7 +192,7 @@ def test_a_switch_of_version_is_told_as_mixed_with_both_versions():
     found = detect_messages([*sampled("dts/canal@1", 200), *sampled("dts/canal@2", 300, seed=8)])
 
     assert (found.verdict, found.subject, found.version) == ("mixed", "dts/canal", None)
-    assert {version.reference for version in found.spoken} == {"dts/canal@1", "dts/canal@2"}
+    assert {version.reference for version in found.detected} == {"dts/canal@1", "dts/canal@2"}
 
 
 def test_interleaved_dialects_are_told_one_by_one():
@@ -202,7 +202,7 @@ def test_interleaved_dialects_are_told_one_by_one():
     found = detect_messages(messages)
 
     assert (found.verdict, found.subject) == ("mixed", None)
-    assert [version.subject for version in found.spoken] == ["dts/canal", "oms/default", "dts/avro"]
+    assert [version.subject for version in found.detected] == ["dts/canal", "oms/default", "dts/avro"]
 
 
 def test_a_few_strays_do_not_make_a_topic_mixed():
@@ -223,7 +223,7 @@ def test_nothing_at_all_tells_nothing():
 def test_what_is_no_message_of_anyone_is_not_in_the_catalogue(value):
     found = detect_messages([value] * 3)
 
-    assert (found.verdict, found.subject, found.version, found.spoken) == ("not-in-catalogue", None, None, ())
+    assert (found.verdict, found.subject, found.version, found.detected) == ("not-in-catalogue", None, None, ())
 
 
 def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixture():
@@ -232,7 +232,7 @@ def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixtu
     found = detect_messages(messages)
 
     assert found.verdict == "mixed"
-    assert [version.subject for version in found.spoken] == ["drs/json", "dts/canal"]
+    assert [version.subject for version in found.detected] == ["drs/json", "dts/canal"]
 
 
 def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
@@ -244,7 +244,7 @@ def test_nothing_is_spoken_that_a_relative_in_the_same_topic_may_be_taken_for():
     found = detect_messages(sampled("dts/canal@2", 60) + sampled("oms/default@2", 60) + relative * 20)
 
     assert found.verdict == "mixed"
-    assert [version.subject for version in found.spoken] == ["oms/default"]
+    assert [version.subject for version in found.detected] == ["oms/default"]
 
 
 @pytest.mark.parametrize("subject", ["oms-community/default", "oms-community/shareplex"])
@@ -256,4 +256,4 @@ def test_columns_without_types_that_turn_are_evidence_for_two_versions_and_decid
     assert told[0].first.offset in (100, 101)  # NULL stands in some columns at first
     assert told[0].says.endswith("flags, made, seen")
     assert found.version is None
-    assert found.settle.startswith(f"Columns turn in mid-stream from how {subject}@1 writes them")
+    assert found.finalize.startswith(f"Columns turn in mid-stream from how {subject}@1 writes them")

@@ -4,9 +4,9 @@ import pytest
 from hearings import detect_messages
 from topics import CATALOGUE, rendered
 
-from cdc_contracts.registry.rendering import SourceTable
-from cdc_contracts.registry.tables import TableContracts, parse_table_contract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.generate.rendering import SourceTable
 
 TABLES = {
     "integers only": SourceTable("t", {"id": "bigint", "a": "int"}, ("id",), None, "d"),
@@ -26,7 +26,9 @@ def test_a_table_of_any_make_is_never_told_wrong(reference, make):
         "columns": {name: {"type": told} for name, told in table.types.items()},
     }
     contract = parse_table_contract({**listed, "primary_key": list(table.primary_key)}, "t.yaml")
-    messages = rendered(reference, 20, table=table, snapshot=3, terms=Terms(tables=TableContracts([contract])))
+    messages = rendered(
+        reference, 20, table=table, snapshot=3, reading_options=ReadingOptions(tables=TableContracts([contract]))
+    )
 
     for found in (detect_messages(messages), detect_messages(messages[-1:])):
         assert found.verdict in ("certain", "likely", "ambiguous")

@@ -3,7 +3,7 @@
 import pytest
 from hearings import detect_messages, sampled
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
 

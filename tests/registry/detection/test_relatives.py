@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from hearings import detect_messages
 
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.detection.relatives import read_relatives
-from cdc_contracts.registry.errors import ContractError
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.detect.relatives import read_relatives
 
 FOLDER = Path(__file__).parents[1] / "relatives"
 OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")
@@ -27,7 +27,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
     found = detect_messages(messages_of(path))
 
     assert (found.verdict, found.subject, found.version) == ("not-in-catalogue", None, None)
-    assert found.spoken == ()
+    assert found.detected == ()
 
 
 @pytest.mark.parametrize("path", INSEPARABLE, ids=lambda path: path.name)

@@ -13,10 +13,10 @@ import pytest
 from hearings import detect_again, detect_messages, sampled
 from topics import CATALOGUE
 
-from cdc_contracts.registry.detection.deliberation import detect
-from cdc_contracts.registry.detection.hearing import Hearing
-from cdc_contracts.registry.detection.testimony import Place
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
 
 ALL = os.environ.get("CDC_CONTRACTS_STRAYS") == "all"
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
@@ -27,7 +27,7 @@ CONFORMING = 40
 def told(found):
     """What a detection comes to, but for shares and the messages it rests on."""
     return (
-        found.verdict, found.subject, found.version, found.equivalent, found.spoken, found.nearest,
+        found.verdict, found.subject, found.version, found.equivalent, found.detected, found.nearest,
         [candidate.contract for candidate in found.candidates],
     )  # fmt: skip
 
@@ -90,8 +90,8 @@ def test_types_that_ddl_may_write_without_a_length_do_not_rule_out_alibaba_canal
     types = {"id": "int", "v": bare}
     found = detect_messages([canal(n, types=types, after={"id": str(n), "v": value}) for n in range(1, 30)])
 
-    assert (found.verdict, found.spoken) == ("ambiguous", ())
-    assert "Alibaba Canal" in found.settle
+    assert (found.verdict, found.detected) == ("ambiguous", ())
+    assert "Alibaba Canal" in found.finalize
 
 
 @pytest.mark.parametrize("bare", ["varchar", "varbinary"])
@@ -99,7 +99,7 @@ def test_types_that_have_a_length_in_all_ddl_rule_it_out(bare):
     types = {"id": "int", "v": bare}
     found = detect_messages([canal(n, types=types, after={"id": str(n), "v": "a"}) for n in range(1, 30)])
 
-    assert "Alibaba Canal" not in (found.settle or "")
+    assert "Alibaba Canal" not in (found.finalize or "")
 
 
 @pytest.mark.parametrize("at", [1, 67, 134])
@@ -111,7 +111,7 @@ def test_one_id_that_is_sent_again_among_135_does_not_make_them_batches_of_aliba
     without, found = detect_messages(messages), detect_messages([*messages[: at + 1], again, *messages[at + 1 :]])
 
     assert (without.verdict, told(found)) == ("ambiguous", told(without))
-    assert "Alibaba Canal" in found.settle
+    assert "Alibaba Canal" in found.finalize
 
 
 @pytest.mark.parametrize("places", [(0, 1), (7, 8), (13, 14), (2, 12)])
@@ -124,7 +124,7 @@ def test_two_of_15_shareplex_messages_that_drift_do_not_send_the_others_away(pla
 
     assert (found.verdict, found.version.reference) == ("likely", "dts/shareplex@1")
     assert found.candidates[0].records == 13
-    assert "Only 13 of 15 messages fit dts/shareplex@1." in found.settle
+    assert "Only 13 of 15 messages fit dts/shareplex@1." in found.finalize
 
 
 @pytest.mark.parametrize("at", [0, 10, 21])
@@ -163,7 +163,7 @@ def test_half_and_half_is_a_mixture(first):
 
     found = detect_messages(messages)
 
-    assert (found.verdict, {version.subject for version in found.spoken}) == (
+    assert (found.verdict, {version.subject for version in found.detected}) == (
         "mixed", {first.partition("@")[0], "oms-community/dataworks"},
     )  # fmt: skip
 
@@ -172,7 +172,7 @@ def test_each_contract_of_a_mixture_is_named_with_its_equals():
     found = detect_messages(sampled("oms-community/canal@2", 80) + sampled("dts/avro@1", 60))
 
     assert (found.verdict, found.equivalent, found.settled) == ("mixed", ("oms/canal@1",), True)
-    assert "oms-community/canal@2 reads its messages as oms/canal@1 would." in found.settle
+    assert "oms-community/canal@2 reads its messages as oms/canal@1 would." in found.finalize
 
 
 def updates(count, keys=10, *, partition=0):
@@ -189,10 +189,10 @@ def updates(count, keys=10, *, partition=0):
 
 
 def heard(records):
-    hearing = Hearing(CATALOGUE, Terms())
+    accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
     for partition, offset, value in records:
-        hearing.hear(Place("orders", partition, offset), value)
-    return detect(hearing)
+        accumulator.add(RecordPlace("orders", partition, offset), value)
+    return detect(accumulator)
 
 
 @pytest.mark.parametrize("at", [1, 30, 59])
@@ -215,7 +215,7 @@ def test_one_message_that_proves_another_version_leaves_the_verdict_and_not_the_
     found = detect_messages([*messages, deleted])
 
     assert (found.verdict, found.version.reference, found.settled) == ("certain", "dts/canal@2", False)
-    assert "1 of dts/canal@1" in found.settle
+    assert "1 of dts/canal@1" in found.finalize
 
 
 def test_three_messages_that_prove_a_version_decide_and_two_do_not():
@@ -227,11 +227,11 @@ def test_three_messages_that_prove_a_version_decide_and_two_do_not():
 
 
 @pytest.mark.parametrize(
-    ("few", "spoken"), [(1, ["drs/json@2"]), (2, ["drs/json@2"]), (4, ["drs/json@2", "dts/canal@2"])]
+    ("few", "detected"), [(1, ["drs/json@2"]), (2, ["drs/json@2"]), (4, ["drs/json@2", "dts/canal@2"])]
 )
-def test_a_contract_that_takes_the_messages_of_another_does_not_stand_for_both(few, spoken):
+def test_a_contract_that_takes_the_messages_of_another_does_not_stand_for_both(few, detected):
     """All of DRS could be of an old DTS by their members; how their values are written says that they are not."""
     found = detect_messages(sampled("drs/json@2", 50, seed=2) + sampled("dts/canal@2", 50, seed=3)[:few])
 
     assert found.verdict == ("certain" if few < 3 else "mixed")
-    assert [version.reference for version in found.spoken] == spoken
+    assert [version.reference for version in found.detected] == detected

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.forms import Context, Flag, Form, Number
+from cdc_contracts.registry.values import Context, Flag, Number, ValueForm
 
 INT64 = range(-(2**63), 2**63)
-ReadColumn = Callable[[Form, Sequence[Any], Context], list[tuple[str | None, Flag]]]
+ReadColumn = Callable[[ValueForm, Sequence[Any], Context], list[tuple[str | None, Flag]]]
 WHOLE = frozenset("-0123456789")
 
 
@@ -20,22 +20,22 @@ def read_column() -> ReadColumn:
     return read_values
 
 
-def is_handed_over(form: Form, value: Any) -> bool:
+def is_handed_over(form: ValueForm, value: Any) -> bool:
     """Say whether the lane can hold the value: integer lanes hold no other numbers, float lanes no infinities."""
     if not isinstance(value, Number):
         return True
-    if form.lane in ("int", "text-or-int"):
+    if form.decoder in ("int", "text-or-int"):
         return set(value.token) <= WHOLE
-    return form.lane != "float" or abs(float(value)) != float("inf")
+    return form.decoder != "float" or abs(float(value)) != float("inf")
 
 
-def hand_over(form: Form, values: Sequence[Any]) -> pa.Array:
+def hand_over(form: ValueForm, values: Sequence[Any]) -> pa.Array:
     """Make the array that the lane of the form stands for."""
-    if form.lane == "bool":
+    if form.decoder == "bool":
         return pa.array(values, pa.bool_())
-    if form.lane == "float":
+    if form.decoder == "float":
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if form.lane == "int":
+    if form.decoder == "int":
         numbers = [None if value is None else _to_int(value) for value in values]
         if all(number is None or (isinstance(number, int) and number in INT64) for number in numbers):
             return pa.array(numbers, pa.int64())
@@ -43,14 +43,14 @@ def hand_over(form: Form, values: Sequence[Any]) -> pa.Array:
     return pa.array([_to_text(form, value) for value in values], pa.string())
 
 
-def read_values(form: Form, values: Sequence[Any], context: Context) -> list[tuple[str | None, Flag]]:
+def read_values(form: ValueForm, values: Sequence[Any], context: Context) -> list[tuple[str | None, Flag]]:
     """Read values through `column`, hold `check` against it, and give texts and flags.
 
     A value that no lane can hold is given the verdict it has earlier, when the message is parsed.
     """
     held = [value for value in values if is_handed_over(form, value)]
     arrays = [hand_over(form, held)]
-    if form.lane == "float":
+    if form.decoder == "float":
         arrays.append(pa.array([None if value is None else value.token for value in held], pa.string()))
     arrays += [leave_bytes(array) for array in arrays if 0 < array.null_count < len(array)]
     results = [_read_array(form, array, context) for array in arrays]
@@ -65,7 +65,7 @@ def leave_bytes(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(array.type, len(array), [array.buffers()[0], *filled.buffers()[1:]])
 
 
-def _read_array(form: Form, array: pa.Array, context: Context) -> list[tuple[str | None, Flag]]:
+def _read_array(form: ValueForm, array: pa.Array, context: Context) -> list[tuple[str | None, Flag]]:
     column = form.column(array, context)
     checked = form.check(array, context)
     assert column.text.type == pa.string()
@@ -86,7 +86,7 @@ def _to_int(value: Number) -> int | str:
     return int(token) if len(token) < 4000 else token
 
 
-def _to_text(form: Form, value: Any) -> str | None:
+def _to_text(form: ValueForm, value: Any) -> str | None:
     if not isinstance(value, Number):
         return value
-    return "0" if value.token == "-0" and form.lane == "text-or-int" else value.token
+    return "0" if value.token == "-0" and form.decoder == "text-or-int" else value.token

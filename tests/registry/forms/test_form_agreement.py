@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, TypeChecker
 from jsonschema.validators import extend
 
-from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Form, Number
+from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number, ValueForm
 
 ODD = " \n\t\0٣\uff1905-+.:TZeExaAfF,[]'=/é😀"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,12})?(?:[eE][+-]?[0-9]{1,3})?"
@@ -90,7 +90,7 @@ TIMES = st.builds(
 
 
 @st.composite
-def near(draw: st.DrawFn, form: Form) -> str:
+def near(draw: st.DrawFn, form: ValueForm) -> str:
     """Draw a text of the shape of a form, or one edit away from it."""
     pattern = form.schema.get("pattern")
     text: str = draw(st.from_regex(pattern, fullmatch=True) if pattern else st.text(max_size=20))
@@ -100,7 +100,7 @@ def near(draw: st.DrawFn, form: Form) -> str:
     return text
 
 
-def values_of(form: Form) -> st.SearchStrategy[Any]:
+def values_of(form: ValueForm) -> st.SearchStrategy[Any]:
     """Give values of the JSON kinds that a form takes."""
     kinds: list[st.SearchStrategy[Any]] = []
     if "text" in form.wire:
@@ -128,7 +128,7 @@ CONTEXTS = st.builds(
 )
 
 
-def judge(form: Form, value: Any, context: Context) -> tuple[str | None, Flag]:
+def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Flag]:
     if value is None:
         return None, Flag.OK
     try:

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from cdc_contracts.registry.forms import (
+from cdc_contracts.registry.values import (
     FIRST_RECORD,
     FORMS,
     RECORDS,
     BrokenValue,
     Context,
     Flag,
-    Form,
     Number,
     Value,
+    ValueForm,
 )
 
 CASES: dict[str, dict[str, Any]] = {}
@@ -55,14 +55,14 @@ def cases(*groups: str) -> list[Any]:
     ]
 
 
-Agree = Callable[[Form, Any, Context, tuple[str | None, int]], None]
+Agree = Callable[[ValueForm, Any, Context, tuple[str | None, int]], None]
 
 
 @pytest.fixture(scope="module")
 def agree(read_column: Any) -> Agree:
     """Demand the same of the reference, of the column (alone and among others) and of the check."""
 
-    def demand(form: Form, value: Any, context: Context, expected: tuple[str | None, int]) -> None:
+    def demand(form: ValueForm, value: Any, context: Context, expected: tuple[str | None, int]) -> None:
         text, flag = expected
         if text is None:
             with pytest.raises(BrokenValue) as broken:
@@ -81,28 +81,28 @@ def test_every_form_has_cases() -> None:
 
 
 @pytest.mark.parametrize(("form", "value", "text"), cases("good"))
-def test_a_good_value_is_read_as_its_canonical_text(agree: Agree, form: Form, value: Any, text: str) -> None:
+def test_a_good_value_is_read_as_its_canonical_text(agree: Agree, form: ValueForm, value: Any, text: str) -> None:
     for context in (KEEPS, STRICT):
         agree(form, value, context, (text, Flag.OK))
 
 
 @pytest.mark.parametrize(("form", "value", "record"), cases("another record"))
 def test_a_value_in_another_record_is_broken_and_the_record_is_told(
-    agree: Agree, form: Form, value: Any, record: str
+    agree: Agree, form: ValueForm, value: Any, record: str
 ) -> None:
     for context in (KEEPS, STRICT):
         agree(form, value, context, (None, FIRST_RECORD + RECORDS.index(record)))
 
 
 @pytest.mark.parametrize(("form", "value", "text"), cases("noted"))
-def test_an_undocumented_detail_is_accepted_and_noted(agree: Agree, form: Form, value: Any, text: str) -> None:
+def test_an_undocumented_detail_is_accepted_and_noted(agree: Agree, form: ValueForm, value: Any, text: str) -> None:
     for context in (KEEPS, STRICT):
         agree(form, value, context, (text, Flag.NOTED))
 
 
 @pytest.mark.parametrize(("form", "value"), cases("invalid"))
 def test_a_time_that_does_not_exist_keeps_its_text_only_where_the_mapping_says_so(
-    agree: Agree, form: Form, value: str
+    agree: Agree, form: ValueForm, value: str
 ) -> None:
     agree(form, value, KEEPS, (value, Flag.INVALID))
     agree(form, value, STRICT, (None, Flag.BROKEN))
@@ -110,7 +110,7 @@ def test_a_time_that_does_not_exist_keeps_its_text_only_where_the_mapping_says_s
 
 @pytest.mark.parametrize(("form", "value", "kept"), cases("invalid record"))
 def test_of_an_invalid_time_in_a_record_the_text_behind_the_name_is_kept(
-    agree: Agree, form: Form, value: str, kept: str
+    agree: Agree, form: ValueForm, value: str, kept: str
 ) -> None:
     agree(form, value, KEEPS, (kept, Flag.INVALID))
     agree(form, value, STRICT, (None, Flag.BROKEN))
@@ -123,13 +123,13 @@ def test_the_seconds_that_stand_for_an_invalid_time_are_kept(agree: Agree) -> No
 
 
 @pytest.mark.parametrize(("form", "value"), cases("broken"))
-def test_a_value_of_another_form_is_broken(agree: Agree, form: Form, value: Any) -> None:
+def test_a_value_of_another_form_is_broken(agree: Agree, form: ValueForm, value: Any) -> None:
     for context in (KEEPS, STRICT):
         agree(form, value, context, (None, Flag.BROKEN))
 
 
 @pytest.mark.parametrize(("form", "value"), cases("too long"))
-def test_a_number_of_more_than_4096_characters_is_too_long(agree: Agree, form: Form, value: Any) -> None:
+def test_a_number_of_more_than_4096_characters_is_too_long(agree: Agree, form: ValueForm, value: Any) -> None:
     for context in (KEEPS, STRICT):
         agree(form, value, context, (None, Flag.TOO_LONG))
 
@@ -143,11 +143,11 @@ def test_the_literal_of_a_mapping_is_kept_as_an_invalid_time(agree: Agree, name:
 
 
 @pytest.mark.parametrize(("form", "value", "text"), cases("good", "noted"))
-def test_canonical_text_is_written_as_a_value_that_reads_back_to_it(form: Form, value: Any, text: str) -> None:
+def test_canonical_text_is_written_as_a_value_that_reads_back_to_it(form: ValueForm, value: Any, text: str) -> None:
     written = form.write(text, STRICT)
     assert form.read(written, STRICT).text == text
 
 
 @pytest.mark.parametrize(("form", "value"), cases("invalid"))
-def test_the_text_of_an_invalid_time_is_written_as_it_was_sent(form: Form, value: str) -> None:
+def test_the_text_of_an_invalid_time_is_written_as_it_was_sent(form: ValueForm, value: str) -> None:
     assert form.read(form.write(value, KEEPS), KEEPS) == Value(value, Flag.INVALID)

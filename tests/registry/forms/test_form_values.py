@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag, Number, describe_shape, describe_shapes
+from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number, describe_shape, describe_shapes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cdc_contracts.registry.forms import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag
 
 LEFT_OUT = Context(keep_invalid=True, zeros_left_out=True)
 TEXTS = {

@@ -11,10 +11,10 @@ import fastavro
 import pytest
 from both_paths import CATALOGUE
 
-from cdc_contracts.registry.avro import Codec, same_message
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.message.avro_records import Codec, same_message
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]
@@ -34,7 +34,7 @@ def test_apache_and_fastavro_take_every_schema(version):
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 def test_every_sample_goes_into_avro_and_back_and_apache_and_fastavro_read_the_same(version):
     schema = json.loads(written(version))
-    codec, wire = Codec(schema), ReferenceJudge(version, Terms()).wire
+    codec, wire = Codec(schema), ReferenceValidator(version, ReadingOptions()).wire
     apache = avro.io.DatumReader(avro.schema.parse(json.dumps(schema)))
     parsed = fastavro.parse_schema(schema)
     samples = find_samples(version).messages
@@ -50,7 +50,7 @@ def test_every_sample_goes_into_avro_and_back_and_apache_and_fastavro_read_the_s
 @pytest.mark.parametrize("version", ON_THE_WIRE, ids=str)
 def test_apache_reads_bare_records_on_the_wire_by_the_schema_of_their_version(version):
     reader = avro.io.DatumReader(avro.schema.parse(written(version)))
-    wire = ReferenceJudge(version, Terms()).wire
+    wire = ReferenceValidator(version, ReadingOptions()).wire
     read = 0
     for one in find_samples(version).messages:
         message = wire.open(one.value)
@@ -67,7 +67,7 @@ def test_an_absent_member_is_its_default_and_null_stays_null():
     schema = json.loads(written(version))
     assert next(field for field in schema["fields"] if field["name"] == "gtid")["default"] == "ABSENT"
     sample = next(one for one in find_samples(version).messages if one.name == "insert-every-type")
-    message = {**ReferenceJudge(version, Terms()).wire.open(sample.value), "gtid": None}
+    message = {**ReferenceValidator(version, ReadingOptions()).wire.open(sample.value), "gtid": None}
     assert Codec(schema).read(Codec(schema).write(message))["gtid"] is None
     del message["gtid"]
     assert "gtid" not in Codec(schema).read(Codec(schema).write(message))

@@ -14,23 +14,23 @@ from both_paths import CATALOGUE
 from mutations import replaced
 from registry_tables import ODD, ORDERS_TABLE
 
-from cdc_contracts.registry.avro import AvroError, Codec, same_message
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.message_schemas.bound_avro import bound_avro_schema
-from cdc_contracts.registry.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.message.avro_records import AvroError, Codec, same_message
+from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
+from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.values import Number
 
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 ON_THE_WIRE = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "avro"]
 
 
 def messages(version, table, count):
-    renderer, can = table_renderer(version, table, Terms()), carries(version, Terms()).ops
-    wire = ReferenceJudge(version, Terms()).wire
+    renderer, can = table_renderer(version, table, ReadingOptions()), capabilities_of(version, ReadingOptions()).ops
+    wire = ReferenceValidator(version, ReadingOptions()).wire
     events = row_stream(7, 3 * count, table=table_in(version, table), snapshot=4, controls=11)
     return [wire.open(renderer.render(event)) for event in islice((one for one in events if one.op in can), count)]
 
@@ -38,7 +38,7 @@ def messages(version, table, count):
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 @pytest.mark.parametrize("table", [ORDERS_TABLE, ODD], ids=["orders", "odd"])
 def test_every_row_goes_into_avro_and_back_and_others_read_the_same(version, table):
-    schema = json.loads(json.dumps(bound_avro_schema(version, table, Terms())))
+    schema = json.loads(json.dumps(bound_avro_schema(version, table, ReadingOptions())))
     codec, parsed = Codec(schema), fastavro.parse_schema(schema)
     apache = avro.io.DatumReader(avro.schema.parse(json.dumps(schema)))
     for message in messages(version, table, 40):
@@ -50,7 +50,7 @@ def test_every_row_goes_into_avro_and_back_and_others_read_the_same(version, tab
 
 def test_columns_are_fields_that_say_their_type_and_no_others_are_lost():
     version = CATALOGUE.version("oms-community/canal@2")
-    schema = bound_avro_schema(version, ORDERS_TABLE, Terms())
+    schema = bound_avro_schema(version, ORDERS_TABLE, ReadingOptions())
     data = next(field for field in schema["fields"] if field["name"] == "data")["type"][2]["items"]
     assert (schema["namespace"], data["name"]) == ("cdc_contracts.oms_community_canal.v2.shop_orders", "Row")
     fields = {field["name"]: field for field in data["fields"]}
@@ -75,4 +75,4 @@ def test_two_fields_for_one_member_are_refused():
 @pytest.mark.parametrize("version", ON_THE_WIRE, ids=str)
 def test_records_on_the_wire_have_no_schema_of_a_table(version):
     with pytest.raises(UsageError, match="have one schema, whatever the table"):
-        bound_avro_schema(version, ORDERS_TABLE, Terms())
+        bound_avro_schema(version, ORDERS_TABLE, ReadingOptions())

@@ -21,20 +21,20 @@ from mutations import DROP, KINDS, replaced, walk
 from plain_messages import plain
 from registry_tables import ORDERS_TABLE as TABLE
 
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.drifting import Drifter
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.forms import FORMS, Number
-from cdc_contracts.registry.forms.examples import EXAMPLES
-from cdc_contracts.registry.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.message_schemas.table_examples import table_in, table_renderer
-from cdc_contracts.registry.message_schemas.value_bounds import pattern_up_to
-from cdc_contracts.registry.messages import parse_message
-from cdc_contracts.registry.reading import Reading, column_path
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.streams import row_stream
-from cdc_contracts.registry.tables import TableContract, TableContracts
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.generate.drifting_messages import Drifter
+from cdc_contracts.registry.generate.event_streams import row_stream
+from cdc_contracts.registry.message.reading import Reading, column_path
+from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.schema.message_schemas.table_examples import table_in, table_renderer
+from cdc_contracts.registry.schema.message_schemas.value_bounds import pattern_up_to
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.values import FORMS, Number
+from cdc_contracts.registry.values.form_examples import EXAMPLES
 
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]
@@ -52,12 +52,12 @@ ORACLE = TableContract.model_validate({
 
 
 def terms_of(table, **parameters):
-    return Terms(parameters=parameters, tables=TableContracts([table]), table=table.table)
+    return ReadingOptions(parameters=parameters, tables=TableContracts([table]), table=table.table)
 
 
 @cache
 def validators(version):
-    schema = json.loads(json.dumps(bound_schema(version, TABLE, Terms())))
+    schema = json.loads(json.dumps(bound_schema(version, TABLE, ReadingOptions())))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema), jsonschema_rs.Draft202012Validator(schema)
 
@@ -72,7 +72,7 @@ def is_taken(version, message):
 
 
 def events(version, count, seed=1):
-    ops = carries(version, Terms()).ops
+    ops = capabilities_of(version, ReadingOptions()).ops
     stream = row_stream(seed, 2 * count, table=table_in(version, TABLE), snapshot=count // 10)
     return islice((event for event in stream if event.op in ops), count)
 
@@ -80,7 +80,7 @@ def events(version, count, seed=1):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rows_that_conform_are_taken_by_two_validators(version):
     slow, fast = validators(version)
-    renderer, judge = table_renderer(version, TABLE, Terms()), ReferenceJudge(version, terms_of(TABLE))
+    renderer, judge = table_renderer(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
     taken = 0
     for number, event in enumerate(events(version, ROWS)):
         message = judge.wire.open(renderer.render(event))
@@ -94,7 +94,7 @@ def test_rows_that_conform_are_taken_by_two_validators(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
-    schema, judge = bound_schema(version, TABLE, Terms()), ReferenceJudge(version, terms_of(TABLE))
+    schema, judge = bound_schema(version, TABLE, ReadingOptions()), ReferenceValidator(version, terms_of(TABLE))
     _, fast = validators(version)
     ops = set()
     for message in schema["examples"]:
@@ -109,7 +109,7 @@ def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
 
 def wrong_values(version):
     """Yield rows with a value of every other form in each column: message, column, the form of it, error rules there."""
-    judge, renderer = ReferenceJudge(version, terms_of(TABLE)), table_renderer(version, TABLE, Terms())
+    judge, renderer = ReferenceValidator(version, terms_of(TABLE)), table_renderer(version, TABLE, ReadingOptions())
     event = next(
         one for one in events(version, 200) if one.op in ("insert", "snapshot") and None not in one.after.values()
     )
@@ -153,7 +153,7 @@ def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
     drifter = Drifter(version, terms_of(TABLE), "value-form")
-    judge = ReferenceJudge(version, terms_of(TABLE))
+    judge = ReferenceValidator(version, terms_of(TABLE))
     shown = 0
     for event in events(version, 40):
         value = drifter.render(event) if event.before is not event.after else None
@@ -167,9 +167,9 @@ def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
     """Every member of a row in turn with a value of another kind, or taken away."""
-    judge = ReferenceJudge(version, terms_of(TABLE))
+    judge = ReferenceValidator(version, terms_of(TABLE))
     changed = []
-    for message in bound_schema(version, TABLE, Terms())["examples"]:
+    for message in bound_schema(version, TABLE, ReadingOptions())["examples"]:
         told = parse_message(json.dumps(message, ensure_ascii=False).encode())
         places = [parts for parts, _, _ in walk(told) if parts]
         changed += [(told, parts, value) for parts in places for value in (*KINDS.values(), DROP)]
@@ -187,8 +187,8 @@ def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
 @pytest.mark.parametrize("name", ["oms/canal@1", "oms/default@2", "oms/dataworks@1", "oms/shareplex@1"])
 def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
     version = CATALOGUE.version(name)
-    schema = bound_schema(version, ORACLE, Terms(parameters={"source_mode": "oracle"}))
-    judge = ReferenceJudge(version, terms_of(ORACLE, source_mode="oracle"))
+    schema = bound_schema(version, ORACLE, ReadingOptions(parameters={"source_mode": "oracle"}))
+    judge = ReferenceValidator(version, terms_of(ORACLE, source_mode="oracle"))
     told = json.dumps(schema["$defs"])
     assert "sql-datetime-zone" in told
     for message in schema["examples"]:
@@ -200,13 +200,16 @@ def test_a_table_of_oracle_is_bound_by_the_mapping_of_oracle(name):
     ("name", "mode"), [("oms/default@2", "oracle"), ("oms-community/default@2", "mysql"), ("dataworks/streamx@1", "")]
 )
 def test_every_type_of_a_mapping_has_a_schema_with_examples(name, mode):
-    version, terms = CATALOGUE.version(name), Terms(parameters={"source_mode": mode} if mode == "oracle" else {})
+    version, reading_options = (
+        CATALOGUE.version(name),
+        ReadingOptions(parameters={"source_mode": mode} if mode == "oracle" else {}),
+    )
     mapping = CATALOGUE.mapping(f"oms-{mode}" if mode else "streamx")
     types = [told for types in mapping.document.forms.values() for told in types]
     assert len(types) >= 6
     for told in types:
         table = TableContract.model_validate({"table": "shop.orders", "columns": {"it": {"type": told}}})
-        schema = bound_schema(version, table, terms)
+        schema = bound_schema(version, table, reading_options)
         validator = jsonschema_rs.Draft202012Validator(schema)
         assert schema["examples"], told
         assert all(validator.is_valid(message) for message in schema["examples"]), told
@@ -215,9 +218,9 @@ def test_every_type_of_a_mapping_has_a_schema_with_examples(name, mode):
 def test_a_type_that_a_version_cannot_carry_is_named():
     table = TableContract.model_validate({"table": "shop.places", "columns": {"spot": {"type": "SDO_GEOMETRY"}}})
     with pytest.raises(UsageError, match=r"oms-community/canal@2 cannot carry the type SDO_GEOMETRY of column spot"):
-        bound_schema(CATALOGUE.version("oms-community/canal@2"), table, Terms())
+        bound_schema(CATALOGUE.version("oms-community/canal@2"), table, ReadingOptions())
     with pytest.raises(UsageError, match="source_mode") as told:
-        bound_schema(CATALOGUE.version("oms/canal@1"), ORACLE, Terms())
+        bound_schema(CATALOGUE.version("oms/canal@1"), ORACLE, ReadingOptions())
     assert "VARCHAR2" in str(told.value) or "NUMBER" in str(told.value)
 
 
@@ -225,7 +228,7 @@ def test_names_of_columns_may_hold_what_pointers_and_addresses_escape():
     names = ["a/b", "c~d", "e%f", "g h", "ünï", "i.j", '"', "$ref"]
     table = TableContract.model_validate({"table": "shop.odd", "columns": {name: {"type": "int"} for name in names}})
     version = CATALOGUE.version("oms-community/default@2")
-    schema = bound_schema(version, table, Terms())
+    schema = bound_schema(version, table, ReadingOptions())
     for validator in (jsonschema.Draft202012Validator(schema), jsonschema_rs.Draft202012Validator(schema)):
         for message in schema["examples"]:
             assert validator.is_valid(message)
@@ -235,7 +238,7 @@ def test_names_of_columns_may_hold_what_pointers_and_addresses_escape():
 
 
 def test_the_bounds_of_a_type_are_its_own():
-    schema = bound_schema(CATALOGUE.version("oms-community/default@2"), TABLE, Terms())["$defs"]
+    schema = bound_schema(CATALOGUE.version("oms-community/default@2"), TABLE, ReadingOptions())["$defs"]
     assert schema["column.id"] == {
         "description": "`bigint unsigned`", "$ref": "#/$defs/integer-number", "minimum": 0, "maximum": 18446744073709551615,
         "$comment": "D11.not-null (a warning): NOT NULL.",

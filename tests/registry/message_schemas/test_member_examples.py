@@ -9,9 +9,9 @@ import pytest
 from both_paths import CATALOGUE
 from registry_tables import ORDERS_TABLE
 
-from cdc_contracts.registry.message_schemas.bound_schema import bound_schema
-from cdc_contracts.registry.message_schemas.member_examples import with_member_examples
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
+from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
 
 EVERY = [*CATALOGUE.all_versions(), CATALOGUE.canonical]
 CONDITIONS = {"allOf", "anyOf", "oneOf", "if", "then", "else", "not"}
@@ -111,7 +111,7 @@ def test_members_that_messages_leave_empty_keep_the_example_that_the_envelope_gi
 
 def test_examples_of_a_bound_schema_are_of_its_table():
     version = CATALOGUE.version("dts/canal@2")
-    whole = bound_schema(version, ORDERS_TABLE, Terms())
+    whole = bound_schema(version, ORDERS_TABLE, ReadingOptions())
     assert list(faults(whole)) == []
     assert whole["properties"]["table"]["examples"] == [ORDERS_TABLE.table.rpartition(".")[2]]
     (row,) = whole["properties"]["data"]["examples"][0]

@@ -18,12 +18,12 @@ from both_paths import CATALOGUE
 from mutations import DROP, KINDS, replaced, walk
 from plain_messages import holds_long_numbers, plain
 
-from cdc_contracts.registry.forms import Number
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.reading import Reading
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.samples import find_samples
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import find_samples
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.values import Number
 
 VERSIONS = list(CATALOGUE.all_versions())
 EVERY = 13 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
@@ -54,7 +54,7 @@ def is_taken(version, message):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_sample_that_conforms_is_taken(version):
     samples = find_samples(version)
-    wire = ReferenceJudge(version, samples.terms()).wire
+    wire = ReferenceValidator(version, samples.reading_options()).wire
     refused = [one.name for one in samples.messages if not is_taken(version, wire.open(one.value))]
     assert samples.messages
     assert refused == []
@@ -64,7 +64,7 @@ def drifts():
     """Yield every drift sample that can be read: version, name, whether it is taken, its outcome and error rules."""
     for version in VERSIONS:
         samples = find_samples(version)
-        wire = ReferenceJudge(version, samples.terms()).wire
+        wire = ReferenceValidator(version, samples.reading_options()).wire
         for one in samples.drifts:
             try:
                 message = wire.open(one.value)
@@ -98,7 +98,7 @@ def test_more_than_half_of_the_drift_samples_are_refused_and_the_rest_for_a_reas
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_refused_is_an_error_to_judging(version):
     """Every member of every sample that conforms in turn with a value of another kind, or taken away."""
-    judge, (_, fast) = ReferenceJudge(version, Terms()), validators(version)
+    judge, (_, fast) = ReferenceValidator(version, ReadingOptions()), validators(version)
     changed = []
     for sample in find_samples(version).messages:
         message = judge.wire.open(sample.value)
@@ -115,13 +115,13 @@ def test_what_is_refused_is_an_error_to_judging(version):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_the_examples_of_a_schema_are_messages_of_its_version_one_for_each_op_that_can_be_rendered(version):
-    judge = ReferenceJudge(version, Terms())
+    judge = ReferenceValidator(version, ReadingOptions())
     told = schema_of(version)["examples"]
     ops = set()
     for message in told:
         assert is_taken(version, message)
         judgement = judge.judge(json.loads(json.dumps(message), parse_int=Number, parse_float=Number))
         assert judgement.opinion.errors == 0
-        ops.add(Reading(version.meaning, message, Terms()).op)
+        ops.add(Reading(version.meaning, message, ReadingOptions()).op)
     assert {"insert", "upsert"} & ops
     assert ops <= {*version.meaning.ops.values(), *(flag.means for flag in version.meaning.envelope.op.flags)}

@@ -11,8 +11,8 @@ import pytest
 from both_paths import CATALOGUE
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.catalogue import shipped_catalogue
-from cdc_contracts.registry.message_schemas.files import stale_files
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.schema.message_schemas.schema_files import stale_files
 
 EVERY = [*CATALOGUE.all_versions(), CATALOGUE.canonical]
 GROUPS = (

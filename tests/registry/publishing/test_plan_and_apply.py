@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from cdc_contracts.registry.server.service import Options
+from cdc_contracts.registry.server.service.request_service import Options
 
 CLOSED = '{"type":"object","properties":{"id":{"type":"integer"}},"additionalProperties":false}'
 NARROWER = '{"type":"object","properties":{"id":{"type":"integer","minimum":5}},"additionalProperties":false}'
@@ -110,7 +110,7 @@ def test_an_incompatible_schema_is_refused_with_proof_before_anything_is_written
     ],
 )
 def test_what_the_server_has_otherwise_is_refused(folder, server, call, ask, lock, why):
-    from cdc_contracts.registry.publishing.digests import schema_digest
+    from cdc_contracts.registry.sync.schema_digests import schema_digest
 
     ask("POST", "/subjects/orders-value/versions", {"schema": CLOSED, "schemaType": "JSON"})
     put(folder, "other" if lock else "orders-value", 1, WIDER)
@@ -121,15 +121,15 @@ def test_what_the_server_has_otherwise_is_refused(folder, server, call, ask, loc
     assert ask("GET", "/subjects") == ["orders-value"]
 
 
-@pytest.mark.parametrize(("scope", "where"), [("/orders-value", "orders-value"), ("", "the whole registry")])
-def test_a_subject_that_is_read_only_is_left_alone(folder, server, call, ask, scope, where):
+@pytest.mark.parametrize(("validation", "where"), [("/orders-value", "orders-value"), ("", "the whole registry")])
+def test_a_subject_that_is_read_only_is_left_alone(folder, server, call, ask, validation, where):
     ask("POST", "/subjects/orders-value/versions", {"schema": CLOSED, "schemaType": "JSON"})
-    ask("PUT", f"/mode{scope}", {"mode": "READONLY"})
+    ask("PUT", f"/mode{validation}", {"mode": "READONLY"})
     put(folder, "orders-value", 1, CLOSED)
     put(folder, "orders-value", 2, WIDER)
     code, out, _ = call("apply", folder, "--url", server)
     assert (code, f"! orders-value 2: {where} is in mode READONLY" in " ".join(out.split())) == (1, True)
-    own = "global: {mode: readwrite}" if not scope else "subjects: {orders-value: {mode: readwrite}}"
+    own = "global: {mode: readwrite}" if not validation else "subjects: {orders-value: {mode: readwrite}}"
     (folder / "registry.yaml").write_text(own)
     assert call("apply", folder, "--url", server)[0] == 0
     assert call("plan", folder, "--url", server) == (0, "", "nothing to do\n")
@@ -150,7 +150,7 @@ def test_a_run_that_is_cut_off_is_gone_on_with(folder, make_server, call, here, 
     lines = []
     for version, text in enumerate((NARROWER, WIDER, json.dumps({"title": "x" * 3_000}), CLOSED), 1):
         put(folder, "orders-value", version, text)
-        from cdc_contracts.registry.publishing.digests import schema_digest
+        from cdc_contracts.registry.sync.schema_digests import schema_digest
 
         lines.append(f"{version + 40} orders-value@{version} JSON {schema_digest('JSON', text)}\n")
     (folder / "ids.lock").write_text("".join(lines))

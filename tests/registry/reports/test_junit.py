@@ -7,7 +7,7 @@ import pytest
 from junit_schema import check_by_the_schema
 from report_examples import NAMES, example
 
-from cdc_contracts.registry.reports.junit import render_junit
+from cdc_contracts.registry.report.report_junit import render_junit
 
 
 def cases_of(report):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from report_examples import NAMES, example, path_of
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.reports.kinds import KINDS, check_targets, write_reports
-from cdc_contracts.registry.reports.stored import read_report
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report.report_formats import KINDS, check_targets, write_reports
+from cdc_contracts.registry.report.stored_reports import read_report
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 from report_examples import NAMES, example
 
-from cdc_contracts.registry.reports.markdown import MOST_CHARACTERS, literal, render_markdown
+from cdc_contracts.registry.report.report_markdown import MOST_CHARACTERS, literal, render_markdown
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 

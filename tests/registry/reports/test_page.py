@@ -6,7 +6,7 @@ import pytest
 from browsers import DESK, PHONE, TABLET, launched, needs_browser, windows
 from report_examples import NAMES, example
 
-from cdc_contracts.registry.reports.page import render_page
+from cdc_contracts.registry.report.html_page import render_page
 
 
 @pytest.fixture(scope="module")

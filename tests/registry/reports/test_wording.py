@@ -3,8 +3,16 @@
 import pytest
 from report_examples import example
 
-from cdc_contracts.registry.reports.wording import detected, exhibits, headline, notes, onset_words, period, share
-from cdc_contracts.registry.visible import visible
+from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.report.report_wording import (
+    detected,
+    evidence_list,
+    headline,
+    notes,
+    onset_words,
+    period,
+    share,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +73,7 @@ def test_the_same_evidence_against_several_contracts_is_told_once():
     first = {"topic": "orders", "partition": 0, "offset": 12}
     entry = {"says": "a date has a zone", "for": "oms/default@2", "count": 3, "contradicting": 0, "first": first}
     evidence = [{**entry, "against": "oms/default@1"}, {**entry, "against": "oms/debezium@1", "contradicting": 2}]
-    ((says, support),) = exhibits({"evidence": evidence})
+    ((says, support),) = evidence_list({"evidence": evidence})
     assert says == "a date has a zone"
     assert support == (
         "3 times, 2 to the contrary, for oms/default@2 against oms/default@1, oms/debezium@1, "

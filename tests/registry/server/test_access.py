@@ -9,7 +9,7 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from registry_sites import make_site, serving_site, write_users
 
-from cdc_contracts.registry.server import authentication
+from cdc_contracts.registry.server.access import authentication
 
 STRING = {"schema": '"string"'}
 TOPIC = {"resourceName": "orders", "resourceId": "topic-1", "associations": [{"subject": "orders-value"}]}

@@ -9,8 +9,8 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from registry_sites import serving_site
 
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.server.shelf import fill_shelf
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.server.service.builtin_subjects import fill_builtin_subjects
 
 CANAL = ":.cdc-contracts:dts.canal"
 EXTENDED = {"Confluent-Accept-Unknown-Properties": "true"}
@@ -119,7 +119,7 @@ def test_a_reader_finds_out_whether_a_schema_fits_a_contract(client):
 
 def own_folder(tmp_path, name="mine"):
     """A folder of one contract of its own."""
-    source = fill_shelf.__globals__["shipped_catalogue"]().version("dataworks/streamx@1").folder
+    source = fill_builtin_subjects.__globals__["shipped_catalogue"]().version("dataworks/streamx@1").folder
     folder = tmp_path / name
     shutil.copytree(source, folder / "acme" / "streamx" / "v1")
     shutil.copytree(source.parent.parent / "types", folder / "acme" / "types")
@@ -129,11 +129,11 @@ def own_folder(tmp_path, name="mine"):
 
 
 def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
-    from cdc_contracts.registry.publishing.numbering import number_contracts
+    from cdc_contracts.registry.sync.id_numbering import number_contracts
 
     folder = own_folder(tmp_path)
     with pytest.raises(UsageError, match="acme/streamx@1 JSON has no id"):
-        fill_shelf([folder])
+        fill_builtin_subjects([folder])
     number_contracts(folder)
     with serving_site(f"sqlite:///{tmp_path}/registry.db", folders=[folder]) as served:
         assert patient.get(f"{served}/subjects?subjectPrefix=:.cdc-contracts.mine:").json() == [
@@ -146,7 +146,7 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
     changed = json.loads(schema.read_text())
     schema.write_text(json.dumps({**changed, "maxProperties": 99}))
     with pytest.raises(UsageError, match="no longer the schema that got it"):
-        fill_shelf([folder])
+        fill_builtin_subjects([folder])
 
 
 def test_without_the_catalogue_an_empty_registry_is_empty(tmp_path):
@@ -165,7 +165,7 @@ def test_without_the_catalogue_an_empty_registry_is_empty(tmp_path):
 
 
 def test_without_the_catalogue_contracts_of_your_own_are_served(tmp_path):
-    from cdc_contracts.registry.publishing.numbering import number_contracts
+    from cdc_contracts.registry.sync.id_numbering import number_contracts
 
     folder = own_folder(tmp_path)
     number_contracts(folder)
@@ -181,4 +181,4 @@ def test_two_folders_of_one_name_are_refused(tmp_path):
     (tmp_path / "a" / "mine").mkdir(parents=True)
     (tmp_path / "b" / "mine").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"two folders of contracts would be served as .cdc-contracts.mine"):
-        fill_shelf([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])
+        fill_builtin_subjects([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])

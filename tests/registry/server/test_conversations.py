@@ -16,7 +16,7 @@ import pytest
 import yaml
 from registry_servers import serving
 
-from cdc_contracts.registry.server.service import Options
+from cdc_contracts.registry.server.service.request_service import Options
 
 FILES = sorted(Path(__file__).parent.glob("*.http.yaml"))
 V1 = "application/vnd.schemaregistry.v1+json"

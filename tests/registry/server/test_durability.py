@@ -17,8 +17,8 @@ import patient
 import pytest
 from registry_servers import ServerProcess, serving
 
-from cdc_contracts.registry.errors import UnavailableError, UsageError
-from cdc_contracts.registry.server.store import Store
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.server.store.registry_store import Store
 
 WRITERS = 8
 KILLS = int(os.environ.get("CDC_REGISTRY_KILLS", "3"))

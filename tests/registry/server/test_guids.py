@@ -13,8 +13,8 @@ import patient
 import pytest
 from registry_servers import serving
 
-from cdc_contracts.registry.server.content import guid_of
-from cdc_contracts.registry.server.records import Reference
+from cdc_contracts.registry.server.store.registry_records import StoredReference
+from cdc_contracts.registry.server.store.schema_content import guid_of
 
 SPACE = "io.confluent.kafka.example"
 FIELDS = {"name": "string", "age": "int", "ssn": "string", "user": f"{SPACE}.User", "address": f"{SPACE}.Address"}
@@ -67,7 +67,7 @@ JSON = """{
     }
   }
 }"""
-REFERENCES = (Reference(f"{SPACE}.User", "User", 1), Reference(f"{SPACE}.Address", "Address", 2))
+REFERENCES = (StoredReference(f"{SPACE}.User", "User", 1), StoredReference(f"{SPACE}.Address", "Address", 2))
 METADATA = {
     "tags": {"team": ["data-engineering"], "environment": ["staging", "production"]},
     "properties": {"owner": "data-team", "version": "1.0.0", "description": "Person schema for user management"},

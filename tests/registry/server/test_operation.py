@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from registry_sites import serving_site, write_users
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.registry.server.request_log import open_log
+from cdc_contracts.registry.server.running.request_log import open_log
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_file_system_without_room_is_told_where_none_can_be_mounted(url, monke
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with serving_site(url) as address:
-        monkeypatch.setattr("cdc_contracts.registry.server.database.tempfile.TemporaryFile", lambda **_: Full())
+        monkeypatch.setattr("cdc_contracts.registry.server.store.database.tempfile.TemporaryFile", lambda **_: Full())
         assert health(address) == (503, "nothing can be stored: No space left on device")
 
 
@@ -131,7 +131,7 @@ def test_a_store_that_is_busy_for_a_moment_is_no_failure_and_one_that_stays_so_i
         writer = sqlite3.connect(tmp_path / "registry.db", isolation_level=None)
         writer.execute("begin immediate")
         assert health(address) == (200, "ok")
-        monkeypatch.setattr("cdc_contracts.registry.server.store.BUSY_SECONDS", 0)
+        monkeypatch.setattr("cdc_contracts.registry.server.store.registry_store.BUSY_SECONDS", 0)
         assert health(address) == (503, "nothing can be stored: another writer holds the database for 0 seconds")
         writer.execute("rollback")
         assert health(address) == (200, "ok")

@@ -7,8 +7,8 @@ import patient
 import pytest
 from stopwatch import measure
 
-from cdc_contracts.registry.server import passwords
-from cdc_contracts.registry.server.passwords import Busy, PasswordCheck, check_hash, hash_password, hash_token
+from cdc_contracts.registry.server.access import passwords
+from cdc_contracts.registry.server.access.passwords import Busy, PasswordCheck, check_hash, hash_password, hash_token
 
 KNOWN = "scrypt$16$8$1$c2FsdHNhbHRzYWx0c2FsdA==$rkTI9fAgA7thDzzR8FHXhMiojYBreJBmYTkEzWypBCQ="
 """Of `correct horse`, worked out by another program: openssl kdf … SCRYPT."""

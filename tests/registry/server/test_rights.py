@@ -2,10 +2,10 @@
 
 import pytest
 
-from cdc_contracts.registry.errors import UsageError
-from cdc_contracts.registry.server.rights import UNGUARDED, Caller, Grant, Right
-from cdc_contracts.registry.server.subjects import WHOLE_REGISTRY, parse_subject
-from cdc_contracts.registry.server.users import Users
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right
+from cdc_contracts.registry.server.access.users import Users
+from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, parse_subject
 
 
 @pytest.mark.parametrize(

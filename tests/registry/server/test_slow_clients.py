@@ -11,8 +11,8 @@ import patient
 import pytest
 from registry_sites import serving_site
 
-from cdc_contracts.registry.server import listening
-from cdc_contracts.registry.server.connections import Limits
+from cdc_contracts.registry.server.running import listening
+from cdc_contracts.registry.server.running.connection_limits import Limits
 
 HALF_HEADER = b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 HALF_BODY = (

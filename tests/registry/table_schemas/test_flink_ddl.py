@@ -6,12 +6,12 @@ import pytest
 from both_paths import CATALOGUE
 from java import running_jvm
 
-from cdc_contracts.registry.errors import UnavailableError
-from cdc_contracts.registry.streams import ORDERS
-from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
-from cdc_contracts.registry.table_schemas.ddl import flink_ddl
-from cdc_contracts.registry.tables import TableContract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.generate.event_streams import ORDERS
+from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
+from cdc_contracts.registry.tables.schemas.create_table_sql import flink_ddl
 from cdc_contracts.spark_checks.jars import fetch_jars, find_java
 
 pytestmark = pytest.mark.java
@@ -43,7 +43,7 @@ def parse():
     "name", ["oms-community/default@1", "oms-community/default@2", "dts/canal@2", "oms/debezium@1"]
 )
 def test_the_parser_of_flink_reads_the_table_with_every_column_and_its_type(parse, name):
-    layout = canonical_table(CATALOGUE.version(name), TABLE, Terms())
+    layout = canonical_table(CATALOGUE.version(name), TABLE, ReadingOptions())
     (statement,) = parse(flink_ddl(layout))
     assert statement.getTableName().toString() == "shop.orders"
     columns = {one.getName().getSimple(): one.getType() for one in statement.getColumnList()}

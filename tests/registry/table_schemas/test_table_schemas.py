@@ -22,13 +22,13 @@ from decoded_rows import decoded_rows
 from registry_tables import ODD
 from registry_tables import ORDERS_TABLE as TABLE
 
-from cdc_contracts.registry.table_schemas.avro_row import COLUMN, avro_row_schema
-from cdc_contracts.registry.table_schemas.canonical_table import canonical_table
-from cdc_contracts.registry.table_schemas.ddl import duckdb_ddl, spark_ddl
-from cdc_contracts.registry.table_schemas.odcs import odcs_document
-from cdc_contracts.registry.table_schemas.pydantic_model import pydantic_module
-from cdc_contracts.registry.tables import TableContract
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.tables.schemas.avro_row import COLUMN, avro_row_schema
+from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
+from cdc_contracts.registry.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
+from cdc_contracts.registry.tables.schemas.odcs import odcs_document
+from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module
 
 VERSIONS = list(CATALOGUE.all_versions())
 SOME = [CATALOGUE.version(name) for name in ("oms-community/default@1", "dts/canal@2", "oms/debezium@1", "oms/avro@1")]
@@ -107,7 +107,7 @@ def test_avro_records_hold_what_decode_wrote(version, table):
 
 
 def test_avro_has_decimals_and_moments_as_logical_types():
-    schema = avro_row_schema(canonical_table(CATALOGUE.version("oms-community/default@2"), TABLE, Terms()))
+    schema = avro_row_schema(canonical_table(CATALOGUE.version("oms-community/default@2"), TABLE, ReadingOptions()))
     image = next(field for field in schema["fields"] if field["name"] == "before")["type"][1]
     types_ = {field["name"]: field["type"][1] for field in image["fields"]}
     assert types_["id"] == {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 0}  # bigint unsigned
@@ -124,7 +124,7 @@ def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
     schema = json.loads(files("open_data_contract_standard").joinpath("schema.json").read_text(encoding="utf-8"))
     assert schema["properties"]["apiVersion"]["default"] == "v3.1.0"
     for table in (TABLE, ODD):
-        document = yaml.safe_load(odcs_document(version, table, canonical_table(version, table, Terms())))
+        document = yaml.safe_load(odcs_document(version, table, canonical_table(version, table, ReadingOptions())))
         jsonschema.validators.validator_for(schema)(schema).validate(document)
         (told,) = document["schema"]
         assert [one["name"] for one in told["properties"]] == list(table.columns)
@@ -133,7 +133,7 @@ def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
 
 def test_a_decimal_of_more_digits_than_tables_hold_stays_text_in_every_language():
     table = TableContract.model_validate({"table": "shop.wide", "columns": {"amount": {"type": "decimal(65,30)"}}})
-    layout = canonical_table(CATALOGUE.version("oms-community/default@2"), table, Terms())
+    layout = canonical_table(CATALOGUE.version("oms-community/default@2"), table, ReadingOptions())
     assert "`after` STRUCT<`amount`: STRING>" in spark_ddl(layout)
     assert '"after" STRUCT("amount" VARCHAR)' in duckdb_ddl(layout)
     assert "amount: Annotated[str | None, Field(description='decimal(65,30)')]" in pydantic_module(layout)

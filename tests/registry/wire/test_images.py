@@ -9,10 +9,10 @@ import pytest
 from output_rows import records_of, unlike_columns
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.carrying import carries
-from cdc_contracts.registry.kernel.kernel import Kernel
-from cdc_contracts.registry.terms import Terms
-from cdc_contracts.registry.wire.images import image_readers, to_datum
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.message.avro_images import image_readers, to_datum
+from cdc_contracts.registry.validate.capabilities import capabilities_of
 
 ODD_NAMES = ("", "\0", "utf8\0", "utf-8 ", "no such charset", "../utf_8", "encodings", "a" * 5_000, "é", "undefined")
 BYTES = (b"", b"plain", b"\xff\xfe", b"+2AA-", b"\\ud800", b"-zzz", bytes(range(256)))
@@ -53,11 +53,11 @@ def test_what_is_no_charset_of_a_database_is_marked(charset, told):
 
 @pytest.mark.parametrize("name", [b"utf8\0b4", b"UTF-7\0\0", b"utf_7\0\0"])
 def test_a_record_with_an_odd_charset_is_judged_alike_by_both_paths(name):
-    scope = scope_of("dts/avro@1")
+    validation = scope_of("dts/avro@1")
     values = [value.replace(b"utf8mb4", name, 1) for value in rendered("dts/avro@1", 6)]
 
-    assert unlike_columns(scope, values) == []
-    (written,) = Kernel(scope).decode(records_of(values))
+    assert unlike_columns(validation, values) == []
+    (written,) = Kernel(validation).decode(records_of(values))
     rules = {finding["rule"] for row in written.quarantine.to_pylist() for finding in row["findings"]}
     assert rules == {"D07.avro-text-or-bytes"}
 
@@ -103,5 +103,5 @@ def test_a_clock_of_either_sign_is_written_and_read_back(clock):
 def test_the_part_of_a_second_counts_what_the_vendor_documents_unless_the_user_says_otherwise(
     reference, parameters, digits
 ):
-    can = carries(CATALOGUE.version(reference), Terms(parameters=parameters))
+    can = capabilities_of(CATALOGUE.version(reference), ReadingOptions(parameters=parameters))
     assert can.fraction_digits("timestamp") == can.fraction_digits("datetime") == digits

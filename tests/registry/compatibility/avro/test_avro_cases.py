@@ -9,10 +9,10 @@ import fastavro
 import pytest
 import yaml
 
-from cdc_contracts.registry.compatibility.avro.comparison import compare_avro
-from cdc_contracts.registry.compatibility.avro.rules import AVRO_RULES
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.schema_documents import read_schema
+from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro
+from cdc_contracts.registry.compat.avro.avro_rules import AVRO_RULES
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.schema.schema_documents import read_schema
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 

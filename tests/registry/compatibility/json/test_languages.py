@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.compatibility.json_schema.languages import is_within, names_beside, tell_apart
+from cdc_contracts.registry.compat.json_schema.pattern_languages import distinguish, is_within, names_beside
 
 ATOMS = ["a", "b", "[ab]", "[^a]", ".", r"\d", "(a|b)", "(?:ab)?", "(ba)*", "a+", "b{1,2}", "_", r"\.", "a{2,}?"]
 TEXTS = ["".join(text) for size in range(5) for text in product("ab1_.", repeat=size)]
@@ -25,7 +25,7 @@ def finds(pattern, text):
 @settings(max_examples=60)
 @given(patterns, patterns)
 def test_no_text_matches_two_patterns_in_a_way_that_is_not_told(one, other):
-    told = tell_apart((one, other))
+    told = distinguish((one, other))
     assert told is not None
     for hits, text in told.items():
         assert hits == (finds(one, text), finds(other, text))

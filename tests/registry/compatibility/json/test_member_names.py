@@ -5,11 +5,11 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compatibility.comparison import compare_schemas
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.json_schemas.drafts import draft_of
-from cdc_contracts.registry.schema_documents import JSON, read_schema
-from cdc_contracts.registry.server.bundling import bundle
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.server.store.bundling import bundle
 
 NAMES = (
     "type", "items", "$ref", "additionalProperties", "unevaluatedProperties", "properties", "required", "enum", "const",

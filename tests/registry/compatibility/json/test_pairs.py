@@ -7,11 +7,11 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compatibility.comparison import compare_schemas
-from cdc_contracts.registry.compatibility.json_schema.rules import JSON_RULES, REFUSED
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.compatibility.verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD
-from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.compat.compatibility_verdict import READ_DIFFERENTLY, REFUSED_BY_NEW, REFUSED_BY_OLD
+from cdc_contracts.registry.compat.json_schema.json_rules import JSON_RULES, REFUSED
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
 
 PAIRS = Path(__file__).parent / "pairs"
 NAMES = sorted(path.name.removesuffix(".expect.json") for path in PAIRS.glob("*.expect.json"))

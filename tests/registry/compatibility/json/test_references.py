@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from cdc_contracts.registry.compatibility.comparison import compare_schemas
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.schema_documents import JSON, read_schema
-from cdc_contracts.registry.server.bundling import bundle
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.schema_documents import JSON, read_schema
+from cdc_contracts.registry.server.store.bundling import bundle
 
 NARROW = {"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": False}
 WIDE = {**NARROW, "properties": {"x": {"type": "string"}, "y": {"type": "integer"}}}

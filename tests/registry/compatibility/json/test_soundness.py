@@ -16,15 +16,15 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.compatibility.comparison import compare_schemas
-from cdc_contracts.registry.compatibility.json_schema.closing import close_schema, open_schema
-from cdc_contracts.registry.compatibility.json_schema.documents import Document
-from cdc_contracts.registry.compatibility.json_schema.drafts import FAST_JUDGES
-from cdc_contracts.registry.compatibility.levels import Level, Policy
-from cdc_contracts.registry.compatibility.verdict import NOTE
-from cdc_contracts.registry.errors import InvalidSchema
-from cdc_contracts.registry.json_schemas.drafts import draft_of
-from cdc_contracts.registry.schema_documents import JSON, SchemaDocument
+from cdc_contracts.registry.common.errors import InvalidSchema
+from cdc_contracts.registry.compat.compatibility_verdict import NOTE
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
+from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
+from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.schema.schema_documents import JSON, SchemaDocument
 
 ALL = bool(os.environ.get("CDC_ALL_PAIRS"))
 EVERY = 1 if ALL else 41
@@ -91,8 +91,10 @@ def test_no_datum_of_the_suite_refutes_what_is_called_compatible(suite, draft, r
     told = []
     for name, schemas, data in files_of(suite, draft):
         takes = [accepted(schema, data) for schema in schemas]
-        sent = [accepted(close_schema(Document(schema)).value, data) & takes[at] for at, schema in enumerate(schemas)]
-        read = [accepted(open_schema(Document(schema)).value, data) for schema in schemas]
+        sent = [
+            accepted(close_schema(BundledSchema(schema)).value, data) & takes[at] for at, schema in enumerate(schemas)
+        ]
+        read = [accepted(open_schema(BundledSchema(schema)).value, data) for schema in schemas]
         for old, new in list(permutations(range(len(schemas)), 2))[::EVERY]:
             pairs += 1
             for policy in Policy:

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdc_contracts.registry.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.compatibility.meaning.comparison import REFUSING, compare_meaning
-from cdc_contracts.registry.compatibility.meaning.facts import PROSE, SECTIONS, VALUES
-from cdc_contracts.registry.compatibility.meaning.rules import MEANING_RULES
-from cdc_contracts.registry.compatibility.meaning.values import COMPARED, UNREAD
-from cdc_contracts.registry.cross_field_rules import CROSS_FIELD
-from cdc_contracts.registry.findings import ERROR
-from cdc_contracts.registry.messages import Unreadable
-from cdc_contracts.registry.model import Mapping, Meaning
-from cdc_contracts.registry.reference import ReferenceJudge
-from cdc_contracts.registry.rulebook import rules
-from cdc_contracts.registry.terms import Terms
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.compat.meaning.contract_facts import PROSE, SECTIONS, VALUES
+from cdc_contracts.registry.compat.meaning.mapping_differences import COMPARED, UNREAD
+from cdc_contracts.registry.compat.meaning.meaning_comparison import REFUSING, compare_meaning
+from cdc_contracts.registry.compat.meaning.meaning_rules import MEANING_RULES
+from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+from cdc_contracts.registry.contract.model import Mapping, Meaning
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 CATALOGUE = shipped_catalogue()
@@ -90,8 +90,8 @@ def agrees(finding, expected):
 
 def judged_again(proof, old, new, parameters):
     """Judge the message of a proof anew: it has to come out as the proof says."""
-    terms = Terms(parameters=parameters)
-    judges = [ReferenceJudge(version, terms) for version in (old, new)]
+    reading_options = ReadingOptions(parameters=parameters)
+    judges = [ReferenceValidator(version, reading_options) for version in (old, new)]
     if "bytes" in proof.message:
         value = bytes.fromhex(proof.message["bytes"])
     else:

@@ -1,0 +1,78 @@
+"""`cdc-contracts bind`: which contract a topic speaks, kept in `cdc-contracts.yaml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options.shared_options import AsJson, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.contract.settings import Settings
+
+
+def bind(
+    topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A topic.", show_default=False)] = None,
+    reference: Annotated[
+        str | None,
+        typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version of it.", show_default=False),
+    ] = None,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="Bind the topic to nothing.")] = False,
+    everything: Annotated[bool, typer.Option("--list", help="List what topics are bound to.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say in cdc-contracts.yaml which contract a topic speaks; comments and order of the file stay.
+
+    Audits then judge the topic by it, and `registry apply` and `push` register its schema as TOPIC-value, where it is
+    one version.
+    """
+    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.contract.topic_bindings import bind_topic
+
+    settings = read_settings(Path.cwd())
+    if everything or topic is None:
+        if not everything or topic is not None or reference is not None or remove:
+            raise UsageError("give TOPIC and REF, TOPIC with --remove, or --list")
+        _print_bindings(dict(settings.topics), as_json=as_json)
+        return
+    if remove == (reference is not None):
+        raise UsageError("a topic is bound to a contract, or with --remove to none", hint="bind TOPIC SYSTEM/DIALECT@N")
+    versions = _versions(reference, settings) if reference is not None else []
+    bound = bind_topic(Path.cwd(), topic, reference)
+    if as_json:
+        console.print_json({"topic": bound.topic, "before": bound.before, "after": bound.after})
+    elif bound.before == bound.after:
+        console.print_line(f"{topic} is bound to {bound.after or 'nothing'} already")
+    else:
+        was = f" (was {bound.before})" if bound.before and bound.after else ""
+        console.print_line(f"{topic} is bound to {bound.after or 'nothing'} now{was}")
+    if len(versions) > 1:
+        console.say("  messages may be of any version of it")
+        console.say(f"  for a schema in a registry bind one, such as {versions[-1]}")
+
+
+def _versions(reference: str, settings: Settings) -> list[Version]:
+    """Return the versions that a topic is bound to. Raises UsageError where no message can be judged by them."""
+    catalogue = open_catalogue([Path(one) for one in settings.contracts])
+    versions = catalogue.resolve(reference)
+    if versions[0].subject == catalogue.canonical.subject:
+        raise UsageError(
+            f"no message is judged by {versions[0].subject}: it is what messages are decoded into",
+            hint="`cdc-contracts list` shows the others",
+        )
+    return versions
+
+
+def _print_bindings(topics: dict[str, str], *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(topics)
+        return
+    console.print_table(["TOPIC", "CONTRACT"], sorted(topics.items()))
+    if not topics:
+        console.say("no topic is bound")

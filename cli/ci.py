@@ -1,0 +1,67 @@
+"""`cdc-contracts ci`: everything that is to be known of a change to contracts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options.finding_formats import (
+    Failing,
+    FailOn,
+    FindingFormat,
+    ReportFiles,
+    check_reports,
+    print_findings,
+)
+from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
+from cdc_contracts.cli.output import console
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.review.annotations.annotation import Review
+
+
+def check_change(
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="A folder of contracts or a part of it.", show_default="contracts"),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base", metavar="BRANCH", help="The branch the change is for.", show_default="as CI says, or main"
+        ),
+    ] = None,
+    form: Annotated[
+        FindingFormat | None,
+        typer.Option("--format", "-f", help="How findings are written.", show_default="text; on GitHub github"),
+    ] = None,
+    reports: ReportFiles = None,
+    fail_on: Failing = FailOn.ERROR,
+    contracts: ContractFolders = None,
+) -> None:
+    """Lint contracts, judge their samples, and compare what is published with the branch the change is for."""
+    from cdc_contracts.registry.review.contract_review import review_change
+
+    targets = check_reports(reports)
+    change = review_change([path] if path else [], base, beside=check_folders(contracts), environment=os.environ)
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    print_findings(change.review, form or (FindingFormat.GITHUB if on_github else FindingFormat.TEXT), targets, fail_on)
+    if change.error is not None:
+        console.say(f"error: {change.error}")
+    if os.environ.get("GITHUB_STEP_SUMMARY"):
+        _append_summary(change.review, Path(os.environ["GITHUB_STEP_SUMMARY"]))
+    raise typer.Exit(change.exit_code(fail_on))
+
+
+def _append_summary(review: Review, file: Path) -> None:
+    """Add the findings to what GitHub shows on the page of the run, which other steps write to as well."""
+    from cdc_contracts.registry.review.annotations.annotation_markdown import render_digest
+
+    try:
+        with file.open("a", encoding="utf-8") as summary:
+            summary.write(render_digest(review))
+    except OSError as error:
+        console.say(f"the summary cannot be written to {file}: {error.strerror}")

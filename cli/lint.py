@@ -1,0 +1,47 @@
+"""`cdc-contracts lint`: whether contracts hold together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cdc_contracts.cli.options.finding_formats import (
+    Failing,
+    FailOn,
+    FindingFormat,
+    Form,
+    ReportFiles,
+    check_reports,
+    print_findings,
+)
+from cdc_contracts.cli.options.shared_options import ContractFolders, check_folders
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="PATH",
+        help="A folder of contracts or one version of it, or a table contract. "
+        "Without: ./contracts where it holds contracts, else those shipped.",
+    ),
+]
+
+
+def lint(
+    paths: Paths = None,
+    form: Form = FindingFormat.TEXT,
+    reports: ReportFiles = None,
+    fail_on: Failing = FailOn.ERROR,
+    contracts: ContractFolders = None,
+) -> None:
+    """Check that contracts hold together, and that their samples are judged as they should be."""
+    from cdc_contracts.registry.lint import lint as lint_paths
+    from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
+
+    targets = check_reports(reports)
+    report = lint_paths(paths or [], beside=check_folders(contracts))
+    review = review_lint(report)
+    print_findings(review, form, targets, fail_on)
+    if review.fails(fail_on) or not report.judged:
+        raise typer.Exit(1)

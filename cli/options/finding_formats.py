@@ -1,0 +1,62 @@
+"""Options of the commands whose findings stand on lines of files, and how these are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.output import console
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.review.annotations.annotation import Review
+
+
+class FindingFormat(StrEnum):
+    """How findings are written to stdout."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+class FailOn(StrEnum):
+    """The lightest severity that fails the run."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+Form = Annotated[FindingFormat, typer.Option("--format", "-f", help="How findings are written to stdout.")]
+Failing = Annotated[FailOn, typer.Option("--fail-on", help="The lightest severity that fails.")]
+ReportFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Also write FILE.sarif, .json, .xml (JUnit), .md or .txt. Repeatable."
+    ),
+]
+
+
+def check_reports(reports: Sequence[Path] | None) -> list[Path]:
+    """Return the files to write. Raises UsageError or UnavailableError, before any work, where one cannot be."""
+    from cdc_contracts.registry.review.annotations.annotation_formats import check_targets
+
+    check_targets(reports or ())
+    return list(reports or ())
+
+
+def print_findings(
+    review: Review, form: FindingFormat, reports: Sequence[Path], fail_on: FailOn = FailOn.ERROR
+) -> None:
+    """Write the findings to stdout and to each report, and the summary to stderr."""
+    from cdc_contracts.registry.review.annotations.annotation_formats import render_review, write_reports
+    from cdc_contracts.registry.review.annotations.annotation_lines import summarise
+
+    console.write(render_review(review, form, fail_on=fail_on))
+    write_reports(review, reports, fail_on=fail_on)
+    console.say("; ".join([summarise(review), *review.notes]))

@@ -1,0 +1,304 @@
+"""`--follow`: options of a stream, and what it tells while it runs and at its end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.options import output_options, run_options
+from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.errors import CdcContractsError, LedgerError, UnavailableError, UsageError
+from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+from cdc_contracts.registry.common.findings import INFO
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.kafka.offsets import Range
+    from cdc_contracts.spark_checks.stopping import Stop
+    from cdc_contracts.spark_checks.streams.stream_batches import Pace, StreamBatch
+    from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
+    from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
+    from cdc_contracts.spark_checks.streams.streaming import Follow
+
+
+@dataclass(frozen=True)
+class Following:
+    """Options of a stream."""
+
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what is new, batch by batch.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Follow up to what is there now, and end.")] = False
+    checkpoint: Annotated[
+        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream notes how far it is.")
+    ] = None
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", help="How often a batch begins, at most.", min=0.1)
+    ] = 10.0
+    max_offsets: Annotated[
+        int | None, typer.Option("--max-offsets", metavar="N", help="So many offsets in a batch, at most.", min=1)
+    ] = None
+    grace: Annotated[
+        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to end when stopped.", min=0)
+    ] = 30.0
+    metrics_file: Annotated[
+        Path | None, typer.Option("--metrics-file", metavar="FILE", help="Keep figures for Prometheus in FILE.")
+    ] = None
+    metrics_port: Annotated[
+        int | None,
+        typer.Option("--metrics-port", metavar="PORT", help="Serve them at 127.0.0.1:PORT/metrics.", min=0, max=65535),
+    ] = None
+
+    def check(self, *, refused: Mapping[str, bool]) -> None:
+        """Raise UsageError where options of a stream are given without `--follow`, or with some that do not fit.
+
+        Raises UnavailableError where the folder of the checkpoint cannot be written to.
+        """
+        if not self.follow:
+            for one in fields(self):
+                if getattr(self, one.name) != one.default:
+                    raise UsageError(f"--{one.name.replace('_', '-')} goes with --follow")
+            return
+        for option, given in refused.items():
+            if given:
+                raise UsageError(
+                    f"{option} does not go with --follow",
+                    hint="a stream reads all that comes, with Spark, until it is stopped; --once ends at what is there",
+                )
+        if self.checkpoint is not None and "://" not in self.checkpoint:
+            from cdc_contracts.registry.common.atomic_files import check_folder
+
+            check_folder(Path(self.checkpoint))
+
+    @property
+    def pace(self) -> Pace:
+        from cdc_contracts.spark_checks.streams.stream_batches import Pace
+
+        return Pace(once=self.once, interval=self.interval, max_offsets=self.max_offsets, grace=self.grace)
+
+
+@dataclass(frozen=True)
+class DecodeFollowing(Following):
+    """Options of a stream that writes rows."""
+
+    new_epoch: Annotated[
+        bool,
+        typer.Option("--new-epoch", help="Begin a new checkpoint where the runs of DIR end, or --from says."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class StreamPlace:
+    """What is followed, and with what; `start` is where the first start begins, None where nobody said."""
+
+    bootstrap: str
+    topics: Sequence[str]
+    start: Range | None
+    properties: Mapping[str, str]
+    cores: int | None
+    jars: Sequence[Path] | None
+    packages: Sequence[str] | None
+
+    def wanted(self, session: SparkSession, command: str) -> Wanted:
+        from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
+
+        tasks = session.sparkContext.defaultParallelism
+        return Wanted(command, self.bootstrap, tuple(self.topics), self.properties, self.start, tasks)
+
+
+@dataclass
+class Ending:
+    """What a stream leaves: reports after each batch and at its end."""
+
+    fail_on: str
+    as_json: bool
+    targets: Sequence[Path] | None
+    known: Baseline | None = None
+    new_baseline: Path | None = None
+
+
+@dataclass
+class Teller:
+    """Tells after each batch how the stream is doing: a line, the report files, and figures."""
+
+    ending: Ending
+    metrics: StreamMetrics
+    metrics_file: Path | None
+    failures: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, follow: Follow) -> None:
+        """Tell what the stream has come to before this start."""
+        if follow.whole.batches:
+            ends = {source: span.end for source, span in follow.whole.spans.items()}
+            self.metrics.note_account(follow.report(follow.whole), ends)
+        self._write_metrics()
+
+    def note_begin(self) -> None:
+        self.metrics.note_begin()
+        self._write_metrics()
+
+    def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
+        from cdc_contracts.registry.report.report_formats import write_reports
+
+        self.metrics.note_batch(batch, report)
+        result = report_output.compare_with(report, self.ending.known, None)
+        self._try(lambda: write_reports(result, self.ending.targets or ()))
+        self._write_metrics()
+        console.say(_line(batch, result, sum(self.metrics.lag.values())))
+
+    def note_latest(self, latest: Mapping[Source, int]) -> None:
+        self.metrics.note_latest(latest)
+        self._write_metrics()
+
+    def _write_metrics(self) -> None:
+        from cdc_contracts.spark_checks.streams.stream_metrics import write_metrics
+
+        if (target := self.metrics_file) is not None:
+            self._try(lambda: write_metrics(self.metrics, target))
+
+    def _try(self, write: Callable[[], None]) -> None:
+        """A file that cannot be written is told once; the stream goes on."""
+        try:
+            with self.lock:  # batches and lag are told by two threads
+                write()
+        except UnavailableError as error:
+            if str(error) not in self.failures:
+                console.say(f"warning: {error}")
+            self.failures.add(str(error))
+
+
+def follow_audit(
+    following: Following, place: StreamPlace, validation: ValidationContext | Undetected, ending: Ending
+) -> None:
+    """Judge every message of topics, those that are there and those that come."""
+    from cdc_contracts.spark_checks.streams.followed_topics import open_audit
+    from cdc_contracts.spark_checks.streams.stream_resumption import AUDIT
+
+    if following.checkpoint is None:
+        raise UsageError("a stream needs a checkpoint", hint="give --checkpoint DIR; it stays from start to start")
+    _follow(following, following.checkpoint, place, AUDIT, validation, ending, open_audit)
+
+
+def follow_decode(
+    following: DecodeFollowing,
+    place: StreamPlace,
+    validation: ValidationContext | Undetected,
+    ending: Ending,
+    output: output_options.OutputOptions,
+) -> None:
+    """Decode the messages of topics, those that are there and those that come."""
+    from cdc_contracts.spark_checks.streams.followed_topics import open_decode
+    from cdc_contracts.spark_checks.streams.stream_resumption import DECODE
+
+    checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
+    opened = partial(open_decode, output=output.open(validation.catalogue), new_epoch=following.new_epoch)
+    _follow(following, checkpoint, place, DECODE, validation, ending, opened, [output.table_format])
+
+
+def _follow(
+    following: Following,
+    checkpoint: str,
+    place: StreamPlace,
+    command: str,
+    validation: ValidationContext | Undetected,
+    ending: Ending,
+    open_stream: Callable[..., Follow | None],
+    formats: Sequence[str] = (),
+) -> None:
+    """Follow topics until the end of what is there, or a signal, and end with the exit code."""
+    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+    from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
+
+    teller = Teller(ending, StreamMetrics(), following.metrics_file)
+    if following.metrics_file is not None:
+        check_place(following.metrics_file, kept=ending.targets or ())
+    with ExitStack() as stack:
+        port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
+        if port is not None:
+            console.say(f"metrics: http://127.0.0.1:{port}/metrics")
+        session = stack.enter_context(
+            run_options.spark_session(
+                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
+            )
+        )
+        stop = stack.enter_context(stopping())
+        follow = open_stream(
+            session, Checkpoint(checkpoint), place.wanted(session, command), validation, teller,
+            fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
+        )  # fmt: skip
+        if follow is not None:
+            teller.begin(follow)
+            _run(follow, following.pace, stop, teller)
+    _finish(follow, stop, ending)
+
+
+def one_validation(
+    assigned: Sequence[tuple[ValidationContext | Undetected, list[str]]],
+) -> tuple[ValidationContext | Undetected, list[str]]:
+    """Return the scope that all topics are judged within. Raises UsageError where there are several."""
+    if len(assigned) != 1:
+        raise UsageError(
+            "a stream is judged by one contract, and these topics are judged apart",
+            hint="follow them one by one, each with a checkpoint of its own",
+        )
+    return assigned[0]
+
+
+def _run(follow: Follow, pace: Pace, stop: Stop, teller: Teller) -> None:
+    """Run the stream; an error that ends it is raised behind the report of what was read."""
+    try:
+        follow.run(pace, stop)
+    except CdcContractsError as error:
+        if isinstance(error, LedgerError):
+            teller.metrics.note_unreconciled()
+            teller.note_latest({})
+        if follow.own.batches:
+            _print_end(follow, teller.ending)
+        raise
+
+
+def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
+    if follow is None:
+        console.say("stopped before anything was read")
+        raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
+    whole = _print_end(follow, ending)
+    if stop.signal is not None:
+        raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
+    own = report_output.compare_with(follow.report(follow.own), ending.known, None)
+    if own["verdict"] != whole["verdict"]:
+        read = f"{own['ledger']['read']:,} records" if follow.own.batches else "nothing new"
+        console.say(f"this time: {own['verdict']}, {read}; the report is of all since the stream began")
+    raise typer.Exit(EXIT_CODES[own["verdict"]])
+
+
+def _print_end(follow: Follow, ending: Ending) -> Mapping[str, Any]:
+    report = report_output.compare_with(follow.report(follow.whole), ending.known, ending.new_baseline)
+    report_output.print_report(report, as_json=ending.as_json, targets=ending.targets)
+    output_options.print_repeats(report.get("repeats") or {"rows": 0})
+    return report
+
+
+def _line(batch: StreamBatch, report: Mapping[str, Any], lag: int) -> str:
+    """Return how a batch went, and the stream so far, in one line."""
+    rate = batch.read / max(batch.seconds, 1e-3)
+    ledger = report["ledger"]
+    behind = f", {lag:,} behind" if lag else ""
+    grave = sum(one["severity"] != INFO for one in report["findings"])  # not what was never put to the test
+    return (
+        f"batch {batch.number}: {batch.read:,} records in {batch.seconds:.1f} s ({rate:,.0f} a second){behind}; "
+        f"so far {ledger['read']:,} records, {ledger['quarantined']:,} quarantined, "
+        f"{grave:,} findings"
+    )

@@ -1,0 +1,209 @@
+"""Options of where decoded rows go, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.common.safe_text import visible
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.decoding import DecodedRun, Output
+    from cdc_contracts.spark_checks.sources import Input
+
+SCHEMA = "table:"
+_MOST_TABLES = 20
+_MOST_COLUMNS = 10
+
+
+class TableFormat(StrEnum):
+    """What typed tables are kept as; `spark_checks.table_formats.FORMATS`, a test compares the two."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where rows go, and on what conditions."""
+
+    target: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="DIR|table:CATALOG.DB", help="Where the rows go; a local folder, a URI, a schema."
+        ),
+    ]
+    table_format: Annotated[TableFormat, typer.Option("--table-format", help="What the typed tables are kept as.")] = (
+        TableFormat.PARQUET
+    )
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")
+    ] = False
+    trust_contract: Annotated[
+        bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
+    ] = False
+    drop_duplicates: Annotated[
+        bool, typer.Option("--drop-duplicates", help="Keep rows that a source sent again out of the typed tables.")
+    ] = False
+
+    files: Annotated[
+        str | None,
+        typer.Option("--files", metavar="DIR", help="With --to table:CATALOG.DB: where all but the typed tables goes."),
+    ] = None
+    current: Annotated[
+        bool, typer.Option("--current", help="Keep the rows that are there now as well, in tables of their own.")
+    ] = False
+
+    redact: Annotated[
+        bool, typer.Option("--redact-quarantine", help="Keep shapes of what is quarantined, and no value of a row.")
+    ] = False
+
+    @property
+    def directory(self) -> str:
+        """Where the files of runs go."""
+        return self.files or self.target
+
+    def check(self) -> None:
+        """Raise UsageError where options do not go together."""
+        parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
+        if parquet and (named or self.current):
+            raise UsageError(
+                "--current and table:CATALOG.DB are for tables that keep versions of themselves",
+                hint="give --table-format delta or --table-format iceberg",
+            )
+        if not parquet and self.replace:
+            raise UsageError(
+                f"--replace takes no rows out of {self.table_format} tables",
+                hint="decode into another directory, or only the range that is not there yet",
+            )
+        if named != (self.files is not None):
+            raise UsageError(
+                "--files DIR and --to table:CATALOG.DB are given together",
+                hint="DIR is where changes, control, quarantine, ledger and the records of runs go",
+            )
+        if named:
+            from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import parse_schema
+
+            parse_schema(self.target.removeprefix(SCHEMA), self.table_format.value)
+        path = Path(self.directory)
+        file = next((one for one in (path, *path.parents) if one.is_file()), None)
+        if file is not None:
+            raise UsageError(
+                f"{file} is a file, and no directory", hint="give a directory, which need not be there yet"
+            )
+        if "://" not in self.directory:
+            from cdc_contracts.registry.common.atomic_files import check_folder
+
+            check_folder(path)
+
+    def open(self, catalogue: Catalogue) -> Output:
+        """Return the output that the options stand for."""
+        from cdc_contracts.spark_checks.decoding import Output
+        from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+        from cdc_contracts.spark_checks.tables.table_formats import open_tables
+
+        options: dict[str, Any] = {}
+        if self.table_format is not TableFormat.PARQUET:
+            schema = self.target.removeprefix(SCHEMA) if self.files is not None else None
+            options = {
+                "directory": RunDirectory(self.directory).root,
+                "schema": schema,
+                "catalogue": catalogue if self.current else None,
+            }
+        return Output(
+            self.directory,
+            tables=open_tables(self.table_format.value, **options),
+            replace=self.replace,
+            trust_contract=self.trust_contract,
+            redact=self.redact,
+            drop_duplicates=self.drop_duplicates,
+        )
+
+
+def watch_decode(
+    session: SparkSession, source: Input, validation: ValidationContext | Undetected, output: Output, fail_on: str
+) -> DecodedRun:
+    """Decode the input with progress on a terminal."""
+    from cdc_contracts.cli.output.progress import progress
+    from cdc_contracts.spark_checks.decoding import decode_input
+
+    with progress(session, source.spans) as watch:
+        return decode_input(session, source, validation, output, fail_on=fail_on, watch=watch)
+
+
+def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path] | None) -> None:
+    """Tell the report and where the rows are, and end with the exit code of the run."""
+    report_output.print_report(decoded.report, as_json=as_json, targets=targets)
+    if decoded.withheld is not None:
+        console.say(f"error: nothing was published: {decoded.withheld}")
+        console.say(
+            "  decode the range before and after it under its own version (--versions), or give --trust-contract"
+        )
+        raise typer.Exit(EXIT_CODES[DRIFT])
+    changes = decoded.report["ledger"]["changes"]
+    if decoded.again:
+        console.say(f"run {decoded.run} is there already, with {changes:,} changes in {decoded.directory}")
+    else:
+        console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
+    print_repeats(decoded.report.get("repeats") or {"rows": 0})
+    print_tables((decoded.record or {}).get("tables", ()))
+    print_resets(decoded.record)
+    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
+
+
+def print_repeats(repeats: Mapping[str, Any]) -> None:
+    """Tell on stderr how many rows were sent again, and of which table the first is."""
+    if not repeats["rows"]:
+        return
+    first = repeats["tables"][0]
+    where = f"{first['topic']}/{first['partition']}@{first['offset']} repeats @{first['first_offset']}"
+    kept = "left out of tables" if repeats["dropped"] else "kept; --drop-duplicates leaves them out of tables"
+    console.say(
+        f"  {repeats['rows']:,} rows repeat others by position ({visible(first['table'] or '')}: {where}): {kept}"
+    )
+
+
+def print_resets(record: Mapping[str, Any] | None) -> None:
+    """Tell on stderr which statements of the source current rows do not follow."""
+    from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+
+    for line in describe_unfollowed(record) if record is not None else ():
+        console.say(f"  {line}")
+
+
+def print_tables(tables: Sequence[Mapping[str, Any]]) -> None:
+    """Tell on stderr how many rows typed tables have got, and which values of them are kept as text."""
+    for one in tables[:_MOST_TABLES]:
+        raw = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
+        kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
+        more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
+        told = _format_current((one.get("commit") or {}).get("current", {}))
+        console.say(
+            f"  {visible(one['table'])}: {one['rows']:,} rows{told}"
+            + (f"; as text in _raw: {kept}{more}" if kept else "")
+        )
+    if len(tables) > _MOST_TABLES:
+        console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")
+
+
+def _format_current(merged: Mapping[str, int] | None) -> str:
+    if merged is None:
+        return "; no current rows, for no primary key is known (--tables gives one)"
+    if not merged:
+        return ""
+    keyless = f", {merged['keyless']:,} changes name no key" if merged["keyless"] else ""
+    emptied = f", {merged['emptied']:,} gone with their table" if merged.get("emptied") else ""
+    return f"; current: {merged['changed']:,} rows new or changed, {merged['deleted']:,} deleted{emptied}{keyless}"

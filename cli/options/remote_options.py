@@ -1,0 +1,91 @@
+"""Options of every command that talks to a registry, and the client and bindings they stand for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options.shared_options import open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.sync.registry_client import RegistryClient
+
+URL = "CDC_CONTRACTS_REGISTRY_URL"
+USER = "CDC_CONTRACTS_REGISTRY_USER"
+PASSWORD = "CDC_CONTRACTS_REGISTRY_PASSWORD"  # noqa: S105  the name of a variable
+TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Which registry, and as whom. A password and a token come from the environment, never from the command line."""
+
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help=f"The registry; else ${URL}.", show_default=False)
+    ] = None
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="NAME", help=f"Who asks; the password is ${PASSWORD}, or asked for."),
+    ] = None
+    ca: Annotated[
+        Path | None, typer.Option("--ca", metavar="FILE", help="Certificates (PEM) to trust instead of the system's.")
+    ] = None
+
+
+def open_remote(remote: Remote) -> RegistryClient:
+    """Return a client of the registry that the options name.
+
+    Raises UsageError where none is named, or a password stands where it would be kept by a shell.
+    """
+    from cdc_contracts.registry.sync.registry_client import Access, RegistryClient
+
+    url = remote.url or os.environ.get(URL)
+    if not url:
+        raise UsageError("no registry is named", hint=f"give --url http://HOST:PORT, or set {URL}")
+    user, token = remote.user or os.environ.get(USER), os.environ.get(TOKEN)
+    if user and ":" in user:
+        raise UsageError("--user takes a name only: a password there is kept by the shell", hint=f"set {PASSWORD}")
+    if remote.user or not token:
+        token = None
+    password = _password(user) if user and token is None else None
+    return RegistryClient(Access(url, user if token is None else None, password, token, str(remote.ca or "") or None))
+
+
+def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
+    """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; others are told and left out.
+
+    Raises UsageError where a contract is not known.
+    """
+    from cdc_contracts.registry.contract.settings import read_settings
+
+    settings = read_settings(Path.cwd()) if wanted else None
+    found: dict[str, Version] = {}
+    if settings is None or not settings.topics:
+        return found
+    own = [folder] if any(folder.glob("*/*/v*/contract.yaml")) else []
+    catalogue = open_catalogue([*own, *(Path(one) for one in settings.contracts)])
+    for topic, reference in settings.topics.items():
+        versions = [] if reference == "auto" else catalogue.resolve(reference)
+        if len(versions) == 1:
+            found[topic] = versions[0]
+        else:
+            console.say(f"{topic} is bound to {reference}, which is no single version: no schema is registered for it")
+    return found
+
+
+def _password(user: str) -> str:
+    """Return the password of a user: from the environment, else typed where somebody can type."""
+    given = os.environ.get(PASSWORD)
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise UsageError(f"no password for {user}", hint=f"set {PASSWORD}")
+    return str(typer.prompt(f"Password of {user}", hide_input=True, err=True))

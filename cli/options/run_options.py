@@ -1,0 +1,269 @@
+"""Options of the commands that start Spark, and the session they run in."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.output import console, report_output
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import EXIT_CODES, INTERRUPTED, TERMINATED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.file_inputs import FileInput
+    from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
+    from cdc_contracts.spark_checks.kafka.offsets import Range
+    from cdc_contracts.spark_checks.sources import Input, TopicInput
+
+Bootstrap = Annotated[
+    str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers, as every Kafka client takes them.")
+]
+KafkaConfig = Annotated[
+    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security and the like.")
+]
+KafkaOptions = Annotated[
+    list[str] | None,
+    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file. Repeatable."),
+]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="WHERE", help="earliest, offset:N, last:N, a time, or JSON.", show_default="earliest"
+    ),
+]
+To = Annotated[
+    str,
+    typer.Option(
+        "--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read."
+    ),
+]
+Until = Annotated[
+    str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read.")
+]
+Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
+Jars = Annotated[
+    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already. Repeatable.")
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option("--packages", metavar="G:A:V", help="A connector by its Maven coordinates. Repeatable."),
+]
+
+
+_STOP_SECONDS = 10
+"""A JVM that does not stop its session in this time ends with this process."""
+
+
+class Engine(StrEnum):
+    """Where the work is done."""
+
+    SPARK = "spark"
+    LOCAL = "local"
+
+
+class Wrapping(StrEnum):
+    """What another tool put around the messages; `registry.unwrapping.WRAPPINGS`, which takes long to import."""
+
+    BASE64 = "base64"
+    CONNECT_JSON = "connect-json"
+
+
+Unwrap = Annotated[
+    Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
+]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of what is read, and where the work is done."""
+
+    start: From = None
+    end: To = "latest"
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = Engine.SPARK
+    cores: Cores = None
+    unwrap: Unwrap = None
+    sample: Annotated[
+        str | None, typer.Option("--sample", metavar="1/10|0.1", help="Read only this part, in slices of the range.")
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="Stop then, and report what was read.", min=0.001),
+    ] = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not judge these tables. Repeatable.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Brokers:
+    """Options of which topics, where they are, and how to get at them."""
+
+    bootstrap: Bootstrap
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help=r"All topics whose whole name matches, e.g. 'shop\..*'."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="All topics that cdc-contracts.yaml binds to contracts.")] = False
+    since_last: Annotated[
+        Path | None,
+        typer.Option(
+            "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then write it again."
+        ),
+    ] = None
+    kafka_config: KafkaConfig = None
+    kafka_options: KafkaOptions = None
+    jars: Jars = None
+    packages: Packages = None
+
+
+@contextmanager
+def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[SparkSession | None]:
+    """The Spark session to work in, or None where the work is done in this process."""
+    if reading.engine is Engine.LOCAL:
+        yield None
+        return
+    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
+    with spark_session(kafka=brokers is not None, cores=reading.cores, jars=jars, packages=packages) as session:
+        yield session
+
+
+@contextmanager
+def spark_session(
+    *,
+    kafka: bool,
+    cores: int | None,
+    jars: Sequence[Path] | None,
+    packages: Sequence[str] | None,
+    formats: Sequence[str] = (),
+) -> Iterator[SparkSession]:
+    """A session is there, and one that was started for it is stopped."""
+    from pyspark import SparkContext
+
+    from cdc_contracts.spark_checks.kafka.failures import outliving
+    from cdc_contracts.spark_checks.spark_session import open_session
+    from cdc_contracts.spark_checks.stopping import give_time
+
+    own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
+    with outliving():
+        session = open_session(
+            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
+            say=console.say,
+        )  # fmt: skip
+        try:
+            yield session
+        finally:
+            if own:
+                give_time(session.stop, _STOP_SECONDS)
+
+
+def parse_topic_options(
+    start: str | None, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
+) -> tuple[Range, dict[str, str]]:
+    """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
+    from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
+
+    return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
+
+
+def names_partitions(start: str | None, end: str) -> bool:
+    """Say whether a range reads only the partitions that it names."""
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
+
+    return parse_range(start or "earliest", end).names_partitions
+
+
+def refuse_for_files(given: Mapping[str, object]) -> None:
+    """Raise UsageError where options of topics were given for a file: they would change nothing there."""
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for topics, not for files", hint="to read a topic give `topic` and its name")
+
+
+def open_topics(
+    session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
+    *, headers: bool, since: Offsets | None = None,
+) -> TopicInput:  # fmt: skip
+    """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.sources import read_topics
+
+    tasks = session.sparkContext.defaultParallelism if session is not None else None
+    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers, since=since)
+    _print_ranges(source)
+    return source
+
+
+def open_files(
+    paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
+) -> FileInput:
+    """Return the messages of files in a range, told on stderr so that the run can be repeated."""
+    from cdc_contracts.spark_checks.file_inputs import read_files
+    from cdc_contracts.spark_checks.kafka.offsets import parse_range
+    from cdc_contracts.spark_checks.range_slices import parse_fraction
+
+    fraction = parse_fraction(sample) if sample is not None else None
+    source = read_files(paths, parse_range(start or "earliest", end), tasks=cores or os.cpu_count() or 1, whole=whole)
+    _print_ranges(source)
+    return replace(source, sample=fraction)
+
+
+def watch_audit(
+    session: SparkSession | None,
+    inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
+    fail_on: str,
+    seconds: float | None = None,
+) -> tuple[Mapping[str, Any], int]:
+    """Audit the inputs with progress on a terminal; return the report of all, and the exit code it stands for.
+
+    Ctrl-C, SIGTERM, or the seconds that are up end the run with a report of what was read.
+    """
+    from cdc_contracts.cli.output.progress import progress
+    from cdc_contracts.spark_checks.auditing import audit_inputs
+    from cdc_contracts.spark_checks.stopping import stopping
+
+    spans = {place: span for source, _ in inputs for place, span in source.spans.items()}
+    with stopping(seconds) as stop:
+        with progress(session, spans) as watch:
+            report = audit_inputs(session, inputs, fail_on=fail_on, watch=watch, stop=stop)
+        if stop.signal is not None and report["stopped"]:
+            return report, TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
+    return report, EXIT_CODES[report["verdict"]]
+
+
+def finish(
+    report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
+    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
+) -> None:  # fmt: skip
+    """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
+    result = report_output.compare_with(report, known, new_baseline)
+    if result["verdict"] != report["verdict"] and code == EXIT_CODES[report["verdict"]]:
+        code = EXIT_CODES[result["verdict"]]
+    report_output.print_report(result, as_json=as_json, targets=targets)
+    if bookmarks is not None:
+        bookmarks.write(report["ledger"])
+    raise typer.Exit(code)
+
+
+def _print_ranges(source: TopicInput | FileInput) -> None:
+    from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+
+    for topic, words in range_words(by_topic(bounds_of(source.spans))).items():
+        console.say(f"{topic}: --from '{words['from']}' --until '{words['to']}'")

@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+
+ContractFolders = Annotated[
+    list[Path] | None,
+    typer.Option("--contracts", metavar="DIR", help="Your own contracts, besides those shipped. Repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a parameter whose type is a dataclass stand for an option for each field, as typer knows none by itself."""
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if not is_dataclass(parameter.annotation):
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group = parameter.annotation
+        hints = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=hints[one.name],
+                default=inspect.Parameter.empty if one.default is MISSING else one.default,
+            )
+            for one in fields(group)
+        ]
+
+    def call(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
+        command(**given)
+
+    call.__doc__ = command.__doc__
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
+    """Return the shipped contracts together with those of some folders.
+
+    Raises UsageError where a folder is missing or holds no contract.
+    """
+    from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
+
+    return Catalogue([*shipped_catalogue().roots, *check_folders(folders)])
+
+
+def check_folders(folders: Sequence[Path] | None) -> list[Path]:
+    """Return the folders that `--contracts` names. Raises UsageError where one is missing or holds no contract."""
+    for folder in folders or ():
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}", hint="--contracts takes a folder of contracts")
+        if not any(folder.glob("*/*/v*/contract.yaml")) and not any(folder.glob("*/types/*.yaml")):
+            raise UsageError(f"no contract below {folder}", hint="contracts stand in SYSTEM/DIALECT/vN/contract.yaml")
+    return list(folders or ())

@@ -1,0 +1,177 @@
+"""Which topics a command reads, and the scope that each of them is judged within."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.cli.options import follow_options, run_options, validation_options
+from cdc_contracts.cli.options.version_options import fit_validation
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
+    from cdc_contracts.spark_checks.sources import Input
+
+Judge = Callable[..., "ValidationContext | Undetected"]
+"""Opens the scope of a contract for topics."""
+Ranged = Callable[[Sequence[str]], list[str]]
+"""Tells which of some topics are judged by a versions file."""
+
+
+def open_inputs(
+    topics: Sequence[str] | None,
+    reading: run_options.RunOptions,
+    brokers: run_options.Brokers,
+    contract: str | None,
+    judge: Judge,
+    bookmarks: Bookmarks | None,
+    ranged: Ranged | None = None,
+) -> Callable[[SparkSession | None], list[tuple[Input, ValidationContext | Undetected]]]:
+    """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
+
+    Raises UsageError where topics are not named in one way, or a contract is not known.
+    """
+    from cdc_contracts.spark_checks.range_slices import parse_fraction
+
+    pattern = _check_choice(topics, brokers)
+    sample = parse_fraction(reading.sample) if reading.sample is not None else None
+    wanted, properties = run_options.parse_topic_options(
+        reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
+    )
+    anew = reading.start is not None
+    since = None if anew or bookmarks is None else bookmarks.offsets
+    assign = partial(assign_validations, contract=contract, judge=judge, ranged=ranged)
+    assigned = None if pattern else assign(list(dict.fromkeys(topics or _bound_topics())))
+
+    def opened(session: SparkSession | None) -> list[tuple[Input, ValidationContext | Undetected]]:
+        from cdc_contracts.spark_checks.sources import match_topics
+
+        found = assigned
+        if pattern is not None:
+            found = assign(match_topics(session, brokers.bootstrap, pattern, properties))
+        read = partial(run_options.open_topics, session, brokers.bootstrap, headers=False, since=since)
+        some = wanted.names_partitions
+        sources = [
+            (replace(read(names, wanted, properties), sample=sample), validation) for validation, names in found or ()
+        ]
+        inputs: list[tuple[Input, ValidationContext | Undetected]] = [
+            (source, fit_validation(validation, source.spans, some=some)) for source, validation in sources
+        ]
+        if bookmarks is not None:
+            for source, _ in inputs:
+                bookmarks.recognise(source.topic_ids(session), anew=anew)
+        return inputs
+
+    return opened
+
+
+def open_bookmarks(brokers: run_options.Brokers) -> Bookmarks | None:
+    """Return where the last run ended, None where nobody asks.
+
+    Raises as `read_bookmarks`, and UnavailableError where this run could not note its own end.
+    """
+    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.spark_checks.kafka.bookmarks import read_bookmarks
+
+    if brokers.since_last is None:
+        return None
+    bookmarks = read_bookmarks(brokers.since_last)
+    check_place(brokers.since_last)
+    return bookmarks
+
+
+def is_followed(
+    stream: follow_options.Following, reading: run_options.RunOptions, brokers: run_options.Brokers
+) -> bool:
+    """Say whether topics are followed. Raises UsageError where the options do not go together."""
+    stream.check(refused={
+        "--to": reading.end != "latest",
+        "--sample": reading.sample is not None,
+        "--time-limit": reading.time_limit is not None,
+        "--since-last": brokers.since_last is not None,
+        "--pattern": brokers.pattern is not None,
+        "--engine local": reading.engine is run_options.Engine.LOCAL,
+    })  # fmt: skip
+    return stream.follow
+
+
+def follow_audit(
+    topics: Sequence[str] | None, reading: run_options.RunOptions, brokers: run_options.Brokers, contract: str | None,
+    judge: Judge, ranged: Ranged, stream: follow_options.Following, ending: follow_options.Ending,
+) -> None:  # fmt: skip
+    """Judge every message of topics, those that are there and those that come."""
+    _check_choice(topics, brokers)
+    result = list(dict.fromkeys(topics or _bound_topics()))
+    validation, names = follow_options.one_validation(assign_validations(result, contract, judge, ranged))
+    start, properties = run_options.parse_topic_options(
+        reading.start, "latest", brokers.kafka_config, brokers.kafka_options
+    )
+    place = follow_options.StreamPlace(
+        brokers.bootstrap, names, start if reading.start else None, properties, reading.cores, brokers.jars,
+        brokers.packages,
+    )  # fmt: skip
+    follow_options.follow_audit(stream, place, validation, ending)
+
+
+def assign_validations(
+    topics: Sequence[str], contract: str | None, judge: Judge, ranged: Ranged | None = None
+) -> list[tuple[ValidationContext | Undetected, list[str]]]:
+    """Return the scopes that topics are judged within: of a versions file, the contract given, or those bound to.
+
+    Messages that do not name their table have it from their topic: then each topic has a scope of its own. So has each
+    topic whose contract is to be found out.
+    """
+    from cdc_contracts.registry.contract.settings import read_settings
+    from cdc_contracts.registry.validate.validation_context import Undetected
+
+    placed = ranged(topics) if ranged is not None else []
+    others = [topic for topic in topics if topic not in placed]
+    bindings = {contract: others} if contract else read_settings(Path.cwd()).bindings(others)
+    groups: list[tuple[str | None, list[str]]] = [(None, placed), *bindings.items()]
+    assigned: list[tuple[ValidationContext | Undetected, list[str]]] = []
+    for reference, names in groups:
+        if not names:
+            continue
+        validation = judge(names, contract=reference)
+        if isinstance(validation, Undetected):
+            assigned += [(validation, [name]) for name in names]
+            continue
+        if (
+            len(names) > 1
+            and validation.reading_options.table is None
+            and validation_options.needs_a_table(validation.catalogue, validation.declared)
+        ):
+            assigned += [
+                (replace(validation, reading_options=replace(validation.reading_options, table=name), made={}), [name])
+                for name in names
+            ]
+        else:
+            assigned.append((validation, names))
+    return assigned
+
+
+def _check_choice(topics: Sequence[str] | None, brokers: run_options.Brokers) -> re.Pattern[str] | None:
+    """Return the pattern that topics have to match, if that is how they are named."""
+    if (bool(topics), brokers.pattern is not None, brokers.every).count(True) != 1:
+        raise UsageError("topics are named in one way", hint="give TOPIC..., or --pattern REGEX, or --all")
+    try:
+        return re.compile(brokers.pattern) if brokers.pattern is not None else None
+    except re.error as error:
+        raise UsageError(f"not a regular expression: {error}", where=f"--pattern {brokers.pattern}") from error
+
+
+def _bound_topics() -> list[str]:
+    from cdc_contracts.registry.contract.settings import FILE, read_settings
+
+    bound = list(read_settings(Path.cwd()).topics)
+    if not bound:
+        raise UsageError("no topic is bound to a contract", where=FILE, hint="write `topics: {NAME: SYSTEM/DIALECT@N}`")
+    return bound

@@ -1,0 +1,179 @@
+"""Options of how messages are judged, and the scope they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.findings import Severities
+
+if TYPE_CHECKING:
+    from cdc_contracts.cli.options.run_options import RunOptions
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+
+AUTO = "auto"
+"""The contract that is found out from the messages."""
+MOST_BYTES = 64 * 1024 * 1024
+"""`registry.messages.MAX_BYTES`, which takes long to import; a test compares the two."""
+
+
+Contract = Annotated[
+    str | None,
+    typer.Option(
+        "--contract", metavar="REF", help="SYSTEM/DIALECT@N, SYSTEM/DIALECT, or auto: found out from a sample."
+    ),
+]
+Tables = Annotated[
+    Path | None, typer.Option("--tables", metavar="FILE|DIR", help="Table contracts: column types, keys, time zones.")
+]
+Table = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="[DATABASE.]TABLE", help="The table of messages that do not say it; else the topic's name."
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00. Repeatable."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ValidationOptions:
+    """Options of how messages are judged."""
+
+    contract: Contract = None
+    folders: ContractFolders = None
+    tables: Tables = None
+    table: Table = None
+    parameters: Parameters = None
+    severities: Annotated[
+        list[str] | None,
+        typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more. Repeatable."),
+    ] = None
+    max_bytes: Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)] = MOST_BYTES
+    strict_json: Annotated[
+        bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")
+    ] = False
+
+    def open_validation(
+        self,
+        topics: Sequence[str] = (),
+        *,
+        contract: str | None = None,
+        reading: RunOptions | None = None,
+        show_values: bool = False,
+    ) -> ValidationContext | Undetected:
+        """Return the scope that the options and `cdc-contracts.yaml` stand for; `contract` is in place of theirs.
+
+        Without a contract it is to be found out. Raises UsageError where the contract is not known, or an option is
+        not of its form; where a versions file and a contract are given, or the file says nothing of a topic.
+        """
+        judging = self if contract is None else replace(self, contract=contract)
+        return judging._open(topics, reading, show_values=show_values)  # noqa: SLF001  the same with another contract
+
+    def _open(
+        self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
+    ) -> ValidationContext | Undetected:
+        from cdc_contracts.registry.validate.validation_context import Undetected, open_validation
+
+        catalogue, reading_options, reference = self.open_reading_options(topics, reading, show_values=show_values)
+        return (
+            Undetected(catalogue, reading_options)
+            if reference in (None, AUTO)
+            else open_validation(catalogue, reference, reading_options)
+        )
+
+    def open_reading_options(
+        self, topics: Sequence[str] = (), reading: RunOptions | None = None, *, show_values: bool = False
+    ) -> tuple[Catalogue, ReadingOptions, str | None]:
+        """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
+
+        The contract is None where nothing names one. Raises UsageError where an option is not of its form.
+        """
+        from cdc_contracts.registry.contract.reading_options import ReadingOptions
+        from cdc_contracts.registry.contract.settings import read_settings
+        from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
+        from cdc_contracts.registry.contract.table_selection import Selection
+
+        settings = read_settings(Path.cwd())
+        reference = self.contract or settings.contract_of(list(topics))
+        catalogue = open_catalogue([*(self.folders or ()), *(Path(folder) for folder in settings.contracts)])
+        tables = self.tables or (Path(settings.tables) if settings.tables else None)
+        reading_options = ReadingOptions(
+            parameters={**settings.parameters, **_pairs(self.parameters, "--parameter")},
+            tables=read_table_contracts(tables) if tables else TableContracts(),
+            severities=Severities(_pairs(self.severities, "--severity")),
+            max_bytes=self.max_bytes,
+            strict_json=self.strict_json,
+            table=self.table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
+            show_values=show_values,
+        )
+        if reading is not None:
+            selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))
+            reading_options = replace(reading_options, selection=selection, wrapping=reading.unwrap)
+        return catalogue, reading_options, reference
+
+
+def _parse_threshold(words: str) -> str:
+    """Let words that name no class or level end the call before anything starts."""
+    from cdc_contracts.registry.common.thresholds import parse_threshold
+
+    parse_threshold(words)
+    return words
+
+
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="WORDS",
+        help="What makes it exit 1: error, warning, info, unproven, or classes; with commas between.",
+        callback=_parse_threshold,
+    ),
+]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Show values of rows in the report, which has their shapes else.")
+]
+
+
+def open_reading_options(
+    *, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None
+) -> ReadingOptions:
+    """Return the terms that the options stand for, for a command that judges nothing."""
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
+
+    return ReadingOptions(
+        parameters=_pairs(parameters, "--parameter"),
+        tables=read_table_contracts(tables) if tables else TableContracts(),
+        wrapping=unwrap,
+    )
+
+
+def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
+    """Say whether messages of a contract do not name their table, so that the topic has to."""
+    if reference is None or reference == AUTO:
+        return False
+    versions = (catalogue.resolve(one)[-1] for one in reference.split(", "))  # ranges may declare several
+    return any("from" in version.resolved.get("envelope", {}).get("table", {}) for version in versions)
+
+
+def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    pairs = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"`{text}` is not NAME=VALUE", where=option)
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -1,0 +1,125 @@
+"""`--versions` and `--write-versions`: which version of a contract holds in which part of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.options.validation_options import AUTO, ValidationOptions, needs_a_table
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.cli.options.run_options import RunOptions
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+
+NewVersions = Annotated[
+    Path | None,
+    typer.Option("--write-versions", metavar="FILE", help="Write which version holds where, as far as it is proven."),
+]
+
+
+@dataclass(frozen=True)
+class RangedValidationOptions(ValidationOptions):
+    """Options of how messages are judged, each part of a topic by a version of its own where somebody says so."""
+
+    versions: Annotated[
+        Path | None,
+        typer.Option("--versions", metavar="FILE", help="Which version holds in which offsets or times of a topic."),
+    ] = None
+
+    def ranged_topics(self, topics: Sequence[str]) -> list[str]:
+        """Return the topics that are judged by a versions file: all where one is given, else those of the settings'."""
+        if self.versions is not None:
+            return list(topics)
+        file = _file_of_settings() if self.contract is None else None
+        named = _topics_in(file) if file is not None else ()
+        return [topic for topic in topics if topic in named]
+
+    def _open(
+        self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
+    ) -> ValidationContext | Undetected:
+        if self.versions is not None and self.contract is not None:
+            raise UsageError(
+                "--contract and --versions are two answers to one question",
+                hint="leave --contract out: the file says which version holds where",
+            )
+        if self.versions is None and not self.ranged_topics(topics):
+            return super()._open(topics, reading, show_values=show_values)
+        return self._open_ranges(topics, reading, show_values=show_values)
+
+    def _open_ranges(
+        self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
+    ) -> ValidationContext:
+        from cdc_contracts.registry.contract.version_files import read_versions
+        from cdc_contracts.registry.validate.validation_context import open_ranges
+
+        catalogue, reading_options, _ = replace(self, contract=AUTO).open_reading_options(
+            topics, reading, show_values=show_values
+        )
+        ranges = read_versions(self.versions or _file_of_settings() or Path(), catalogue)
+        if topics:
+            ranges = ranges.of_named(topics)
+        if (
+            reading_options.table is None
+            and len(topics) == 1
+            and any(needs_a_table(catalogue, one) for one in ranges.contracts)
+        ):
+            reading_options = replace(reading_options, table=topics[0])
+        return open_ranges(catalogue, ranges, reading_options)
+
+
+def fit_validation(
+    validation: ValidationContext | Undetected, sources: Collection[Source], *, some: bool = False
+) -> ValidationContext | Undetected:
+    """Return a scope for what is read; `some` says that not all partitions of its topics are.
+
+    Raises UsageError where a versions file says nothing of a topic, or names a partition that is not there.
+    """
+    from cdc_contracts.registry.validate.validation_context import ValidationContext, open_ranges
+
+    if not isinstance(validation, ValidationContext) or validation.ranges is None:
+        return validation
+    ranges = validation.ranges.of_named([source.topic for source in sources])
+    if not some:
+        ranges.check_partitions(sources)
+    return open_ranges(validation.catalogue, ranges, validation.reading_options)
+
+
+def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None:
+    """Make sure, before any work is done, that a versions file can be written, and over nothing that the run needs."""
+    if target is not None:
+        from cdc_contracts.registry.common.atomic_files import check_place
+
+        check_place(target, kept=[path for path in kept if path is not None])
+
+
+def write_versions(report: Mapping[str, Any], target: Path, catalogue: Catalogue) -> None:
+    """Write the versions file that a report speaks for."""
+    from cdc_contracts.registry.common.atomic_files import write_whole
+    from cdc_contracts.registry.detect.version_proposals import propose_versions
+
+    write_whole(target, propose_versions(report, catalogue))
+    console.say(
+        f"{target} says which version holds where, and why a part is left open: read it, then --versions {target}"
+    )
+
+
+def _file_of_settings() -> Path | None:
+    from cdc_contracts.registry.contract.settings import read_settings
+
+    file = read_settings(Path.cwd()).versions
+    return Path(file) if file else None
+
+
+def _topics_in(file: Path) -> Collection[str]:
+    """Return the topics that a file names, before it is known what contracts there are."""
+    from cdc_contracts.registry.contract.version_files import topics_in
+
+    return topics_in(file)

@@ -1,0 +1,178 @@
+"""What commands write: data on stdout, talk on stderr. Readable at 80 columns, and plain where it is piped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.common.errors import CdcContractsError, refused
+from cdc_contracts.registry.common.safe_text import visible_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+Cell = str | int | None
+_NUMBER: Final = re.compile(r"[-0-9.,]*")
+"""Numbers, ranges of them, and nothing."""
+_GAP: Final = 2
+_LEAST: Final = 12
+"""So narrow a column of words may become before names beside it are broken."""
+
+
+class ReaderGone(CdcContractsError):
+    """Whoever read stdout does not any more, as `head` that has seen enough: nothing is to be said of it."""
+
+    exit_code = 141
+
+
+def prepare() -> None:
+    """Let a character that the terminal's encoding lacks be written as an escape instead of ending the run."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def print_json(value: Any) -> None:
+    """Write a value to stdout as indented JSON."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    write(json.dumps(value, indent=2, ensure_ascii=not unicode) + "\n")
+
+
+def print_line(text: str = "") -> None:
+    """Write a line to stdout as it is, however long."""
+    write(text + "\n")
+
+
+def write(text: str) -> None:
+    """Write to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    with _writing():
+        sys.stdout.write(text)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to stdout. Raises ReaderGone or UnavailableError where it takes no more."""
+    with _writing():
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """All that was written has left this process. Raises ReaderGone or UnavailableError where stdout takes no more."""
+    with _writing():
+        sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """What stdout has not taken goes nowhere: Python tries to write it once more at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str) -> None:
+    """Write a line to stderr; a run goes on where nobody can be told of it. Raises ReaderGone."""
+    try:
+        sys.stderr.write(_seen(text) + "\n")
+    except BrokenPipeError:
+        raise ReaderGone("stderr is closed") from None
+    except OSError:
+        return
+
+
+def print_text(text: str, *, first: str = "") -> None:
+    """Write a paragraph to stdout, broken between words where the terminal ends; its first word may have a style."""
+    content = _text(_seen(text))
+    content.stylize(first, 0, len(text.partition(" ")[0]))
+    _print(content)
+
+
+def print_heading(text: str, *, first: bool = False) -> None:
+    """Write a heading to stdout, under an empty line unless it is the first of all."""
+    from rich.text import Text
+
+    _print(Text(_seen(text if first else f"\n{text}"), style="bold"))
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, fixed: int = 1) -> None:
+    """Write rows under a header to stdout; long cells are broken between words. None is an empty cell.
+
+    A header of empty texts is left out. The first `fixed` columns are broken only where the others would have no room.
+    Numbers are not broken: where they have no room beside each other, they stand below each other under their row.
+    """
+    from rich.table import Table
+
+    shown = [["" if cell is None else _seen(str(cell)) for cell in row] for row in rows]
+    if not shown:
+        return
+    columns = list(zip(header, *shown, strict=True))
+    numbers = {index for index, (_, *cells) in enumerate(columns) if all(_NUMBER.fullmatch(cell) for cell in cells)}
+    width = _console().width
+    if any(header) and numbers and _needed(columns, numbers) > width:
+        for name, *cells in shown:
+            _print(_text(name))
+            facts = [(f"  {title}", cell) for title, cell in zip(header[1:], cells, strict=True) if cell]
+            print_table(["", ""], facts)
+        return
+    while fixed and _needed(columns, numbers | set(range(fixed))) > width:
+        fixed -= 1
+    table = Table(box=None, show_header=any(header), header_style="bold", padding=(0, _GAP, 0, 0), pad_edge=False)
+    for index, title in enumerate(header):
+        table.add_column(title, overflow="fold", no_wrap=index in numbers or index < fixed)
+    for row in shown:
+        table.add_row(*map(_text, row))
+    _print(table)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        drop_output()
+        raise ReaderGone("stdout is closed") from None
+    except OSError as error:
+        drop_output()
+        raise refused(error, what="standard output cannot be written") from None
+
+
+def _needed(columns: Sequence[Sequence[str]], whole: AbstractSet[int]) -> int:
+    """Return how wide a table is at least where some of its columns are not broken."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    least = [width if index in whole else min(width, _LEAST) for index, width in enumerate(widths)]
+    return sum(least) + _GAP * (len(least) - 1)
+
+
+def _seen(text: str) -> str:
+    """Return text that can do nothing to a terminal, whatever names from messages are in it."""
+    return "\n".join(visible_lines(text))
+
+
+def _text(shown: str) -> Text:
+    from rich.text import Text
+
+    return Text(shown)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _print(content: RenderableType) -> None:
+    """Write something to stdout: in colour on a terminal, without padding where it is piped."""
+    console = _console()
+    with _writing(), console.capture() as captured:
+        console.print(content)
+    text = captured.get()
+    if not console.is_terminal:
+        text = "".join(line.rstrip() + "\n" for line in text.splitlines())
+    write(text)

@@ -1,0 +1,82 @@
+"""What a run leaves behind at its end: its report on stdout and in files of every kind, and a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.output import console, summary
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.report.baseline import Baseline
+
+ReportFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--report", metavar="FILE", help="Also write FILE.json, .html, .md or .xml (JUnit). Repeatable."),
+]
+KnownFindings = Annotated[
+    Path | None, typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file has.")
+]
+NewBaseline = Annotated[
+    Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write the findings of this run to a file.")
+]
+
+
+def check_targets(
+    targets: Sequence[Path] | None,
+    *,
+    new_baseline: Path | None = None,
+    known: Path | None = None,
+    kept: Sequence[Path | None] = (),
+) -> None:
+    """Make sure, before any work is done, that the files of a run can be written, and none of what it reads is.
+
+    Only a baseline may be written over the one that is `known`.
+    Raises UsageError or UnavailableError where one cannot.
+    """
+    from cdc_contracts.registry.common.atomic_files import check_place
+    from cdc_contracts.registry.report import report_formats
+
+    others = [path for path in kept if path is not None]
+    baselines = [path for path in (new_baseline, known) if path is not None]
+    report_formats.check_targets(targets or (), kept=[*others, *baselines])
+    if new_baseline is not None:
+        check_place(new_baseline, kept=others)
+
+
+def open_baseline(path: Path | None) -> Baseline | None:
+    """Return the findings that are known. Raises UsageError where the file cannot be read."""
+    from cdc_contracts.registry.report.baseline import read_baseline
+
+    return read_baseline(path) if path is not None else None
+
+
+def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline: Path | None) -> Mapping[str, Any]:
+    """Write the findings of a report as a baseline if asked, and return the report without those that are known."""
+    from cdc_contracts.registry.common.atomic_files import write_whole
+    from cdc_contracts.registry.report.baseline import leave_out_known, render_baseline
+
+    if new_baseline is not None:
+        write_whole(new_baseline, render_baseline(report))
+        console.say(f"{new_baseline} has the findings of this run: {len(report['findings']):,}")
+    return leave_out_known(report, known) if known is not None else report
+
+
+def print_report(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
+    """Write the report, or its summary, to stdout, and the report files.
+
+    What was found is told even where a file cannot be written: the run may have taken an hour.
+    Raises UnavailableError where one cannot.
+    """
+    from cdc_contracts.registry.report.report_formats import write_reports
+
+    try:
+        write_reports(report, targets or ())
+    finally:
+        if as_json:
+            console.print_json(report)
+        else:
+            summary.summarise(report)

@@ -1,0 +1,153 @@
+"""The report of a run on a terminal: the verdict first, then what a person asks next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.safe_text import sentence, visible
+from cdc_contracts.registry.report.report_wording import (
+    column_words,
+    command,
+    count_of,
+    counts_of,
+    detected,
+    detections_of,
+    evidence_list,
+    explained_words,
+    headline,
+    notes,
+    observed_words,
+    onset_words,
+    subject_line,
+    switch_words,
+)
+
+_MOST_SHOWN = 20
+_MOST_EVIDENCE = 8
+_AGAIN = {"order": "message", "table-schema": "message", "control-share": "message"}
+"""Findings of a stream: the command shows their first message, which may be right in itself."""
+_SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
+_STYLES = {
+    "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
+    "error": "red", "warning": "yellow", "info": "cyan",
+}  # fmt: skip
+
+
+def summarise(report: Mapping[str, Any]) -> None:
+    """Write what a person wants to know first: the verdict, the contract, the ledger, the versions, the findings."""
+    console.print_text(f"{report['verdict'].upper()}: {headline(report)}", first=_STYLES.get(report["verdict"], "bold"))
+    for note in notes(report):
+        console.print_text(note)
+    _print_contracts(report["source"].get("contracts") or {})
+    for topic, detection in list(detections_of(report))[:_MOST_SHOWN]:
+        console.print_heading("Contract" if topic is None else f"Contract of {visible(topic)}")
+        _print_detection(detection)
+    _print_ledger(report["ledger"])
+    _print_versions(report)
+    _print_findings(report["findings"])
+
+
+def _print_contracts(contracts: Mapping[str, str]) -> None:
+    """Tell which topic is judged by which contract, where there are several."""
+    if not contracts:
+        return
+    console.print_heading("Contracts")
+    rows = [[visible(topic), visible(contract)] for topic, contract in list(contracts.items())[:_MOST_SHOWN]]
+    if len(contracts) > _MOST_SHOWN:
+        rows.append([f"and {len(contracts) - _MOST_SHOWN} more topics", ""])
+    console.print_table(["", ""], rows)
+
+
+def _print_detection(detection: Mapping[str, Any]) -> None:
+    rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
+    if detection.get("equivalent"):
+        rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
+    result = evidence_list(detection)
+    rows += [["because", f"{says} ({support})"] for says, support in result[:_MOST_EVIDENCE]]
+    if len(result) > _MOST_EVIDENCE:
+        rows.append(["", f"and {len(result) - _MOST_EVIDENCE} more: --json shows all"])
+    if detection.get("settle"):
+        rows.append(["settle", sentence(detection["settle"])])
+    console.print_table(["", ""], rows)
+
+
+def _print_ledger(ledger: Mapping[str, Any]) -> None:
+    if not ledger["partitions"]:
+        return
+    console.print_heading("Ledger")
+    names = (*counts_of(ledger), "gaps")
+    rows = [
+        [visible(f"{one['topic']} {one['partition']}"), f"{one['start']}..{one['end']}", *(one[name] for name in names)]
+        for one in ledger["partitions"]
+    ]
+    if len(rows) > 1:
+        gaps = sum(one["gaps"] for one in ledger["partitions"])
+        rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
+    console.print_table(["partition", "offsets", *(_SHORT.get(name, name) for name in names)], rows)
+
+
+def _print_versions(report: Mapping[str, Any]) -> None:
+    seen = {reference: count for reference, count in report["versions_seen"].items() if count}
+    if not seen and not report["versions_undecided"]:
+        return
+    console.print_heading("Versions")
+    rows: list[list[Any]] = [
+        [visible(reference), f"{_messages(count)} it and no other version"] for reference, count in seen.items()
+    ]
+    if report["versions_undecided"]:
+        rows.append(["undecided", f"{_messages(report['versions_undecided'])} several versions"])
+    rows += [
+        [visible(f"{one['topic']} {one['partition']}"), switch_words(one)] for one in report["switches"][:_MOST_SHOWN]
+    ]
+    if len(report["switches"]) > _MOST_SHOWN:
+        rows.append(["", f"and {len(report['switches']) - _MOST_SHOWN} more switches"])
+    console.print_table(["", ""], rows)
+
+
+def _messages(count: int) -> str:
+    return "1 message fits" if count == 1 else f"{count:,} messages fit"
+
+
+def _print_findings(findings: Sequence[Mapping[str, Any]]) -> None:
+    if not findings:
+        return
+    console.print_heading("Findings")
+    above: Mapping[str, Any] = {}
+    for finding in findings[:_MOST_SHOWN]:
+        result = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
+        console.print_text(result, first=_STYLES.get(finding["severity"], ""))
+        again = visible(command(finding) or "", most=None)
+        rows = [*_facts(finding), *_advice(finding, above), (_AGAIN.get(finding["class"], "again"), again)]
+        console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
+        above = finding
+    if len(findings) > _MOST_SHOWN:
+        console.print_text(f"and {len(findings) - _MOST_SHOWN} more findings: --json or --report shows all")
+
+
+def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    early = finding.get("onset") is None  # a report from before there was an onset
+    count = f"{finding['count']:,} of {finding['denominator']:,}"
+    return [
+        ("count", f"{count}, {onset_words(finding)}" if early else count),
+        ("onset", None if early else onset_words(finding)),
+        ("columns", column_words(finding)),
+        ("expected", visible(finding["expected"])),
+        ("observed", observed_words(finding)),
+        ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
+        ("because", explained_words(finding)),
+    ]
+
+
+def _advice(finding: Mapping[str, Any], above: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    """What a finding means and what to do, said once where the finding above says the same."""
+    means = finding.get("explanation") or ""
+    known = means == above.get("explanation")
+    if finding["action"] == above.get("action") and finding["document"] == above.get("document"):
+        return [("means", None if known else sentence(means)), ("do", "as above")]
+    return [
+        ("means", sentence(means)),
+        ("see", visible(finding["document"] or "")),
+        ("do", sentence(finding["action"])),
+    ]

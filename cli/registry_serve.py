@@ -1,0 +1,145 @@
+"""`cdc-contracts registry serve`: the server."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.options.shared_options import check_folders, spread
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.compat.levels import Level, Policy
+
+
+class Log(StrEnum):
+    """How requests are logged."""
+
+    TEXT = "text"
+    JSON = "json"
+    NONE = "none"
+
+
+class Conflict(StrEnum):
+    """What an incompatible schema is answered with."""
+
+    OLD = "409"
+    NEW = "40901"
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What is served: the store, and contracts beside it."""
+
+    store: Annotated[
+        str,
+        typer.Option("--store", metavar="URL", help="A file, sqlite:///FILE or postgresql://USER@HOST/NAME.",
+                     envvar="CDC_CONTRACTS_STORE"),
+    ] = "registry.sqlite"  # fmt: skip
+    contracts: Annotated[
+        list[Path] | None,
+        typer.Option("--contracts", metavar="DIR", help="Your own contracts, with ids, read-only. Repeatable."),
+    ] = None
+    catalogue: Annotated[
+        bool, typer.Option("--catalogue/--no-catalogue", help="Serve the contracts of the catalogue as subjects.")
+    ] = True
+    level: Annotated[Level, typer.Option("--level", help="The level where none is set.", case_sensitive=False)] = (
+        Level.BACKWARD
+    )
+    policy: Annotated[Policy, typer.Option("--policy", help="The policy where none is set.")] = Policy.CONFLUENT_STRICT
+    conflict_code: Annotated[
+        Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer servers say 40901.")
+    ] = Conflict.OLD
+    log: Annotated[Log, typer.Option("--log", help="How requests are logged, on stderr.")] = Log.TEXT
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where it listens, and to whom."""
+
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8081
+    users: Annotated[
+        Path | None, typer.Option("--users", metavar="FILE", help="Who may ask; `registry user` makes its lines.")
+    ] = None
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", metavar="FILE", help="PEM, with its chain.")] = None
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="PEM, without a password.")] = None
+    tls_client_ca: Annotated[
+        Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="Who signs the certificates of clients.")
+    ] = None
+    connections: Annotated[
+        int, typer.Option("--connections", min=1, help="How many there may be; who waits longest gives way to more.")
+    ] = 1_000
+    open_metrics: Annotated[
+        bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
+    ] = False
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Be open to all without --users, also elsewhere than on this machine.")
+    ] = False
+
+
+@spread
+def serve(serving: Serving, listening: Listening) -> None:
+    """Serve schemas and contracts to schema registry clients, until Ctrl-C or SIGTERM.
+
+    /ui shows them in a browser, /openapi.json describes the whole, /metrics and /healthz watch it.
+    """
+    _check_extra()
+    from cdc_contracts.registry.server.running.connection_limits import Limits
+    from cdc_contracts.registry.server.running.listening import listen, open_socket, url_of
+    from cdc_contracts.registry.server.running.request_log import open_log
+
+    site, tls = _open(serving, listening)
+    to = "to its users" if listening.users else "to anybody who reaches it"
+    with closing(open_socket(listening.host, listening.port)) as bound:
+        app, store = site.open()
+        url = url_of(bound, tls=tls is not None)
+        with closing(store), open_log(serving.log):
+            result = f"serving {url} from {store.name} {to}; Ctrl-C stops"
+            listen(app, bound, tls, lambda: console.say(result), Limits(listening.connections))
+
+
+def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
+    """Return what is served and how connections are secured. Raises UsageError where that would not be safe."""
+    from cdc_contracts.registry.server.access.users import Users
+    from cdc_contracts.registry.server.running.listening import Tls, is_loopback
+    from cdc_contracts.registry.server.running.serving import Site
+    from cdc_contracts.registry.server.service.builtin_subjects import catalogue_of, fill_builtin_subjects
+    from cdc_contracts.registry.server.service.request_service import Options
+    from cdc_contracts.registry.server.store.policies import Defaults
+
+    alone = is_loopback(listening.host)
+    if not alone and listening.users is None and not listening.insecure:
+        hint = "give --users FILE, or --insecure if everybody who reaches the port may change everything"
+        raise UsageError(f"refused to listen at {listening.host} without users", hint=hint)
+    if listening.tls_cert is None and (listening.tls_key or listening.tls_client_ca):
+        raise UsageError("--tls-key and --tls-client-ca need --tls-cert")
+    tls = None
+    if listening.tls_cert is not None:
+        tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
+    if tls is None and listening.users is not None and not alone:
+        hint = "give --tls-cert, or put something that speaks TLS before the server"
+        console.say(f"warning: passwords and tokens are sent in the clear\n  {hint}")
+    folders = check_folders(serving.contracts)
+    options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))
+    shelf = fill_builtin_subjects(folders, catalogue=serving.catalogue)
+    site = Site(
+        serving.store, catalogue_of(folders), shelf, Users(listening.users), options,
+        open_metrics=listening.open_metrics, alone=alone and listening.users is None and not listening.insecure,
+    )  # fmt: skip
+    return site, tls
+
+
+def _check_extra() -> None:
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import sqlalchemy  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        hint = "pip install 'cdc-contracts[server]'"
+        raise UnavailableError(f"the server needs the extra `server` ({error.name} is missing)", hint=hint) from error

@@ -1,0 +1,69 @@
+"""`cdc-contracts registry user`: a line for the file that says who may ask the server."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+_RIGHTS = ("read", "write", "delete", "admin")
+
+
+def user(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the user is called.")],
+    may: Annotated[
+        list[str] | None, typer.Option("--may", metavar="RIGHT", help="read, write, delete, admin. Repeatable.")
+    ] = None,
+    subjects: Annotated[
+        list[str] | None,
+        typer.Option("--subject", metavar="PATTERN", help="Over which subjects: 'orders-*', ':.team:*'. Repeatable."),
+    ] = None,
+    *,
+    token: Annotated[bool, typer.Option("--token", help="Make a bearer token instead of asking a password.")] = False,
+) -> None:
+    """Print a line for the users file of `registry serve`.
+
+    The password is asked for, or read from standard input where that is piped; it is never an argument.
+    """
+    from cdc_contracts.registry.server.access import passwords
+    from cdc_contracts.registry.server.access.rights import is_pattern
+
+    if not name or ":" in name or any(char.isspace() for char in name):
+        raise UsageError("the name of a user has neither colons nor blanks", where=name)
+    if wrong := sorted(set(may or ()) - set(_RIGHTS)):
+        raise UsageError(f"there is no right `{wrong[0]}`", hint=f"rights are {', '.join(_RIGHTS)}")
+    if wrong := [pattern for pattern in subjects or () if not is_pattern(pattern)]:
+        raise UsageError(f"`{wrong[0]}` is no pattern of subjects", hint="one of a context is written :.context:name")
+    if token:
+        made = passwords.make_token()
+        console.say(f"the token, shown this once and kept nowhere: {made}")
+        secret = {"token": passwords.hash_token(made)}
+    else:
+        secret = {"password": passwords.hash_password(_ask_password())}
+    given = {"may": may or ["read"], "subjects": subjects or ["*", ":.cdc-contracts:*"]}
+    console.print_line(_line_of(name, {**secret, "rights": [given]}))
+
+
+def _ask_password() -> str:
+    from cdc_contracts.registry.server.access.passwords import LONGEST
+
+    if sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise UsageError("there is no password", hint="type it, or pipe one line to standard input")
+    if len(password.encode()) > LONGEST:
+        raise UsageError(f"the password has more than {LONGEST:,} bytes")
+    return str(password)
+
+
+def _line_of(name: str, entry: dict[str, object]) -> str:
+    import yaml
+
+    written = yaml.safe_dump({name: entry}, default_flow_style=True, width=float("inf"), sort_keys=False)
+    return "  " + written.strip().removeprefix("{").removesuffix("}")

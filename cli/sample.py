@@ -1,0 +1,98 @@
+"""`cdc-contracts sample`: messages of any contract, to try a consumer before the vendor does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options import validation_options
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def sample(
+    reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N the latest version.")],
+    total: Annotated[int, typer.Option("-n", "--number", help="How many messages.", min=1)] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same bytes.")] = 1,
+    drift: Annotated[
+        str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message drift, e.g. value-form.")
+    ] = None,
+    split_updates: Annotated[
+        bool, typer.Option("--split-updates", help="An update as two messages, where the dialect can.")
+    ] = False,
+    tables: validation_options.Tables = None,
+    parameters: validation_options.Parameters = None,
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl or .parquet file; else stdout.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
+    folders: ContractFolders = None,
+) -> None:
+    """Make messages of a contract from one stream of rows: inserts, updates, deletes, full load, DDL, heartbeats."""
+    from cdc_contracts.registry.generate.message_samples import sample_messages
+
+    version = open_catalogue(folders).version(reference)
+    reading_options = validation_options.open_reading_options(tables=tables, parameters=parameters)
+    binary = version.resolved.get("transport") != "json"
+    if target is None and binary:
+        raise UsageError(f"messages of {version} are binary", hint="give -o FILE.parquet")
+    if target is not None:
+        _check_target(target, binary=binary, replace=replace)
+    messages = sample_messages(
+        version, total, seed=seed, reading_options=reading_options, drift=drift, split_updates=split_updates
+    )  # fmt: skip
+    if target is None:
+        _print_lines(messages)
+    else:
+        _write_file(target, list(messages))
+        console.say(f"{total:,} messages of {version} in {target}")
+
+
+def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
+    from cdc_contracts.registry.common.atomic_files import check_place
+
+    endings = (".parquet",) if binary else (".jsonl", ".parquet")
+    if target.suffix not in endings:
+        raise UsageError(f"`{target.suffix or target.name}` is no file for these messages", hint=" or ".join(endings))
+    check_place(target)
+    if target.exists() and not replace:
+        raise UsageError("the file is there already", where=str(target), hint="--replace writes over it")
+
+
+def _print_lines(messages: Iterable[bytes]) -> None:
+    for message in messages:
+        console.write_bytes(message + b"\n")
+
+
+def _write_file(target: Path, messages: Sequence[bytes]) -> None:
+    """Write the messages to a file that is there whole or not at all."""
+    from cdc_contracts.registry.common.atomic_files import put_whole
+
+    with put_whole(target) as aside:
+        if target.suffix == ".parquet":
+            _write_parquet(aside, target.stem, messages)
+        else:
+            aside.write_bytes(b"".join(message + b"\n" for message in messages))
+
+
+def _write_parquet(target: Path, topic: str, messages: Sequence[bytes]) -> None:
+    """Write the messages with the columns of the Kafka source, as a capture has them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    places = range(len(messages))
+    columns = {
+        "key": pa.nulls(len(messages), pa.binary()),
+        "value": pa.array(messages, pa.binary()),
+        "topic": pa.array([topic] * len(messages)),
+        "partition": pa.array([0] * len(messages), pa.int32()),
+        "offset": pa.array(places, pa.int64()),
+    }
+    pq.write_table(pa.table(columns), target)

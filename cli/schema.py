@@ -1,0 +1,155 @@
+"""`cdc-contracts schema`: the schema of a version's messages or of one table's, to take away; or written beside all."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cdc_contracts.cli.options import validation_options
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.contract.table_contracts import TableContract
+
+
+class SchemaFormat(StrEnum):
+    """The language of a schema."""
+
+    JSON_SCHEMA = "json-schema"
+    AVRO = "avro"
+    AVRO_CANONICAL = "avro-canonical"
+    SPARK_DDL = "spark-ddl"
+    DUCKDB = "duckdb"
+    FLINK_DDL = "flink-ddl"
+    PYDANTIC = "pydantic"
+    ODCS = "odcs"
+
+
+TableName = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="[DATABASE.]TABLE", help="The table whose schema it is; needed where there are several."
+    ),
+]
+
+
+def schema(
+    reference: Annotated[str | None, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N, or @latest.")] = None,
+    kind: Annotated[
+        SchemaFormat, typer.Option("--format", help="The language of the schema.")
+    ] = SchemaFormat.JSON_SCHEMA,
+    tables: validation_options.Tables = None,
+    table: TableName = None,
+    parameters: validation_options.Parameters = None,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FOLDER", help="Write both schemas beside every contract in a folder."),
+    ] = None,
+    contracts: ContractFolders = None,
+) -> None:
+    """Print the whole schema of a version's messages: what a validator, a code generator or a registry needs.
+
+    With --tables or --table it is the schema of one table's messages: every column by name, with the form of its type.
+    With --write the schemas of all contracts in a folder are written as message.schema.json and message.avsc; lint
+    tells those that are no longer what their contract says.
+    """
+    if (reference is None) == (write is None):
+        raise UsageError("give a contract, or --write and a folder of contracts", hint="`cdc-contracts list` shows all")
+    if write is not None:
+        if tables is not None or table is not None:
+            raise UsageError("--write writes schemas of versions, not of tables", hint="leave out --tables, --table")
+        _write(write)
+        return
+    if tables is None and table is None:
+        console.write(_message_schema(open_catalogue(contracts).version(reference or ""), kind))
+        return
+    judged = validation_options.ValidationOptions(folders=contracts, tables=tables, parameters=parameters)
+    catalogue, reading_options, _ = judged.open_reading_options()
+    version = catalogue.version(reference or "")
+    console.write(_table_schema(version, kind, _choose(reading_options, table), reading_options))
+
+
+def _message_schema(version: Version, kind: SchemaFormat) -> str:
+    from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
+    from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+    from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+
+    match kind:
+        case SchemaFormat.JSON_SCHEMA:
+            result: Any = message_schema(version)
+        case SchemaFormat.AVRO:
+            result = avro_message_schema(version)
+        case _:
+            raise UsageError(f"{kind} is said of the rows of a table", hint="give --tables, and --table of several")
+    return lay_out(result)
+
+
+def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, reading_options: ReadingOptions) -> str:
+    """Return the schema of a table's messages. Raises UsageError where the version or the format cannot say it."""
+    from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
+    from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
+    from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+    from cdc_contracts.registry.tables.schemas.avro_row import avro_row_schema
+    from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
+    from cdc_contracts.registry.tables.schemas.create_table_sql import DDL
+    from cdc_contracts.registry.tables.schemas.odcs import odcs_document
+    from cdc_contracts.registry.tables.schemas.pydantic_model import pydantic_module
+
+    match kind:
+        case SchemaFormat.JSON_SCHEMA:
+            return lay_out(bound_schema(version, table, reading_options))
+        case SchemaFormat.AVRO:
+            return lay_out(bound_avro_schema(version, table, reading_options))
+    layout = canonical_table(version, table, reading_options)
+    match kind:
+        case SchemaFormat.AVRO_CANONICAL:
+            return lay_out(avro_row_schema(layout))
+        case SchemaFormat.PYDANTIC:
+            return pydantic_module(layout)
+        case SchemaFormat.ODCS:
+            return odcs_document(version, table, layout)
+        case _:
+            return DDL[kind](layout)
+
+
+def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:
+    """Return the table contract of a name, or the only one. Raises UsageError where there is none, or several."""
+    names = reading_options.tables.names()
+    if not names:
+        raise UsageError("there are no table contracts", hint="--tables takes a YAML file or a folder of them")
+    if name is None and len(names) > 1:
+        raise UsageError(f"there are {len(names)} table contracts", hint="--table takes one of " + ", ".join(names))
+    found = reading_options.tables.of(None, None, name or names[0])
+    if found is None:
+        raise UsageError(f"no table contract is of {name}", where="--table", hint="there are: " + ", ".join(names))
+    return found
+
+
+def _write(folder: Path) -> None:
+    from cdc_contracts.registry.schema.message_schemas.schema_files import write_message_files
+    from cdc_contracts.registry.sync.publications import open_own_versions
+
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}", hint="give a folder of contracts: SYSTEM/DIALECT/vN below it")
+    versions = open_own_versions(folder)
+    if not versions:
+        raise UsageError(f"{folder} holds no contracts", hint="give the folder above SYSTEM/DIALECT/vN/contract.yaml")
+    canonical = versions[0].catalogue.canonical
+    if Path(str(canonical.folder)).resolve().is_relative_to(folder.resolve()):
+        versions = (*versions, canonical)
+    count = 0
+    for version in versions:
+        written = write_message_files(version)
+        for file in written:
+            console.print_line(f"wrote {file}")
+        count += len(written)
+    console.say(
+        f"{len(versions)} contracts, {count} files written" if count else "every schema is as its contract says"
+    )

@@ -1,0 +1,141 @@
+"""`cdc-contracts show`: one contract, explained."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.cli.output import console
+from cdc_contracts.registry.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.explain.contract_explanations import Explanation
+
+
+_ANSWERS = ("report", "why")
+_FILES = ("contract", "mapping", "table", "settings", "registry", "users", "versions", "errata", "documents")
+"""What is no contract but has a schema: what `audit` and `why --json` print, and the files that a person writes."""
+
+
+class Schema(StrEnum):
+    """A schema that a contract holds."""
+
+    JSON = "json"
+    AVRO = "avro"
+
+
+def show(
+    reference: Annotated[
+        str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT, SYSTEM/DIALECT@N, or what is named below.")
+    ],
+    schema: Annotated[Schema | None, typer.Option("--schema", help="Print the JSON Schema or the Avro schema.")] = None,
+    contracts: ContractFolders = None,
+    *,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Print the whole contract, its base merged in.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Explain one contract to someone who has never read the vendor's page.
+
+    With --schema json, `report` is the report of an audit, `why` what that command prints as JSON, and the files that
+    a person writes are `contract` (contract.yaml), `mapping` (types/*.yaml), `table` (a table contract), `settings`
+    (cdc-contracts.yaml), `registry` (registry.yaml), `users` (registry serve --users), `versions` (--versions),
+    `errata` (errata.yaml) and `documents` (documents.yaml). `# yaml-language-server: $schema=FILE` in the first line
+    makes an editor use one.
+    """
+    if reference in (*_ANSWERS, *_FILES):
+        _print_own_schema(reference, schema)
+        return
+    version = open_catalogue(contracts).version(reference)
+    if schema is not None:
+        _print_message_schema(version, schema)
+    elif resolved:
+        _print_resolved(version, as_json=as_json)
+    else:
+        from cdc_contracts.registry.explain.contract_explanations import explain
+
+        explanation = explain(version)
+        if as_json:
+            console.print_json(asdict(explanation))
+        else:
+            _print(explanation)
+
+
+def _print_message_schema(version: Version, schema: Schema) -> None:
+    from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
+    from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+
+    console.print_json(message_schema(version) if schema is Schema.JSON else avro_message_schema(version))
+
+
+def _print_own_schema(name: str, schema: Schema | None) -> None:
+    from cdc_contracts.registry.explain.message_explanations import dissection_schema
+    from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
+    from cdc_contracts.registry.report.audit_report import report_schema
+
+    if schema is not Schema.JSON:
+        raise UsageError(f"what `{name}` stands for is JSON", hint="give --schema json")
+    console.print_json({"report": report_schema, "why": dissection_schema, **FILE_SCHEMAS}[name]())
+
+
+def _print_resolved(version: Version, *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(version.resolved)
+        return
+    import yaml
+
+    console.print_line(yaml.safe_dump(version.resolved, sort_keys=False, allow_unicode=True, width=120).rstrip())
+
+
+def _print(one: Explanation) -> None:
+    console.print_heading(f"{one.reference}: {one.title}", first=True)
+    console.print_text(one.description)
+    console.print_table(["", ""], one.facts)
+    if one.others:
+        console.print_heading("Other versions")
+        console.print_table(["", ""], one.others)
+    console.print_heading("A message")
+    members = [(member.at, member.kinds, member.required, member.meaning) for member in one.members]
+    console.print_table(["MEMBER", "HOLDS", "REQUIRED", "MEANING"], members)
+    if one.examples:
+        console.print_heading("One message of each operation")
+        for example in one.examples:
+            console.print_line(f"  {example.op}")
+            console.print_line(f"  {example.message}")
+    _print_meaning(one)
+    _print_values(one)
+
+
+def _print_meaning(one: Explanation) -> None:
+    if one.operations:
+        console.print_heading("Operations")
+        rows = [(line.code, line.op, line.before, line.after) for line in one.operations]
+        console.print_table(["CODE", "MEANS", "ROW BEFORE", "ROW AFTER"], rows)
+    if one.places:
+        console.print_heading("Where the facts are")
+        console.print_table(["FACT", "MEMBER", "READ AS"], one.places)
+    if one.parameters:
+        console.print_heading("What messages do not say (--parameter NAME=VALUE)")
+        console.print_table(["", ""], one.parameters)
+
+
+def _print_values(one: Explanation) -> None:
+    for mapping in dict.fromkeys(line.mapping for line in one.forms):
+        console.print_heading(f"How values are written{', ' + mapping if mapping else ''}")
+        rows = [
+            (", ".join(line.types), line.form, f"{line.says} ({line.invalid})" if line.invalid else line.says)
+            for line in one.forms
+            if line.mapping == mapping
+        ]
+        console.print_table(["SOURCE TYPE", "VALUE FORM", "HOW IT LOOKS"], rows, fixed=0)
+    if one.rules:
+        console.print_heading("Rules across fields")
+        console.print_table(["", ""], one.rules)
+    if one.errata:
+        console.print_heading("Where the document contradicts itself")
+        rows = [(e.id, e.decision, f"Says: {e.says} Shows: {e.shows} Decided because: {e.why}") for e in one.errata]
+        console.print_table(["ID", "DECISION", "WHAT AND WHY"], rows)

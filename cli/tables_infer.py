@@ -1,0 +1,151 @@
+"""`cdc-contracts tables infer`: table contracts from the messages of a topic or file, with the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_contracts.cli.options import run_options, topic_options
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, spread
+from cdc_contracts.cli.options.validation_options import Contract, Parameters, Table, ValidationOptions
+from cdc_contracts.cli.output import console
+from cdc_contracts.cli.output.table_output import Folder, Replace, check_output, file_tables
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+    from cdc_contracts.registry.tables.inference.proposals import Proposal
+    from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.sources import Input
+
+_LONGEST_NAME = 30
+"""So much of the name of a column is shown beside what is known of it; the files have all of it."""
+
+app = typer.Typer(help="Make table contracts from what messages show.", no_args_is_help=True)
+
+
+@app.command("topic", short_help="From the messages of topics.")
+@spread
+def infer_topic(
+    brokers: run_options.Brokers,
+    reading: run_options.RunOptions,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
+    ] = None,
+    contract: Contract = None,
+    table: Table = None,
+    parameters: Parameters = None,
+    output: Folder = None,
+    replace: Replace = False,
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+) -> None:
+    """Make a contract for each table that the messages of topics have rows of, and show what it rests on."""
+    check_output(output)
+    judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
+    judge = partial(judging.open_validation, reading=reading)
+    opened = topic_options.open_inputs(names, reading, brokers, contract, judge, topic_options.open_bookmarks(brokers))
+    with run_options.open_engine(reading, brokers) as session:
+        _infer(session, opened(session), reading, output, replace=replace, as_json=as_json)
+
+
+@app.command("file", short_help="From the messages of files or folders.")
+@spread
+def infer_file(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
+    ],
+    reading: run_options.RunOptions,
+    contract: Contract = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
+    table: Table = None,
+    parameters: Parameters = None,
+    output: Folder = None,
+    replace: Replace = False,
+    as_json: AsJson = False,
+    folders: ContractFolders = None,
+) -> None:
+    """Make a contract for each table that the messages of files have rows of, and show what it rests on."""
+    check_output(output)
+    judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
+    validation = judging.open_validation(reading=reading)
+    source = run_options.open_files(
+        paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
+    )
+    with run_options.open_engine(reading) as session:
+        _infer(session, [(source, validation)], reading, output, replace=replace, as_json=as_json)
+
+
+def _infer(
+    session: SparkSession | None,
+    inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
+    reading: run_options.RunOptions,
+    output: Path | None,
+    *,
+    replace: bool,
+    as_json: bool,
+) -> None:
+    from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+    from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
+    from cdc_contracts.registry.tables.inference.proposals import propose
+    from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.table_inference import infer_input
+
+    total = InferenceEvidence()
+    with stopping(reading.time_limit) as stop:
+        for source, validation in inputs:
+            total.merge(infer_input(session, source, validation, stop))
+    proposals = propose(total, inputs[0][1].catalogue) if inputs else []
+    if as_json:
+        console.print_json(write_account(total, proposals))
+    else:
+        _print_result(proposals)
+    _print_rest(total)
+    if not proposals:
+        raise typer.Exit(EXIT_CODES[INCONCLUSIVE])
+    if output is not None:
+        made = [(one.contract, notes_of(one), head_of(one)) for one in proposals]
+        if not file_tables(made, output, replace=replace):
+            raise typer.Exit(EXIT_CODES[DRIFT])
+
+
+def _print_result(proposals: Sequence[Proposal]) -> None:
+    from cdc_contracts.registry.common.safe_text import visible
+    from cdc_contracts.registry.tables.inference.proposal_reports import head_of
+
+    for number, one in enumerate(proposals):
+        console.print_heading(one.contract.table, first=number == 0)
+        for line in head_of(one).splitlines():
+            console.print_text(line)
+        key = one.contract.primary_key
+        rows = [
+            (
+                visible(column.name[:_LONGEST_NAME]) + "…" * (len(column.name) > _LONGEST_NAME),
+                column.column.type,
+                "key" if column.name in key else "NULL" if column.evidence.nulls else "",
+                column.rests_on,
+            )
+            for column in one.columns
+        ]
+        console.print_table(["COLUMN", "TYPE", "", "SEEN"], rows)
+
+
+def _print_rest(evidence: InferenceEvidence) -> None:
+    """Say what of the messages is in no contract."""
+    if evidence.left_out:
+        console.say(
+            f"{evidence.left_out:,} of {evidence.read:,} messages do not conform and were left out; `audit` says why"
+        )
+    if evidence.nameless:
+        console.say(f"{evidence.nameless:,} rows name no table: --table names it")
+    if evidence.cut:
+        console.say("there was more than is kept: of tables, columns or types only the first by name are told;")
+        console.say("  --include and --exclude choose tables")
+    if not evidence.tables:
+        console.say("no row of a table was read: there is nothing to infer from")

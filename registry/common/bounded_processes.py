@@ -1,0 +1,69 @@
+"""Work that may take without end, or bring a process down, done in a process of its own with bounds."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+SECONDS: Final = 5.0
+"""Of processor time: what work comes to may not depend on how busy the machine is."""
+PATIENCE: Final = 12
+"""How many times as long it may take by the clock, beside whatever else the machine does."""
+MEGABYTES: Final = 1024
+
+_CHILD: Final = "from cdc_contracts.registry.common.bounded_processes import work; work()"
+
+
+class Overrun(Exception):
+    """The work took more time or memory than it may, or its process fell over."""
+
+
+def call_guarded(function: Callable[..., Any], *args: Any, seconds: float = SECONDS, **named: Any) -> Any:
+    """Return what a function of a module returns. Both it and what it works on have to survive pickling.
+
+    Raises Overrun where it does not end in time, takes too much memory, or fails.
+    """
+    order = pickle.dumps((function, args, named, seconds))
+    path = os.pathsep.join(filter(None, sys.path))
+    try:
+        done = subprocess.run(  # noqa: S603  this very program
+            [sys.executable, "-c", _CHILD],
+            input=order,
+            capture_output=True,
+            timeout=seconds * PATIENCE,
+            check=False,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+    except subprocess.TimeoutExpired:
+        raise Overrun(f"it takes longer than {seconds:g} seconds") from None
+    if hasattr(signal, "SIGXCPU") and done.returncode == -signal.SIGXCPU:
+        raise Overrun(f"it takes longer than {seconds:g} seconds")
+    if done.returncode != 0:
+        raise Overrun("it takes too much memory, or is too deep")
+    return pickle.loads(done.stdout)  # noqa: S301  from the process started above
+
+
+def work() -> None:
+    """Do what standard input orders, and write what comes of it to standard output."""
+    function, args, named, seconds = pickle.loads(sys.stdin.buffer.read())  # noqa: S301  from the process that waits
+    _bound(seconds)
+    out = pickle.dumps(function(*args, **named))
+    sys.stdout.buffer.write(out)
+    sys.stdout.flush()
+
+
+def _bound(seconds: float) -> None:
+    """Let the system end this process when it has worked for so long, or takes too much memory."""
+    try:
+        import resource
+    except ImportError:  # not on every system; the patience of the waiting process ends everywhere
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

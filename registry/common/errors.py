@@ -1,0 +1,97 @@
+"""What can go wrong for a person, as one tree.
+
+CdcContractsError            what happened, where, how to mend it
+├── UsageError               the call is wrong: exit 2
+│   └── ContractError        a contract document is wrong
+│       └── InvalidSchema    a schema handed in is none, or is not safe to work with
+│           └── SchemaTooLarge
+├── UnavailableError         it could not run, or data is gone: exit 3
+├── WithheldError            rows are not published, because records speak against the contract: exit 1
+├── UndetectedError          what contract the messages speak cannot be told: exit 4
+└── LedgerError              the counts do not add up, a bug here: exit 5
+
+A message that drifted is a finding, never an exception.
+"""
+
+from __future__ import annotations
+
+import errno
+from types import MappingProxyType
+from typing import Final
+
+
+class CdcContractsError(Exception):
+    """A failure that a person has to see: what, where, how to mend it."""
+
+    exit_code = 3
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        at = f" ({self.where})" if self.where else ""
+        hint = f"\n  {self.hint}" if self.hint else ""
+        return f"{self.what}{at}{hint}"
+
+
+class UsageError(CdcContractsError):
+    """The call itself cannot be carried out: a bad option, an unknown name."""
+
+    exit_code = 2
+
+
+class ContractError(UsageError):
+    """A contract, mapping or table contract cannot be read or does not hold together."""
+
+
+class InvalidSchema(ContractError):
+    """A schema that somebody handed in is none, or working with it could take without end."""
+
+
+class SchemaTooLarge(InvalidSchema):
+    """A schema is longer than the limit."""
+
+
+class UnavailableError(CdcContractsError):
+    """Something outside did not answer, or the data asked for is not there."""
+
+    exit_code = 3
+
+
+class WithheldError(CdcContractsError):
+    """Records prove another version than the one that they were to be read by, so that no row is published."""
+
+    exit_code = 1
+
+
+class UndetectedError(CdcContractsError):
+    """What contract the messages speak cannot be told from them, so that nothing was done."""
+
+    exit_code = 4
+
+
+class LedgerError(CdcContractsError):
+    """The counts do not add up. This is a bug in cdc-contracts."""
+
+    exit_code = 5
+
+
+_HINTS: Final = MappingProxyType({
+    errno.ENOSPC: "Make room there, or name another place.",
+    errno.EDQUOT: "Your share of that disk is used up: make room there, or name another place.",
+    errno.EFBIG: "A file may not be so large there: see to the limits (ulimit -f) and the file system.",
+    errno.EROFS: "That file system is read-only: name another place.",
+    errno.EACCES: "See to your rights there, or name another place.",
+    errno.EPERM: "See to your rights there, or name another place.",
+    errno.EMFILE: "Too many files are open at once: raise the limit (ulimit -n).",
+})  # fmt: skip
+
+
+def refused(error: OSError, where: str = "", *, what: str = "it cannot be written or read") -> UnavailableError:
+    """Return what a person is told where the system refuses a file: `where` is its name, else the error has it."""
+    name = where or (error.filename if isinstance(error.filename, str) else "")
+    hint = _HINTS.get(error.errno or 0, "See to the disk, its space and your rights there.")
+    return UnavailableError(f"{what}: {error.strerror or error}", where=name, hint=hint)

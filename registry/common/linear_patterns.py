@@ -1,0 +1,64 @@
+"""Patterns of contracts, matched in time that grows with the text and nothing else.
+
+Whoever writes a pattern such as `^(a+)+$` has every message of a topic matched with it: an engine that goes back and
+tries again would never come to the end of some of them. The engine here takes no pattern that would need that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import jsonschema_rs
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.subschemas import subschemas
+
+Finds = Callable[[str], bool]
+"""Says whether a pattern finds something in a text."""
+
+_MEND_BACKTRACKING: Final = (
+    "Write it without (?=, (?!, (?<=, (?<! and references such as \\1: a text might be tried without end with them."
+)
+_MEND_SYNTAX: Final = "Patterns are written as ECMAScript has them."
+
+
+@cache
+def compile_pattern(pattern: str) -> Finds:
+    """Return a JSON Schema pattern as ECMAScript means it: digits are ASCII and `$` is the very end.
+
+    Raises ContractError where it is no pattern, or cannot be matched in linear time.
+    """
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
+        ).is_valid
+    except (ValueError, jsonschema_rs.ValidationError):
+        pass
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except (ValueError, jsonschema_rs.ValidationError):
+        raise ContractError(f"no pattern: {pattern}", hint=_MEND_SYNTAX) from None
+    raise ContractError(f"a pattern that looks around or back: {pattern}", hint=_MEND_BACKTRACKING)
+
+
+def refuse_endless_patterns(schema: Any, *, where: str) -> None:
+    """Raise ContractError where a contract's schema holds a pattern that is none, or is not matched in linear time."""
+    waiting = [(schema, "")]
+    while waiting:
+        one, at = waiting.pop()
+        if not isinstance(one, dict):
+            continue
+        waiting.extend((below, at + step) for _, step, below in subschemas(one))
+        if one.get("patternProperties"):
+            raise ContractError(
+                "`patternProperties` are no part of JSON Schema that contracts have",
+                where=f"{where}#{at}",
+                hint="Name the members in `properties`, or say in `additionalProperties` what the others are.",
+            )
+        if isinstance(one.get("pattern"), str):
+            try:
+                compile_pattern(one["pattern"])
+            except ContractError as error:
+                raise ContractError(error.what, where=f"{where}#{at}/pattern", hint=error.hint) from None

@@ -1,0 +1,80 @@
+"""What fails a run: a severity with everything heavier, and classes of drift by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES
+
+UNPROVEN: Final = "unproven"
+_AMBIGUOUS = "ambiguous"
+_NAMES = {entry.id: name for name, entry in CLASSES.items()} | {name: name for name in CLASSES}
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The words of `--fail-on`: severities that fail, and classes that fail however heavy they weigh.
+
+    `unproven`: a version that was asked for, and that no message could tell from another, fails as well.
+    """
+
+    severities: frozenset[str]
+    classes: frozenset[str]
+    unproven: bool = False
+
+    def fails(self, name: str, severity: str) -> bool:
+        """Say whether a finding fails the run.
+
+        An ambiguous message shows no drift, only that nothing can be told, unless somebody asks for it by name.
+        """
+        return name in self.classes or (severity in self.severities and name != _AMBIGUOUS)
+
+
+def parse_threshold(text: str) -> Threshold:
+    """Return what `error,unknown-field` stands for.
+
+    Raises UsageError where a word is neither a severity nor a class.
+    """
+    words = split_words(text)
+    unknown = [word for word in words if word not in SEVERITIES and word not in _NAMES and word != UNPROVEN]
+    if unknown or not words:
+        raise UsageError(
+            f"`{unknown[0] if unknown else text}` is neither a severity nor a class of drift",
+            where="--fail-on",
+            hint="error, warning, info, unproven or classes such as unknown-field, with commas between; "
+            "`cdc-contracts rules` lists the classes",
+        )
+    lightest = max((SEVERITIES.index(word) for word in words if word in SEVERITIES), default=-1)
+    classes = frozenset(_NAMES[word] for word in words if word in _NAMES)
+    return Threshold(frozenset(SEVERITIES[: lightest + 1]), classes, UNPROVEN in words)
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of `--fail-on`, each once, as they were given."""
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+def verdict_of(
+    found: Iterable[tuple[str, str]],
+    *,
+    valued: int,
+    ambiguous: bool,
+    fail_on: str,
+    unproven: bool = False,
+    refused: bool = False,
+) -> str:
+    """Return the verdict of a run from classes and severities found in so many messages that hold a value.
+
+    Drift where a finding weighs enough, inconclusive where nothing can be told. `unproven` says that no message could
+    tell the version that was asked for from another; `refused` that messages were quarantined for more than being
+    ambiguous: each had an error, whether or not its finding is among those kept.
+    """
+    threshold = parse_threshold(fail_on)
+    failing = any(threshold.fails(name, severity) for name, severity in found)
+    if failing or (unproven and threshold.unproven) or (refused and ERROR in threshold.severities):
+        return DRIFT
+    return INCONCLUSIVE if ambiguous or not valued else PASS

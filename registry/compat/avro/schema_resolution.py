@@ -1,0 +1,267 @@
+"""Schema resolution: everything in which a reader's schema is not one for what a writer's schema writes.
+
+The pairs of types that meet one another are looked at in the order of a queue, so that deep ones need no stack. Two
+records that meet again are not looked at again, so that records inside themselves come to an end.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.avro import avro_rules
+from cdc_contracts.registry.compat.avro.type_matching import (
+    Branches,
+    loses_digits,
+    mixes_bytes_and_text,
+    same_kind,
+    same_name,
+    written_field,
+)
+from cdc_contracts.registry.compat.avro.type_paths import TypePath
+from cdc_contracts.registry.schema.avro_types.logical_types import DECIMAL
+from cdc_contracts.registry.schema.avro_types.type_graph import NAMED, PRIMITIVES, AvroField, AvroType
+
+MAX_FIELDS: Final = 200_000
+"""Fields looked at for one pair of schemas. Each may meet many others under many names, and hardly does."""
+
+_SETTLED: Final = frozenset(PRIMITIVES)
+"""Kinds of types in which nothing can differ but the meaning."""
+
+_NAMED_SYMBOLS: Final = 5
+"""Symbols that a sentence names."""
+
+
+class TooManyFields(Exception):
+    """Two schemas have so many pairs of records that nobody compares them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a schema: a JSON Pointer into the reference that `source` names, empty for the schema itself."""
+
+    pointer: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemaSide:
+    """What one side has at a mismatch: its type, the value that differs, and where, None if it is absent."""
+
+    type: AvroType
+    value: Any
+    at: Spot | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mismatch:
+    """A place where a rule is broken. `fact` says what is so, in words of `{reader}` and `{writer}`.
+
+    `field` is the reader's field that is not written, `symbol` a symbol that the reader has not.
+    """
+
+    rule: str
+    fact: str
+    reader: SchemaSide
+    writer: SchemaSide
+    trail: TypePath | None
+    under_union: bool
+    field: AvroField | None = None
+    symbol: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    reader: AvroType
+    writer: AvroType
+    reader_at: Spot
+    """Where the reader's schema uses its type, which is not where a named one is defined."""
+    writer_at: Spot
+    trail: TypePath | None
+    under_union: bool
+
+
+def resolve(reader: AvroType, writer: AvroType) -> Iterator[Mismatch]:
+    """Yield what a reader's schema does not read, or reads as something else, of a writer's schema.
+
+    Raises TooManyFields where it gives up, after what it found until then.
+    """
+    seen: set[tuple[AvroType, AvroType]] = set()
+    fields = 0
+    branches = Branches()
+    waiting = deque([_Pair(reader, writer, Spot(""), Spot(""), None, under_union=False)])
+    while waiting:
+        pair = waiting.popleft()
+        if pair.reader.kind == pair.writer.kind == "record":
+            if (pair.reader, pair.writer) in seen:
+                continue
+            seen.add((pair.reader, pair.writer))
+            fields += len(pair.reader.fields) + len(pair.writer.fields)
+            if fields > MAX_FIELDS:
+                raise TooManyFields
+        for found in _look(pair, branches):
+            if isinstance(found, Mismatch):
+                yield found
+            elif found.reader.kind != found.writer.kind or found.writer.kind not in _SETTLED or _has_meaning(found):
+                waiting.append(found)
+
+
+def _has_meaning(pair: _Pair) -> bool:
+    return pair.reader.logical is not None or pair.writer.logical is not None
+
+
+def _look(pair: _Pair, branches: Branches) -> Iterator[Mismatch | _Pair]:
+    """Yield what is wrong between two types, and the pairs of types that meet inside them."""
+    reader, writer, under_union = pair.reader, pair.writer, pair.under_union
+    if writer.kind == "union":
+        for at, branch in enumerate(writer.branches):
+            trail = TypePath(pair.trail, writer, at, under_union)
+            yield _Pair(reader, branch, pair.reader_at, _inside(writer, str(at)), trail, under_union)
+        return
+    if reader.kind == "union":
+        place = branches.taker(reader, writer)
+        if place is None:
+            yield _of_types(pair, avro_rules.UNION_BRANCH, f"no branch of the union of {{reader}} takes {writer}")
+        else:
+            taker = reader.branches[place]
+            yield _Pair(taker, writer, _inside(reader, str(place)), pair.writer_at, pair.trail, under_union=True)
+        return
+    if not same_kind(reader, writer):
+        yield _of_types(pair, avro_rules.TYPE, f"{{writer}} writes {writer}, and {{reader}} reads {reader}")
+        return
+    yield from _of_values(pair)
+    if writer.kind in NAMED:
+        yield from _of_named(pair)
+    if writer.kind == "record":
+        yield from _of_fields(pair)
+    elif reader.items is not None and writer.items is not None:
+        key = "items" if writer.kind == "array" else "values"
+        trail = TypePath(pair.trail, writer, 0, under_union)
+        yield _Pair(reader.items, writer.items, _inside(reader, key), _inside(writer, key), trail, under_union)
+
+
+def _inside(type_: AvroType, step: str) -> Spot:
+    return Spot(f"{type_.pointer}/{step}", type_.source)
+
+
+def _of_values(pair: _Pair) -> Iterator[Mismatch]:
+    """Yield how values of one kind are read as something else."""
+    reader, writer = pair.reader, pair.writer
+    change = f"{{writer}} writes {writer}, and {{reader}} reads it as {reader}"
+    if loses_digits(reader, writer):
+        yield _of_types(pair, avro_rules.DIGITS_LOST, f"{change}, which keeps fewer digits")
+    if mixes_bytes_and_text(reader, writer):
+        yield _of_types(pair, avro_rules.BYTES_AND_TEXT, change)
+    if reader.logical != writer.logical:
+        yield _of_logical(pair)
+
+
+def _of_named(pair: _Pair) -> Iterator[Mismatch]:
+    reader, writer = pair.reader, pair.writer
+    if not same_name(reader, writer):
+        yield Mismatch(
+            avro_rules.NAME,
+            f"{{writer}} writes {writer}, and {{reader}} has `{reader.name}` without that alias",
+            SchemaSide(reader, reader.name, _inside(reader, "name")),
+            SchemaSide(writer, writer.name, _inside(writer, "name")),
+            pair.trail,
+            pair.under_union,
+        )
+    if reader.size != writer.size:
+        yield Mismatch(
+            avro_rules.FIXED_SIZE,
+            f"{{writer}} writes {writer.size} bytes, and {{reader}} reads {reader.size}",
+            SchemaSide(reader, reader.size, _inside(reader, "size")),
+            SchemaSide(writer, writer.size, _inside(writer, "size")),
+            pair.trail,
+            pair.under_union,
+        )
+    if writer.kind == "enum":
+        yield from _of_symbols(pair)
+
+
+def _of_symbols(pair: _Pair) -> Iterator[Mismatch]:
+    reader, writer = pair.reader, pair.writer
+    known = set(reader.symbols)
+    missing = [symbol for symbol in writer.symbols if symbol not in known]
+    if not missing:
+        return
+    names = ", ".join(f"`{symbol}`" for symbol in missing[:_NAMED_SYMBOLS])
+    more = f" and {len(missing) - _NAMED_SYMBOLS} more" if len(missing) > _NAMED_SYMBOLS else ""
+    read = "has no such symbol" if reader.default is None else f"reads that as `{reader.default}`"
+    yield Mismatch(
+        avro_rules.ENUM_SYMBOLS if reader.default is None else avro_rules.SYMBOL_READ_AS_DEFAULT,
+        f"{{writer}} writes {names}{more}, and {{reader}} {read}",
+        SchemaSide(reader, list(reader.symbols), _inside(reader, "symbols")),
+        SchemaSide(writer, list(writer.symbols), _inside(writer, "symbols")),
+        pair.trail,
+        pair.under_union,
+        symbol=missing[0],
+    )
+
+
+def _of_fields(pair: _Pair) -> Iterator[Mismatch | _Pair]:
+    reader, writer = pair.reader, pair.writer
+    written = {field.name: field for field in writer.fields}
+    places = {field.name: at for at, field in enumerate(writer.fields)}
+    for field in reader.fields:
+        source = written_field(field, written)
+        if source is None:
+            yield _of_field(pair, field)
+            continue
+        trail = TypePath(pair.trail, writer, places[source.name], pair.under_union)
+        ends = (Spot(f"{field.pointer}/type", reader.source), Spot(f"{source.pointer}/type", writer.source))
+        yield _Pair(field.type, source.type, *ends, trail, pair.under_union)
+
+
+def _of_field(pair: _Pair, field: AvroField) -> Mismatch:
+    default = f"goes on with its default {field.default!r}" if field.has_default else "has no default for it"
+    return Mismatch(
+        avro_rules.FIELD_READ_AS_DEFAULT if field.has_default else avro_rules.FIELD_WITHOUT_DEFAULT,
+        f"{{writer}} does not write `{field.name}`, and {{reader}} {default}",
+        SchemaSide(pair.reader, outline(field.type), Spot(field.pointer, pair.reader.source)),
+        SchemaSide(pair.writer, None, None),
+        pair.trail,
+        pair.under_union,
+        field=field,
+    )
+
+
+def _of_logical(pair: _Pair) -> Mismatch:
+    reader, writer = pair.reader, pair.writer
+    if reader.logical is None or writer.logical is None:
+        rule = avro_rules.LOGICAL_GAINED_OR_LOST
+    elif reader.logical.name == writer.logical.name == DECIMAL:
+        rule = avro_rules.DECIMAL
+    else:
+        rule = avro_rules.LOGICAL_CHANGED
+    means, reads = writer.logical or f"a bare {writer.kind}", reader.logical or f"a bare {reader.kind}"
+    return _of_types(pair, rule, f"{{writer}} writes {means}, and {{reader}} reads {reads}")
+
+
+def _of_types(pair: _Pair, rule: str, fact: str) -> Mismatch:
+    reader, writer = pair.reader, pair.writer
+    return Mismatch(
+        rule,
+        fact,
+        SchemaSide(reader, outline(reader), pair.reader_at),
+        SchemaSide(writer, outline(writer), pair.writer_at),
+        pair.trail,
+        pair.under_union,
+    )
+
+
+def outline(type_: AvroType) -> Any:
+    """Return a type as JSON with the names of named types in place of what is in them."""
+    if type_.kind == "union":
+        return [outline(branch) for branch in type_.branches]
+    if type_.items is not None:
+        return {"type": type_.kind, "items" if type_.kind == "array" else "values": outline(type_.items)}
+    if type_.logical is None:
+        return type_.label
+    result = {"type": type_.label, "logicalType": type_.logical.name}
+    if type_.logical.precision is not None:
+        return result | {"precision": type_.logical.precision, "scale": type_.logical.scale}
+    return result

@@ -1,0 +1,88 @@
+"""What comparing two versions comes to: a verdict, its findings, and the message that proves each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.levels import Level, Policy
+
+BREAKING: Final = "breaking"
+UNDECIDED: Final = "undecided"
+NOTE: Final = "note"
+
+REFUSED_BY_NEW: Final = "refused-by-new"
+"""The old version accepts the message and the new one refuses it."""
+REFUSED_BY_OLD: Final = "refused-by-old"
+"""The new version accepts the message and the old one refuses it."""
+READ_DIFFERENTLY: Final = "read-differently"
+"""Both accept the message and read different things."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where a value stands: a JSON Pointer into a document, with line and column from 1 where there is a file."""
+
+    pointer: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityProof:
+    """One message that shows a finding. Only `check`ed proofs are shown: the real validator said `old` and `new`.
+
+    `message` is the JSON value of the message (for Avro: the datum in Avro's JSON form; for bytes that are no JSON:
+    text). `old` and `new` are what each version says of it: "accepted", the validator's refusal, or what it decodes to.
+    """
+
+    kind: str
+    message: Any
+    old: Any
+    new: Any
+    checked_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityFinding:
+    """One difference between two versions.
+
+    `old` and `new` are the JSON values that differ, or what contracts say in words; None where one is absent, and its
+    place then None, or where it would stand. `path` is the JSON Pointer of the message member, the schema keyword or
+    the contract key, as the rule says. `also` names findings that tell the same: rule and pointer.
+    """
+
+    rule: str
+    name: str
+    severity: str
+    direction: str
+    path: str
+    old: Any
+    new: Any
+    old_version: str
+    new_version: str
+    old_place: TextPlace | None
+    new_place: TextPlace | None
+    says: str
+    action: str
+    confluent_rule: str | None = None
+    proof: CompatibilityProof | None = None
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityVerdict:
+    """Whether two versions are compatible: True, False, or None where that could not be decided."""
+
+    compatible: bool | None
+    level: Level
+    policy: Policy
+    findings: tuple[CompatibilityFinding, ...] = ()
+
+
+def conclude(level: Level, policy: Policy, findings: tuple[CompatibilityFinding, ...]) -> CompatibilityVerdict:
+    """Return the verdict of findings: one that breaks decides, else one that is undecided leaves it open."""
+    severities = {finding.severity for finding in findings}
+    compatible = False if BREAKING in severities else None if UNDECIDED in severities else True
+    return CompatibilityVerdict(compatible, level, policy, findings)

@@ -1,0 +1,65 @@
+"""A schema document with all that it refers to in one place, and what is worked out of it once."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+import jsonschema_rs
+from jsonschema_specifications import REGISTRY
+
+from cdc_contracts.registry.common.errors import InvalidSchema
+from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES, SLOW_JUDGES
+from cdc_contracts.registry.compat.json_schema.plain_form import write_plain
+from cdc_contracts.registry.schema.json_schemas.schema_drafts import draft_of
+from cdc_contracts.registry.schema.schema_documents import SchemaDocument
+
+
+class BundledSchema:
+    """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes.
+
+    `written` is the schema that it stands for, by which messages are judged; the value itself where nothing else does.
+    """
+
+    def __init__(self, value: Any, written: Any = None) -> None:
+        self.value = value
+        self.written = value if written is None else written
+
+    @cached_property
+    def text(self) -> str:
+        """The schema as JSON, in one way of writing."""
+        return json.dumps(self.value)
+
+    @cached_property
+    def draft(self) -> int:
+        """The draft of JSON Schema that it is written in."""
+        return draft_of(self.value)
+
+    @cached_property
+    def judge(self) -> jsonschema_rs.Validator:
+        """What says whether a message fits. Fetches nothing; asking for it raises where the schema is none."""
+        return FAST_JUDGES[draft_of(self.written)](self.written, offline=True, validate_formats=False)
+
+    @property
+    def slow_judge(self) -> Any:
+        """What says the same by another hand. It may raise anything, where a reference leads elsewhere."""
+        return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
+
+    def mentions(self, *words: str) -> bool:
+        """Say whether a word may stand anywhere as a key: False is certain."""
+        return any(f'"{word}"' in self.text for word in words)
+
+
+def read_document(schema: SchemaDocument) -> BundledSchema:
+    """Return the document of a schema. Nothing that it refers to is fetched.
+
+    Raises InvalidSchema where it is no JSON Schema of its draft, or refers to what is not given.
+    """
+    document = BundledSchema(write_plain(schema.document), schema.document)
+    try:
+        document.judge  # noqa: B018  asking for it is what raises
+    except (ValueError, jsonschema_rs.ReferencingError, RecursionError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidSchema(f"not a JSON Schema: {said}", where=schema.file or schema.name) from None
+    return document

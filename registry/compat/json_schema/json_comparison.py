@@ -1,0 +1,188 @@
+"""Two JSON Schemas compared: the differences that a policy counts, each with a message that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
+from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
+from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
+from cdc_contracts.registry.compat.json_schema.containment import NO, UNKNOWN, YES, ContainmentDecider, is_contained
+from cdc_contracts.registry.compat.json_schema.exempted_schemas import pardon
+from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
+from cdc_contracts.registry.compat.json_schema.json_rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
+from cdc_contracts.registry.compat.json_schema.removals import find_removals
+from cdc_contracts.registry.compat.json_schema.schema_differences import SchemaDifference, TooMuchToCompare, is_same
+from cdc_contracts.registry.compat.json_schema.schema_shapes import ShapeReader
+from cdc_contracts.registry.compat.json_schema.schema_walk import Walk
+from cdc_contracts.registry.compat.levels import Policy
+
+PROVEN: Final = "proven"
+"""A message shows it."""
+NOT_SHOWN: Final = "not-shown"
+"""No message was found that shows it."""
+HARMLESS: Final = "harmless"
+"""No message can show it: the reader takes all that the writer sends."""
+PARDONED_BY_POLICY: Final = "pardoned"
+"""A message may be refused, and the policy lets it pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOutcome:
+    """What became of one difference; None stands for the schemas as wholes.
+
+    `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
+    `told_as` is the difference that Confluent's registry would tell, where this one stands inside of it.
+    """
+
+    difference: SchemaDifference | None
+    severity: str
+    shown: str
+    message: Any = None
+    refusal: str | None = None
+    removes: bool = False
+    told_as: str = ""
+
+    @property
+    def confluent_name(self) -> str | None:
+        """What Confluent's registry calls it."""
+        return confluent_name_of(self.told_as or (self.difference.name if self.difference else ""))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One direction of a comparison: what the writer sends, and what the reader takes, as the policy reads them."""
+
+    writer: BundledSchema
+    reader: BundledSchema
+    sent: BundledSchema
+    taken: BundledSchema
+
+    @cached_property
+    def shapes(self) -> tuple[ShapeReader, ShapeReader]:
+        """What is sent and what is taken, as shapes."""
+        return ShapeReader(self.sent), ShapeReader(self.taken)
+
+    @property
+    def length(self) -> int:
+        """How many characters both schemas have."""
+        return len(self.sent.text) + len(self.taken.text)
+
+    @cached_property
+    def prover(self) -> JsonProver:
+        """What seeks messages that the reader refuses."""
+        return JsonProver(self.writer, self.reader, self.sent, self.taken, self.length)
+
+    @cached_property
+    def containment(self) -> str:
+        """Whether the reader takes all that the writer sends."""
+        mine, theirs = self.sent, self.taken
+        return is_contained(mine.text, theirs.text, mine.draft) if mine.draft == theirs.draft else UNKNOWN
+
+    def walk(self, counted: frozenset[str], decider: ContainmentDecider | None = None) -> list[SchemaDifference]:
+        """Return the differences. Raises TooMuchToCompare."""
+        return Walk(*self.shapes, counted, decider).walk()
+
+
+def look_one_way(
+    writer: BundledSchema, reader: BundledSchema, policy: Policy, *, with_removals: bool = False
+) -> list[ComparisonOutcome]:
+    """Return what a reader's document refuses of what a writer's promises, by a policy.
+
+    `with_removals` asks for the members, too, that the reader does not know any more.
+    """
+    if is_same(writer.value, reader.value):
+        return []
+    if policy is Policy.CDC:
+        pair = Pair(writer, reader, close_schema(writer), open_schema(reader))
+        removals = list(_look_for_removals(pair)) if with_removals else []
+        return [*removals, *_look_for_harm(pair, policy)]
+    pair = Pair(writer, reader, writer, reader)
+    try:
+        named = [one for one in pair.walk(COUNTED[policy]) if one.name in COUNTED[policy]]
+    except TooMuchToCompare:
+        return _look_at_wholes(pair)
+    if not named:
+        return _look_for_harm(pair, policy)
+    outcomes = []
+    for one in named:
+        shown = _show(pair, one)
+        outcomes += shown or [ComparisonOutcome(one, BREAKING, HARMLESS if pair.containment == YES else NOT_SHOWN)]
+    return outcomes
+
+
+def _show(pair: Pair, difference: SchemaDifference) -> list[ComparisonOutcome]:
+    """Return what messages show of a difference: those inside it first, which say more exactly what it is."""
+    found = [replace(one, told_as=difference.name) for inner in difference.inside for one in _show(pair, inner)]
+    proof = None if found else pair.prover.prove(difference)
+    return found if proof is None else [ComparisonOutcome(difference, BREAKING, PROVEN, *proof)]
+
+
+def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
+    """Return the differences for which the reader may refuse a message, and whether it does."""
+    decider = ContainmentDecider(*pair.shapes)
+    try:
+        found = pair.walk(HARMFUL, decider)
+    except TooMuchToCompare:
+        return _look_at_wholes(pair)
+    suspects = [one for one in found if one.name in HARMFUL - PARDONED[policy]]
+    pardoned = [one for one in found if one.name in PARDONED[policy]]
+    outcomes = [ComparisonOutcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
+    if pardoned and suspects:
+        pair = Pair(pair.writer, pair.reader, pair.sent, BundledSchema(pardon(pair.taken.value, pardoned)))
+    shown = {one: _show(pair, one) for one in suspects}
+    outcomes += [outcome for found in shown.values() for outcome in found]
+    left = [one for one, found in shown.items() if not found]
+    if left:
+        outcomes += list(_judge_the_rest(pair, left, decider, is_known_broken=len(left) < len(suspects)))
+    return outcomes
+
+
+def _judge_the_rest(
+    pair: Pair, left: list[SchemaDifference], decider: ContainmentDecider, *, is_known_broken: bool
+) -> Iterator[ComparisonOutcome]:
+    """Yield what becomes of suspects that no message was found for."""
+    if pair.containment == YES:
+        return
+    alone = left[0] if len(left) == 1 else None
+    if not is_known_broken:
+        proof = pair.prover.prove_by_examples() or pair.prover.prove_any()
+        if proof is not None:
+            yield ComparisonOutcome(alone, BREAKING, PROVEN, *proof)
+            return
+        if pair.containment == NO:
+            yield ComparisonOutcome(alone, BREAKING, NOT_SHOWN)
+            return
+    for one in left:
+        certain = decider.is_certainly_refused(one.writer, one.reader)
+        yield ComparisonOutcome(one, BREAKING if certain else UNDECIDED, NOT_SHOWN)
+
+
+def _look_at_wholes(pair: Pair) -> list[ComparisonOutcome]:
+    """Return the verdict on schemas that are too much for a walk."""
+    proof = pair.prover.prove_by_examples()
+    if proof is None and pair.containment == YES:
+        return []
+    proof = proof or pair.prover.prove_any()
+    if proof is not None:
+        return [ComparisonOutcome(None, BREAKING, PROVEN, *proof)]
+    return [ComparisonOutcome(None, BREAKING if pair.containment == NO else UNDECIDED, NOT_SHOWN)]
+
+
+def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
+    """Yield the members that the writer names and the reader nowhere does: consumers of the writer may read them."""
+    prover = JsonProver(pair.writer, pair.reader, pair.writer, pair.reader, pair.length)
+    try:
+        for one in find_removals(pair.writer.value, pair.reader.value, pair.length):
+            proof = prover.prove(one)
+            if proof is not None:
+                yield ComparisonOutcome(one, BREAKING, PROVEN, *proof, removes=True)
+            else:
+                message = prover.find_accepted(one)
+                shown = NOT_SHOWN if message is None else PROVEN
+                yield ComparisonOutcome(one, BREAKING, shown, message, removes=True)
+    except TooMuchToCompare:
+        yield ComparisonOutcome(None, UNDECIDED, NOT_SHOWN)

@@ -1,0 +1,63 @@
+"""All that a document says of one place in a message: its own schema, and those that apply to the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.common.pointers import split_reference
+from cdc_contracts.registry.compat.json_schema.schema_differences import ELEMENT, MEMBER, Step
+from cdc_contracts.registry.compat.json_schema.schema_shapes import value_at
+
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("if", "then", "else", "not")
+_OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
+_REST: Final = ("items", "additionalItems", "unevaluatedItems")
+_MOST: Final = 2_000
+
+
+def apply_in_place(document: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema and every other that it applies to the same value."""
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop()
+        if not isinstance(one, dict) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += [part for word in _LISTS for part in one.get(word, ())]
+        waiting += [one[word] for word in _SINGLE if word in one]
+        dependent = one.get("dependentSchemas") or one.get("dependencies") or {}
+        waiting += [part for part in dependent.values() if isinstance(part, dict)]
+        if isinstance(one.get("$ref"), str) and one["$ref"].startswith("#"):
+            waiting.append(follow(document, one["$ref"]))
+
+
+def follow(document: Any, reference: str) -> Any:
+    """Return what a reference inside the document leads to, None where it leads nowhere."""
+    parts = split_reference(reference)
+    return None if parts is None else value_at(document, parts)
+
+
+def name_members(document: Any, schemas: Iterable[Any]) -> set[str]:
+    """Return every member that the schemas, and those they apply in place, name."""
+    return {
+        name for schema in schemas for one in apply_in_place(document, schema) for name in one.get("properties", {})
+    }
+
+
+def step_into(schema: Mapping[str, Any], step: Step) -> Iterator[Any]:
+    """Yield what a schema says of the place where a step leads."""
+    kind, name = step
+    if kind == ELEMENT:
+        items = schema.get("prefixItems") or schema.get("items")
+        if isinstance(items, list):
+            yield from items[int(name) : int(name) + 1]
+        yield from (schema[word] for word in _REST if isinstance(schema.get(word), dict))
+    elif kind == MEMBER and name in schema.get("properties", {}):
+        yield schema["properties"][name]
+    else:
+        if kind != MEMBER:
+            yield from schema.get("patternProperties", {}).values()
+        yield from (schema[word] for word in _OTHERS if isinstance(schema.get(word), dict))

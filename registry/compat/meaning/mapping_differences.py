@@ -1,0 +1,121 @@
+"""How two contracts write values, compared by source type: the mappings that hold, and what each says of a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.compat.meaning.contract_facts import ContractFact, FactDifference
+from cdc_contracts.registry.contract.model import SOURCE_MODES
+from cdc_contracts.registry.contract.phrases import describe_mapping
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.contract.model import Values
+    from cdc_contracts.registry.contract.value_mappings import ValueMapping
+
+ANY: Final = "any other type"
+COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", "invalid"})
+"""The keys of a mapping that are compared here."""
+UNREAD: Final = frozenset({"mapping", "images", "zeros_left_out"})
+"""The keys that nothing is read by."""
+_KINDS: Final = ("number", "text", "boolean")
+
+
+@dataclass(frozen=True, slots=True)
+class MappingPair:
+    """Two mappings that read the same messages: those from a kind of source database, in a mode.
+
+    `is_chosen_alike`: both contracts choose by that, so that a type written otherwise is a change of its form.
+    """
+
+    old: ValueMapping
+    new: ValueMapping
+    kind: str | None
+    mode: str | None
+    is_chosen_alike: bool
+
+
+def value_differences(old: Version, new: Version) -> Iterator[tuple[FactDifference, MappingPair]]:
+    """Yield what two contracts say differently of values, each with the mappings that it was seen in."""
+    pairs = list(mapping_pairs(old, new))
+    seen: list[FactDifference] = []
+    for pair in pairs:
+        for one in _compare(pair) if pair.is_chosen_alike else ():
+            if one not in seen:
+                seen.append(one)
+                yield one, pair
+    choices = [version.resolved["values"]["mapping"] for version in (old, new)]
+    if any(isinstance(choice, Mapping) for choice in choices) and choices[0] != choices[1]:
+        here, there = (ContractFact(choice, describe_mapping({"mapping": choice})) for choice in choices)
+        apart = [pair for pair in pairs if not pair.is_chosen_alike and pair.old.name != pair.new.name]
+        telling = min(apart or pairs, key=lambda pair: pair.kind is None)
+        yield FactDifference("mapping-choice", ("values", "mapping"), here, there), telling
+
+
+def mapping_pairs(old: Version, new: Version) -> Iterator[MappingPair]:
+    """Yield each pair of mappings that reads the same messages, the one of messages that do not say first."""
+    values = (old.meaning.values, new.meaning.values)
+    cases: dict[tuple[str | None, str | None], None] = {(None, None): None}
+    cases |= dict.fromkeys((kind, None) for one in values for kind in _kinds_of(one))
+    cases |= dict.fromkeys((None, mode) for mode in SOURCE_MODES if any(map(_asks_mode, values)))
+    seen: set[tuple[str, str]] = set()
+    for kind, mode in cases:
+        here, there = (one.mapping_for(kind if one.kind_at is not None else None, mode) for one in values)
+        if (here, there) not in seen:
+            seen.add((here, there))
+            alike = (kind is None and mode is None) or all(not isinstance(one.mapping, str) for one in values)
+            yield MappingPair(old.catalogue.mapping(here), new.catalogue.mapping(there), kind, mode, alike)
+
+
+def _kinds_of(values: Values) -> tuple[str, ...]:
+    return () if isinstance(values.mapping, str) or values.kind_at is None else tuple(values.mapping.map)
+
+
+def _asks_mode(values: Values) -> bool:
+    return not isinstance(values.mapping, str) and values.mapping.otherwise == "parameter"
+
+
+def _compare(pair: MappingPair) -> Iterator[FactDifference]:
+    old, new = pair.old, pair.new
+    changed: set[str] = set()
+    for name in dict.fromkeys([*_types_of(old), *_types_of(new)]):
+        here, there = old.form_of(name), new.form_of(name)
+        alias = old.document.aliases.get(name)
+        if here != there and (alias is None or alias != new.document.aliases.get(name)):  # the type itself tells it
+            changed.add(name)
+            rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
+            yield FactDifference(rule, ("values", name), _form(here), _form(there))
+    here, there = old.document.default, new.document.default
+    if here != there:
+        rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
+        yield FactDifference(rule, ("values", ANY), _form(here), _form(there))
+    if old.document.names != new.document.names:
+        names = [ContractFact(list(one.document.names), ", ".join(one.document.names)) for one in (old, new)]
+        yield FactDifference("type-names", ("values", "names"), names[0], names[1])
+    for kind in _KINDS:
+        here, there = old.form_of_kind(kind), new.form_of_kind(kind)
+        if here != there:
+            yield FactDifference("untyped-form", ("values", f"{kind} without a type"), _form(here), _form(there))
+    for form in dict.fromkeys([*old.document.invalid, *new.document.invalid]):
+        kept = [_kept(one.document.invalid.get(form)) for one in (old, new)]
+        shared = [name for name in _types_of(old) if name not in changed and old.form_of(name) == form]
+        if kept[0] != kept[1] and shared:
+            yield FactDifference("invalid-value", ("values", f"{shared[0]} that does not exist"), kept[0], kept[1])
+
+
+def _types_of(mapping: ValueMapping) -> list[str]:
+    """Return the types that a mapping lists, and their aliases."""
+    listed = [name for types in mapping.document.forms.values() for name in types]
+    return list(dict.fromkeys([*listed, *mapping.document.aliases]))
+
+
+def _form(name: str | None) -> ContractFact | None:
+    return None if name is None else ContractFact(name, name)
+
+
+def _kept(entry: Any) -> ContractFact | None:
+    if entry is None:
+        return None
+    return ContractFact(entry, "kept as sent" if isinstance(entry, str) else f'written "{entry["literal"]}"')

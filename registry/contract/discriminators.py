@@ -1,0 +1,71 @@
+"""Discriminators: the tests on one message that tell a subject from all others. All have to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cdc_contracts.registry.common.json_messages import Record
+from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.contract.model import Test
+from cdc_contracts.registry.contract.relations import starts_with
+
+
+def all_hold(tests: Iterable[Test], message: dict[str, Any]) -> bool:
+    """Say whether every test holds for a parsed message."""
+    return all(holds(test, message) for test in tests)
+
+
+def holds(test: Test, message: dict[str, Any]) -> bool:
+    """Say whether one test holds for a parsed message."""
+    if test.any is not None:
+        return any(holds(one, message) for one in test.any)
+    if test.present is not None:
+        found = _at(message, test.present)
+        return found is not ABSENT and found is not None
+    if test.absent is not None:
+        return _at(message, test.absent) is ABSENT
+    if test.unset is not None:
+        return _at(message, test.unset) in (ABSENT, None)
+    if test.equals is not None:
+        found = _at(message, test.equals)
+        return type(found) is type(test.value) and found == test.value
+    if test.within is not None:
+        return _is_one_of(_at(message, test.within), test.values)
+    if test.outside is not None:
+        return not _is_one_of(_at(message, test.outside), test.values)
+    if test.prefix_of is not None:
+        return _starts(message, test.prefix_of, test) is True
+    if test.not_prefix_of is not None:
+        return _starts(message, test.not_prefix_of, test) is not True
+    return test.avro_decodes is not None and isinstance(message, Record)
+
+
+def needed_names(tests: Iterable[Test]) -> set[str]:
+    """Return the names of members without which not all of the tests can hold."""
+    needed = (test.present or test.equals or test.within or test.prefix_of for test in tests)
+    return {name for pointer in needed if pointer for name in split_pointer(pointer)}
+
+
+def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:
+    """Return every place that some test looks at, in order of first mention."""
+    places: dict[str, None] = {}
+    for test in tests:
+        for at in (test.present, test.absent, test.unset, test.equals, test.within, test.outside,
+                   test.prefix_of, test.not_prefix_of, test.at):  # fmt: skip
+            if at is not None:
+                places[at] = None
+        places |= dict.fromkeys(pointers_of(test.any or ()))
+    return tuple(places)
+
+
+def _at(message: dict[str, Any], pointer: str) -> Any:
+    return follow(message, split_pointer(pointer))
+
+
+def _is_one_of(value: Any, values: tuple[str, ...] | None) -> bool:
+    return isinstance(value, str) and value in (values or ())
+
+
+def _starts(message: dict[str, Any], pointer: str, test: Test) -> bool | None:
+    return starts_with(_at(message, pointer), _at(message, test.at or ""), test.then or "")

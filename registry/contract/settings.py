@@ -1,0 +1,67 @@
+"""`cdc-contracts.yaml`: what a project says once instead of on every command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field, ValidationError
+
+from cdc_contracts.registry.common import yaml_documents
+from cdc_contracts.registry.common.document_errors import describe_misfit
+from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.contract.model import Document
+
+FILE: Final = "cdc-contracts.yaml"
+
+
+class Settings(Document):
+    """Which contract each topic speaks, where contracts and table contracts are, and the parameters of the project.
+
+    `versions` is a file that says which version holds in which part of a topic; it goes before what `topics` says.
+    """
+
+    topics: dict[str, str] = Field(default_factory=dict)
+    """The contract of each topic, as SYSTEM/DIALECT@N."""
+    contracts: tuple[str, ...] = ()
+    """Folders of contracts that are added to the catalogue."""
+    tables: str | None = None
+    """The file or folder of table contracts."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """What no message says, by the name of the parameter."""
+    versions: str | None = None
+    """The file that says which version holds in which part of a topic."""
+
+    def bindings(self, topics: Sequence[str]) -> dict[str | None, list[str]]:
+        """Return the topics by the contract they are bound to, None for those that are bound to none."""
+        bound: dict[str | None, list[str]] = {}
+        for topic in topics:
+            bound.setdefault(self.topics.get(topic), []).append(topic)
+        return bound
+
+    def contract_of(self, topics: list[str]) -> str | None:
+        """Return the contract that these topics are bound to, or None where one of them is not bound.
+
+        Raises UsageError where they are bound to different contracts.
+        """
+        bound = {self.topics.get(topic) for topic in topics}
+        if len(bound) > 1 and None not in bound:
+            raise UsageError("the topics are bound to different contracts", where=FILE, hint="take them one by one")
+        return bound.pop() if len(bound) == 1 else None
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return the settings of a folder; without a file, and where it says nothing, none.
+
+    Raises ContractError where the file is not as it should be.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return Settings()
+    try:
+        return Settings.model_validate(
+            yaml_documents.without_nulls(yaml_documents.read_document(path, may_be_empty=True))
+        )
+    except ValidationError as error:
+        raise ContractError(describe_misfit(error, Settings), where=str(path)) from error

@@ -1,0 +1,154 @@
+"""Table contracts: what a user says of one source table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from cdc_contracts.registry.common import yaml_documents
+from cdc_contracts.registry.common.document_errors import describe_misfit
+from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.common.time_zones import Zone, parse_zone
+from cdc_contracts.registry.contract.model import Document
+
+
+def _zone(text: str) -> str:
+    parse_zone(text)
+    return text
+
+
+class TableColumn(Document):
+    """One column: its source type as the database names it, and whether it may be NULL."""
+
+    type: str
+    """The type as the source database names it, such as decimal(20,2)."""
+    nullable: bool = True
+    """Whether the column may be NULL."""
+    comment: str | None = None
+    """What the column is, for people."""
+
+
+class TableContract(Document):
+    """One source table: `database.table`, its columns, primary key and the zone of its zone-less timestamps.
+
+    `version` counts what its owner published of it, as `NAME@N`; no message is judged by it.
+    """
+
+    table: str
+    """The table, as DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
+    version: Annotated[int, Field(ge=1)] | None = None
+    """How many times its owner has published it."""
+    comment: str | None = None
+    """What the table is, for people."""
+    columns: dict[str, TableColumn] = Field(min_length=1)
+    """The columns by name."""
+    primary_key: tuple[str, ...] = ()
+    """The columns of the primary key, in order."""
+    source_time_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    """The zone of timestamps that the source writes without one, such as Asia/Shanghai or +08:00."""
+
+    @property
+    def reference(self) -> str:
+        """The name of the contract: `shop.orders@2`, or the table alone where nobody counts versions."""
+        return self.table if self.version is None else f"{self.table}@{self.version}"
+
+    def may_be_null(self, name: str) -> bool:
+        """Say whether a column may be NULL: one of the primary key may not, whether it says so or leaves it out."""
+        return self.columns[name].nullable and name not in self.primary_key
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        return {name: column.type for name, column in self.columns.items()}
+
+    @cached_property
+    def zone(self) -> Zone | None:
+        return None if self.source_time_zone is None else parse_zone(self.source_time_zone)
+
+
+_PROSE: Final[Any] = {"version": True, "comment": True, "columns": {"__all__": {"comment"}}}
+"""What says nothing about messages: a run stays the same run where only this changes."""
+
+
+class TableContracts:
+    """The table contracts of a run, found by the names in a message."""
+
+    def __init__(self, contracts: Iterable[TableContract] = ()) -> None:
+        self._by_name: dict[str, TableContract] = {}
+        for contract in contracts:
+            if contract.table in self._by_name:
+                raise ContractError(f"two contracts for table {contract.table}")
+            self._by_name[contract.table] = contract
+
+    def __bool__(self) -> bool:
+        return bool(self._by_name)
+
+    def of(self, database: str | None, schema: str | None, table: str | None) -> TableContract | None:
+        """Return the contract of a table, or None where there is none."""
+        if not self._by_name or table is None:
+            return None
+        return self._by_name.get(table_name(database, schema, table) or "")
+
+    def first(self) -> TableContract | None:
+        """Return the contract that comes first by name, None where there is none."""
+        return self._by_name[min(self._by_name)] if self._by_name else None
+
+    def names(self) -> tuple[str, ...]:
+        """Return the tables that are listed, in order."""
+        return tuple(sorted(self._by_name))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over all that the contracts say."""
+        text = json.dumps(self.documents(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return what messages are judged by as plain data, in order of the names of the tables."""
+        return [self._by_name[name].model_dump(exclude=_PROSE) for name in sorted(self._by_name)]
+
+
+def table_name(database: str | None, schema: str | None, table: str | None) -> str | None:
+    """Return the name of a table as findings and table contracts write it: the parts that are there, with dots."""
+    if table is None:
+        return None
+    return ".".join(part for part in (database, schema, table) if part)
+
+
+def read_table_contracts(path: Path) -> TableContracts:
+    """Return the table contracts of one file, or of every `.yaml` file below a folder.
+
+    Raises ContractError where a document is wrong, UsageError where there is none.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no file or folder {path}", hint="--tables takes a YAML file or a folder of them")
+    found = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+    if not found:
+        raise UsageError(f"no .yaml file below {path}")
+    contracts: dict[str, TableContract] = {}
+    files: dict[str, Path] = {}
+    for file in found:
+        contract = parse_table_contract(yaml_documents.read_document(file), str(file))
+        if contract.table in contracts:
+            raise ContractError(
+                f"two contracts for table {contract.table}", where=f"{files[contract.table]} and {file}"
+            )
+        contracts[contract.table], files[contract.table] = contract, file
+    return TableContracts(contracts.values())
+
+
+def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
+    """Return a table contract. Raises ContractError where a key or value has no place there."""
+    try:
+        contract = TableContract.model_validate(yaml_documents.without_nulls(document))
+    except ValidationError as error:
+        raise ContractError(describe_misfit(error, TableContract), where=where) from error
+    missing = [name for name in contract.primary_key if name not in contract.columns]
+    if missing:
+        raise ContractError(f"primary_key names `{missing[0]}`, which is no column", where=where)
+    return contract

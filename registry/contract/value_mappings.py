@@ -1,0 +1,74 @@
+"""Which value form a source type has: the resolved files of `types/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cdc_contracts.registry.contract import model
+
+_PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
+"""Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
+_UNSIGNED = re.compile(r"\s+(?:UNSIGNED|SIGNED|ZEROFILL)\b", re.IGNORECASE)
+
+
+def drop_parameters(name: str) -> str:
+    """Return a type name without what stands in brackets: `decimal(20,2)` becomes `decimal`."""
+    return _PARAMETERS.sub("", name)
+
+
+_NAME_STEPS: Mapping[str, Callable[[str], str]] = {
+    "upper": str.upper,
+    "drop-parameters": drop_parameters,
+    "drop-unsigned": lambda name: _UNSIGNED.sub("", name),
+    "underscore-to-space": lambda name: name.replace("_", " "),
+    "code": lambda name: name,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ValueMapping:
+    """The value form of every source type of one mapping."""
+
+    document: model.Mapping
+    _by_type: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for form, types in self.document.forms.items():
+            for name in types:
+                self._by_type[name] = form
+
+    @property
+    def name(self) -> str:
+        return self.document.mapping
+
+    def normalise(self, source_type: str) -> str:
+        """Return the type name as the mapping lists it: `bigint(20) unsigned` becomes `BIGINT`."""
+        name = source_type
+        for step in self.document.names:
+            name = _NAME_STEPS[step](name)
+        name = " ".join(name.split())
+        return self.document.aliases.get(name, name)
+
+    def form_of(self, source_type: str) -> str | None:
+        """Return the name of the form of a source type, or None where the mapping does not know the type."""
+        return self._by_type.get(self.normalise(source_type), self.document.default)
+
+    def form_of_kind(self, kind: str) -> str:
+        """Return the form of a value without a type, by its JSON kind (`number`, `text`, `boolean`)."""
+        defaults = {"number": "json-number", "text": "text", "boolean": "bool-json"}
+        return self.document.untyped.get(kind, defaults[kind])  # type: ignore[call-overload, no-any-return]
+
+    def keeps_invalid(self, form: str) -> bool:
+        """Say whether text of the form's shape that names no date or time is kept."""
+        return self.document.invalid.get(form) == "keep-text"
+
+    def leaves_out_zeros(self, form: str) -> bool:
+        """Say whether the fraction of a second in a value of the form has no zeros at its end."""
+        return form in self.document.zeros_left_out
+
+    def invalid_literal(self, form: str) -> str | None:
+        """Return the one text that stands for an invalid value of the form, if the mapping has one."""
+        entry = self.document.invalid.get(form)
+        return entry["literal"] if isinstance(entry, dict) else None

@@ -1,0 +1,199 @@
+"""Key chains: under the right reading, what one update of a row left is what the next one finds."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.detect.message_evidence import MessageEvidence, RecordPlace
+from cdc_contracts.registry.detect.strays import strays
+from cdc_contracts.registry.message.canonical_changes import Change, Image
+from cdc_contracts.registry.stats.key_chains import ChainProof, prove
+from cdc_contracts.registry.stats.position_sequences import Point
+
+_Table = tuple[str, str | None, str | None, str | None]
+_Row = tuple[_Table, tuple[str | None, ...]]
+
+_PARTS: Final = 3
+"""Into so many parts messages are split, each of which has to hold a link: the windows of a sample."""
+_TORN_SHARE: Final = 10
+"""One in so many neighbours may be whole in no reading, and two of fewer: one stray tears a row from both sides."""
+_LEAST: Final = 2 * _TORN_SHARE
+
+
+class Link(NamedTuple):
+    """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not.
+
+    `since` is the offset of the first of the two that is proven to be of the version that joins them. `ends` count
+    among the messages that the versions read differently.
+    """
+
+    whole: Version
+    broken: Version
+    place: RecordPlace
+    since: int
+    ends: tuple[int, int]
+
+
+class _Left(NamedTuple):
+    """What a change left of a row, and when; the number of its message among those that are read differently."""
+
+    image: Image
+    moment: tuple[int, int]
+    number: int
+    offset: int
+
+
+class KeyChains:
+    """The rows of a topic as each version of a subject would have left them.
+
+    Of two changes of one row that follow each other, the after image of the first is the before image of the second.
+    Versions that place the images differently cannot both be right about that. Told backwards, or with changes left
+    out, a row that goes round in circles would speak for the wrong one: so only neighbours are compared that nothing
+    can lie between, the later one behind the earlier, and no row that is told in several partitions, nor any of a table
+    where more than a stray is. And a version is proven for all messages only where its links are found all over them.
+    What is found of a reading holds for every contract that reads the row so, whatever its subject.
+    """
+
+    def __init__(self, versions: Sequence[Version]) -> None:
+        self._versions = tuple(versions)
+        self._left: dict[tuple[str, int], dict[tuple[Version, _Row], _Left]] = defaultdict(dict)
+        self._last: dict[tuple[str, int], int] = {}
+        self._partition_of: dict[_Row, int] = {}
+        self._scattered: dict[_Table, set[_Row]] = defaultdict(set)
+        self._rows: Counter[_Table] = Counter()
+        self._links: dict[_Row, list[Link]] = defaultdict(list)
+        self._torn: Counter[_Row] = Counter()
+        self._readers: set[Version] = set()
+        self._open = 0
+
+    def follow(self, message_evidence: MessageEvidence) -> None:
+        """Take the changes of a message into account."""
+        place = message_evidence.place
+        self.pass_over(place)
+        readings = {
+            version: message_evidence.fits[version].changes
+            for version in self._versions
+            if version in message_evidence.fits
+        }
+        if any(message_evidence.fits[version].control for version in readings):
+            self._left[place[:2]].clear()  # a DDL may change what the images of a table hold
+        self._open += len(readings) > 1 and len({str(changes) for changes in readings.values()}) > 1
+        rows = {len(changes) for changes in readings.values()}
+        for version, judgement in message_evidence.fits.items():
+            if version not in readings and {len(judgement.changes)} == rows:
+                readings[version] = judgement.changes
+        for changes in zip(*readings.values(), strict=False):
+            self._link(place, dict(zip(readings, changes, strict=True)))
+
+    def pass_over(self, place: RecordPlace) -> None:
+        """Note that a record was read; where others were left out before it, what they did to a row is not known."""
+        last = self._last.get(place[:2])
+        if last is not None and place.offset != last + 1:
+            self._left[place[:2]].clear()
+        self._last[place[:2]] = place.offset
+
+    @property
+    def links(self) -> list[Link]:
+        """The links of all rows that are told in one partition, in the order of the records."""
+        result = [link for row, links in self._links.items() if self._stays(row) for link in links]
+        return sorted(result, key=lambda link: link.place)
+
+    @property
+    def doubt(self) -> str | None:
+        """What keeps the links from deciding: something is missing or switched; None where nothing does."""
+        links = self.links
+        joined = len({link.place for link in links})
+        if _TORN_SHARE * sum(count for row, count in self._torn.items() if self._stays(row)) > max(joined, _LEAST):
+            return "but some rows are whole in no reading"
+        proven = {_PARTS * end // self._open for link in links for end in link.ends}
+        return "but only in some part of what was read" if len(proven) < _PARTS else None
+
+    def turns(self) -> list[tuple[Version, RecordPlace, RecordPlace]]:
+        """Return which versions are proven one after the other, from where to where; nothing where it is but one."""
+        pairs: dict[tuple[str, int], list[Link]] = defaultdict(list)
+        for link in self.links:
+            if {link.whole, link.broken} <= {*self._versions}:
+                pairs[link.place[:2]].append(link)
+        result = []
+        for source, links in pairs.items():
+            proofs = [
+                ChainProof(self._versions.index(one.whole), 1, Point(one.since, None), Point(one.place.offset, None))
+                for one in links
+            ]
+            result += [
+                (
+                    self._versions[proof.reading],
+                    RecordPlace(*source, proof.first.offset),
+                    RecordPlace(*source, proof.last.offset),
+                )
+                for proof in prove(proofs)
+            ]
+        return result if len({version for version, _, _ in result}) > 1 else []
+
+    def _stays(self, row: _Row) -> bool:
+        """Say whether a row is told in one partition, as all rows of its table are, but for strays."""
+        scattered = self._scattered.get(row[0], ())
+        return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
+
+    def _link(self, place: RecordPlace, readings: Mapping[Version, Change]) -> None:
+        left = self._left[place[:2]]
+        own = {version: change for version, change in readings.items() if version in self._versions}
+        rows = {
+            row
+            for change in own.values()
+            for image in (change.before, change.after)
+            if (row := _row(place, change, image)) is not None
+        }
+        found = {
+            version: (before, change)
+            for version, change in readings.items()
+            if (row := _row(place, change, change.before)) is not None and (before := left.get((version, row)))
+        }
+        for row in rows:
+            self._rows[row[0]] += row not in self._partition_of
+            if self._partition_of.setdefault(row, place.partition) != place.partition:
+                self._scattered[row[0]].add(row)
+            for version in self._readers:
+                left.pop((version, row), None)
+        if len(rows) != 1:  # a key that changes is a row of its own in each reading
+            return
+        (row,) = rows
+        self._readers |= readings.keys()
+        known = [found[version][0] for version in self._versions if version in found]
+        if len(known) == len(self._versions) and all(
+            one.moment < _moment(own[version]) for version, one in zip(self._versions, known, strict=True)
+        ):
+            ends = (known[0].number, self._open - 1)
+            since = place.offset if all(one.image == known[0].image for one in known) else known[0].offset
+            whole = {version for version, (one, change) in found.items() if _joins(one.image, change.before or {})}
+            self._links[row] += [Link(*pair, place, since, ends) for pair in _pairs([*found], whole)]
+            if not whole & own.keys():
+                self._torn[row] += 1
+        for version, change in readings.items():
+            if change.after is not None:
+                left[version, row] = _Left(change.after, _moment(change), max(self._open - 1, 0), place.offset)
+
+
+def _pairs(versions: Sequence[Version], whole: set[Version]) -> Iterator[tuple[Version, Version]]:
+    yield from ((one, other) for one in versions if one in whole for other in versions if other not in whole)
+
+
+def _joins(after: Image, before: Image) -> bool:
+    """Say whether two images of a row are the same in the columns that both have."""
+    return all(after[name] == before[name] for name in after.keys() & before.keys())
+
+
+def _moment(change: Change) -> tuple[int, int]:
+    position = change.position or ""
+    return change.event_time or 0, int(position) if position.isdecimal() else 0
+
+
+def _row(place: RecordPlace, change: Change, image: Image | None) -> _Row | None:
+    """Return what names a row of a topic; None where it has no key."""
+    if image is None or not change.primary_key or any(image.get(name) is None for name in change.primary_key):
+        return None
+    table = (place.topic, change.database, change.schema, change.table)
+    return table, tuple(image[name] for name in change.primary_key)

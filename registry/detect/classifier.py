@@ -1,0 +1,287 @@
+"""The way from a hearing to its verdict.
+
+A contract is never guessed. Those that refuse no more than strays are left; evidence for one and against another, with
+no more than strays that contradict it, leaves fewer. Of several that read every message alike the first in catalogue
+order is named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.detect import wrapped_messages
+from cdc_contracts.registry.detect.detection import (
+    AMBIGUOUS,
+    CERTAIN,
+    LIKELY,
+    MIXED,
+    NOT_IN_CATALOGUE,
+    Detection,
+    EvidenceItem,
+)
+from cdc_contracts.registry.detect.evidence import EvidenceList
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.detect.mixtures import Mixture
+from cdc_contracts.registry.detect.relatives import Relative
+from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, WEAK, Side
+from cdc_contracts.registry.detect.weights import Weights
+from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
+
+_LOOK: Final = "cdc-contracts why tells of one message what it is, and how far it is from the nearest contract."
+
+
+def detect(accumulator: EvidenceAccumulator) -> Detection:
+    """Return the verdict of a hearing that has heard all its messages."""
+    accumulator.finalize()
+    return _Deliberation(accumulator).conclude()
+
+
+class _Deliberation:
+    """One walk from what was heard to the verdict."""
+
+    def __init__(self, accumulator: EvidenceAccumulator) -> None:
+        self.accumulator = accumulator
+        self.weights = Weights(accumulator.heard, accumulator.messages, accumulator.votes)
+        self.sides = self._sides()
+        self.evidence_list = EvidenceList(accumulator, self.weights, self.sides)
+
+    def conclude(self) -> Detection:
+        if self.weights.says_nothing:
+            return self._unknown(None)
+        leaders = self.weights.leaders(self.sides)
+        if not leaders:
+            mixture = Mixture(self.accumulator, self.weights, self.sides)
+            if len(mixture.detected) > 1:
+                return self._mixed(mixture)
+            leaders = mixture.detected
+        turns = [turn for turn in self.accumulator.turns if turn[0] in leaders]
+        if len({version for version, _, _ in turns}) > 1:
+            return self._turned(turns)
+        left = self.accumulator.votes.unbeaten(leaders)
+        versions = [side for side in left if isinstance(side, Version)]
+        relatives = [side for side in left if isinstance(side, Relative)]
+        if not versions:
+            return self._unknown(relatives[0])
+        open_ = (
+            any(relative.reads == "other" for relative in relatives)
+            or not all(self.accumulator.read_alike(one, other) for one, other in combinations(versions, 2))
+            or not self.weights.fits_most(versions[0])
+        )
+        sure = len(versions) == 1 and not relatives and self._is_sure(versions[0], leaders)
+        return self._told(AMBIGUOUS if open_ else CERTAIN if sure else LIKELY, versions, relatives)
+
+    def _sides(self) -> list[Side]:
+        """Return every side that takes some message: versions in catalogue order, then relatives."""
+        found = {side for heard in self.weights.heard for side in heard.sides}
+        versions = [one for one in self.accumulator.catalogue.all_versions() if one in found]
+        return [*versions, *sorted((one for one in found if isinstance(one, Relative)), key=lambda one: one.name)]
+
+    def _is_sure(self, version: Version, leaders: Sequence[Side]) -> bool:
+        """Say whether strong evidence beats every other leader, and all messages but strays fit."""
+        strong = all(
+            any(self.accumulator.votes.beats(one, other) - WEAK for one in leaders)
+            for other in leaders
+            if other is not version
+        )
+        return strong and self.weights.fits_nearly_all(version)
+
+    # --- verdicts
+
+    def _told(self, verdict: str, versions: list[Version], relatives: list[Relative]) -> Detection:
+        subjects = list(dict.fromkeys(version.subject for version in versions))
+        subject = versions[0].subject if verdict != AMBIGUOUS or len(subjects) == 1 else None
+        same = [version for version in versions if version.subject == subject]
+        alone = len(same) == 1 and (verdict != AMBIGUOUS or not relatives)
+        version = same[0] if alone else None
+        others = [one for one in versions if one is not version and (version is not None or one.subject != subject)]
+        judged = tuple(same) if subject and not (verdict == AMBIGUOUS and relatives) else ()
+        preferences = (version,) if version is not None else ()
+        proofs = self._proofs_against(judged, preferences)
+        return Detection(
+            verdict=verdict,
+            subject=subject,
+            version=version,
+            candidates=self.evidence_list.candidates(versions),
+            equivalent=tuple(one.reference for one in others) if verdict == LIKELY else (),
+            detected=judged,
+            nearest=None,
+            evidence=(*self.evidence_list.evidence(versions), *self.evidence_list.strays(versions)),
+            messages=self.accumulator.messages,
+            finalize=self._decide(verdict, versions, relatives, proofs),
+            preferences=preferences,
+            settled=verdict != AMBIGUOUS and not proofs,
+        )
+
+    def _mixed(self, mixture: Mixture) -> Detection:
+        versions = [side for side in mixture.detected if isinstance(side, Version)]
+        if not versions:
+            return self._unknown(next(side for side in mixture.detected if isinstance(side, Relative)))
+        subjects = {side.subject if isinstance(side, Version) else side.name for side in mixture.detected}
+        judged = mixture.judged()
+        preferences = tuple(self._preferences(list(dict.fromkeys(version.subject for version in versions))))
+        proofs = self._proofs_against(judged, preferences)
+        return Detection(
+            verdict=MIXED,
+            subject=versions[0].subject if len(subjects) == 1 else None,
+            version=None,
+            candidates=self.evidence_list.candidates(versions),
+            equivalent=tuple(dict.fromkeys(one.reference for part in mixture.parts for one in part.equals)),
+            detected=judged,
+            nearest=None,
+            evidence=(
+                *self.evidence_list.detected(mixture.detected),
+                *self.evidence_list.evidence(mixture.detected),
+                *self.evidence_list.strays(mixture.detected),
+            ),
+            messages=self.accumulator.messages,
+            finalize=_describe_mixture(mixture, proofs),
+            preferences=preferences,
+            settled=bool(judged) and not proofs,
+        )
+
+    def _turned(self, turns: Sequence[tuple[Version, RecordPlace, RecordPlace]]) -> Detection:
+        """Return the verdict where key chains prove that one version follows another."""
+        detected = tuple(dict.fromkeys(version for version, _, _ in turns))
+        result = [
+            EvidenceItem(
+                KEY_CHAIN, f"from offset {first.offset} to {last.offset} of {first.topic} {first.partition} only it "
+                "joins the changes of a row", version.reference, None, 1, 0, first,
+            )
+            for version, first, last in turns
+        ]  # fmt: skip
+        return Detection(
+            verdict=MIXED,
+            subject=detected[0].subject,
+            version=None,
+            candidates=self.evidence_list.candidates(detected),
+            equivalent=(),
+            detected=detected,
+            nearest=None,
+            evidence=(*result, *self.evidence_list.evidence(detected)),
+            messages=self.accumulator.messages,
+            finalize=_describe_undecided(self._proofs_against(detected, ())),
+            settled=False,
+        )
+
+    def _unknown(self, relative: Relative | None) -> Detection:
+        accumulator = self.accumulator
+        hint = wrapped_messages.describe_wrapping(accumulator)
+        finalize = (hint or _LOOK) if accumulator.messages else "There was no message to look at."
+        return Detection(
+            verdict=NOT_IN_CATALOGUE if accumulator.messages else AMBIGUOUS,
+            subject=None,
+            version=None,
+            candidates=self.evidence_list.candidates([relative] if relative else []),
+            equivalent=(),
+            detected=(),
+            nearest=relative.near[0] if relative else self._nearest(),
+            evidence=tuple(self.evidence_list.marks(relative) if relative else self.evidence_list.strays(())),
+            messages=accumulator.messages,
+            finalize=finalize,
+            settled=False,
+        )
+
+    def _nearest(self) -> str | None:
+        """Return the contract that most of the messages are nearest to that nothing takes."""
+        accumulator = self.accumulator
+        validations = (
+            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.panel.judges)
+            if accumulator.samples
+            else []
+        )
+        found = Counter(
+            nearest.version.reference if nearest else None
+            for nearest in (find_nearest(weigh(value, validations)) for value in accumulator.samples)
+        )
+        return max(found, key=lambda one: found[one]) if found else None
+
+    # --- what is left open
+
+    def _preferences(self, subjects: Sequence[str]) -> Iterator[Version]:
+        """Yield of each subject the one version that is left by its own messages, where one is."""
+        for number, subject in enumerate(subjects):
+            versions = [side for side in self.sides if isinstance(side, Version) and side.subject == subject]
+            own = self.weights.of_subject(subject, subjects[:number])
+            left = self.accumulator.votes.unbeaten(own.leaders(versions))
+            if len(left) == 1 and isinstance(left[0], Version):
+                yield left[0]
+
+    def _proofs_against(self, judged: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
+        """Return what keeps messages of the subjects that are judged from having one reading: versions, and how often.
+
+        Where versions of a subject take messages and decode them differently, one has to be preferred, and no message
+        may prove another. A message is judged by the first subject that takes it.
+        """
+        preferred = {version.subject: version for version in preferences}
+        own = {
+            heard: next((one.subject for one in judged if any(one.subject == it.subject for it in heard.versions)), "")
+            for heard in self.weights.heard
+        }
+        parted: Counter[str] = Counter()
+        for heard, subject in own.items():
+            parted[subject] += self.accumulator.parted[heard, subject]
+        found: Counter[str] = Counter()
+        for heard, subject in own.items():
+            named = " or ".join(one.reference for one in heard.versions if one.subject == subject)
+            if subject not in preferred:
+                found[named] += self.accumulator.parted[heard, subject]
+            elif parted[subject] and preferred[subject] not in heard.versions:
+                found[named] += self.weights.heard[heard]
+        return +found
+
+    def _decide(
+        self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative], proofs: Mapping[str, int]
+    ) -> str | None:
+        """Return what would settle an open question."""
+        result = [self._open_question(verdict, versions, relatives)]
+        fit, messages = self.weights.taken(versions[0]), self.accumulator.messages
+        if not self.weights.fits_nearly_all(versions[0]):
+            result.append(f"Only {fit:,} of {messages:,} messages fit {versions[0].reference}.")
+            result.append(wrapped_messages.describe_wrapping(self.accumulator))
+        if verdict != AMBIGUOUS:
+            result.append(_describe_undecided(proofs))
+        return " ".join(filter(None, result)) or None
+
+    def _open_question(self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative]) -> str | None:
+        if len(versions) == 1 and not relatives:
+            if verdict == CERTAIN:
+                return None
+            if not self.weights.fits_nearly_all(versions[0]):
+                return "--contract declares it."
+            return "Only weak evidence tells it from the others; --contract declares it."
+        sides = [*(one.reference for one in versions), *(one.name for one in relatives)]
+        names = ", ".join(sides[:-1]) + (" and " if verdict == LIKELY else " or ") + sides[-1]
+        turns = [(loser, winner) for winner, loser, kind, _ in self.accumulator.votes.all() if kind == COLUMN_TURN]
+        if turns:
+            before, after = turns[0]
+            return (
+                f"Columns turn in mid-stream from how {before} writes them to how {after} does: neither is all of it."
+            )
+        if verdict == LIKELY:
+            return f"Nothing here tells {names} apart. They read these messages alike; --contract declares which it is."
+        more = "more messages"
+        if any(entry.key_chain for version in versions for entry in version.meaning.version_evidence):
+            more = f"a few DELETEs, or at least {LINKS} rows that are changed twice,"
+        return f"It may be {names}, which read them differently: {more} would tell, and --contract declares it."
+
+
+def _describe_undecided(proofs: Mapping[str, int]) -> str | None:
+    if not proofs:
+        return None
+    named = ", ".join(f"{count:,} of {versions}" for versions, count in proofs.items())
+    return f"Not every message has one reading ({named}): --write-versions FILE or --contract declares it."
+
+
+def _describe_mixture(mixture: Mixture, proofs: Mapping[str, int]) -> str | None:
+    result = [
+        f"{part.side.reference} reads its messages as {' and '.join(one.reference for one in part.equals)} would."
+        for part in mixture.parts
+        if isinstance(part.side, Version) and part.equals
+    ]
+    undecided = _describe_undecided(proofs)
+    return " ".join([*result, *([undecided] if undecided else [])]) or None

@@ -1,0 +1,96 @@
+"""What a verdict rests on: the candidates with what speaks for and against them, and the pieces of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.detect.detection import DetectionCandidate, EvidenceItem
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator, describe_breach
+from cdc_contracts.registry.detect.relatives import Relative
+from cdc_contracts.registry.detect.votes import HINTS, MARK, Side, name_of
+from cdc_contracts.registry.detect.weights import Weights
+
+
+class EvidenceList:
+    """The evidence of a hearing, told of those who are named."""
+
+    def __init__(self, accumulator: EvidenceAccumulator, weights: Weights, sides: Sequence[Side]) -> None:
+        self.accumulator = accumulator
+        self.weights = weights
+        self._sides = sides
+
+    def candidates(self, named: Sequence[Side]) -> tuple[DetectionCandidate, ...]:
+        """Return the contracts that are named, and their rivals: what takes half of the messages of one of them."""
+        first = [side for side in named if isinstance(side, Version)]
+        rivals = [
+            side
+            for side in self._sides
+            if isinstance(side, Version)
+            and side not in first
+            and any(2 * self.weights.taken(side, one) >= self.weights.taken(one) for one in named)
+        ]
+        return tuple(map(self._candidate, [*first, *rivals]))
+
+    def _candidate(self, version: Version) -> DetectionCandidate:
+        weights = self.weights
+        records = weights.taken(version)
+        alone = sum(count for heard, count in weights.heard.items() if heard.sides == (version,))
+        result = self.accumulator.votes.all()
+        votes = [(winner, loser, vote.count) for winner, loser, kind, vote in result if kind not in HINTS]
+        return DetectionCandidate(
+            contract=version.reference,
+            records=records,
+            votes=alone + sum(count for winner, _, count in votes if winner == version.reference),
+            against=weights.explained - records + sum(count for _, loser, count in votes if loser == version.reference),
+        )
+
+    def evidence(self, named: Sequence[Side]) -> tuple[EvidenceItem, ...]:
+        """Return what speaks for those who are named, the most frequent first."""
+        names = {name_of(side) for side in named}
+        result = [
+            EvidenceItem("refused", f"{refused.reference} refuses {describe_breach(refusal.finding)}", taken.reference,
+                    refused.reference, refusal.count, self._refusals(refused, taken), refusal.first)
+            for (taken, refused), refusal in self.accumulator.refusals.items()
+            if taken.reference in names
+        ]  # fmt: skip
+        result += [
+            EvidenceItem(kind, vote.says, winner, loser, vote.count,
+                    self.accumulator.votes.contradicting(winner, loser, kind), vote.first)
+            for winner, loser, kind, vote in self.accumulator.votes.all()
+            if winner in names
+        ]  # fmt: skip
+        return tuple(sorted(result, key=lambda one: (-one.count, one.kind, one.winner, one.loser or "")))
+
+    def detected(self, detected: Sequence[Side]) -> Iterator[EvidenceItem]:
+        """Yield for each contract that is spoken how many messages none of the others takes."""
+        for side in detected:
+            found = [
+                heard
+                for heard in self.weights.heard
+                if side in heard.sides and not {*heard.sides} & {*detected} - {side}
+            ]
+            if found:
+                count = sum(self.weights.heard[heard] for heard in found)
+                first = min(self.accumulator.first[heard] for heard in found)
+                says = f"of the contracts spoken here only {name_of(side)} takes these messages"
+                yield EvidenceItem("spoken", says, name_of(side), None, count, 0, first)
+
+    def strays(self, named: Sequence[Side]) -> Iterator[EvidenceItem]:
+        """Yield which messages fit other contracts and none that is named: too few to decide anything."""
+        for heard in sorted(self.weights.heard, key=lambda one: self.accumulator.first[one]):
+            if not {*heard.sides} & {*named}:
+                says = f"{' or '.join(map(name_of, heard.sides))} takes what none of those named here does"
+                count, first = self.weights.heard[heard], self.accumulator.first[heard]
+                yield EvidenceItem("stray", says, name_of(heard.sides[0]), None, count, 0, first)
+
+    def marks(self, relative: Relative) -> Iterator[EvidenceItem]:
+        """Yield how many messages a relative may have sent."""
+        found = [heard for heard in self.weights.heard if relative in heard.sides]
+        first = min(self.accumulator.first[heard] for heard in found)
+        says = f"the messages are built as {relative.name} builds them"
+        yield EvidenceItem(MARK, says, relative.name, None, self.weights.taken(relative), 0, first)
+
+    def _refusals(self, taken: Version, refused: Version) -> int:
+        found = self.accumulator.refusals.get((taken, refused))
+        return found.count if found else 0

@@ -1,0 +1,297 @@
+"""The hearing: many messages, one after the other, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import combinations, permutations, product
+from typing import Any, Final
+
+from cdc_contracts.registry.common.findings import INFO, Finding
+from cdc_contracts.registry.common.pointers import follow, split_pointer
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.model import Evidence
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.detect.chain_votes import KeyChains
+from cdc_contracts.registry.detect.column_forms import ColumnForms
+from cdc_contracts.registry.detect.message_evidence import MessageEvidence, Panel, RecordPlace
+from cdc_contracts.registry.detect.relatives import Relative
+from cdc_contracts.registry.detect.strays import enough
+from cdc_contracts.registry.detect.votes import (
+    CODE_SEEN,
+    COLUMN_FORM,
+    COLUMN_TURN,
+    DDL_SEEN,
+    DOUBTED_CHAIN,
+    KEY_CHAIN,
+    MARK,
+    PLAINER,
+    PROCESS_TIME,
+    REPEAT,
+    SELDOM_REPEAT,
+    VALUE_FORM,
+    Votes,
+)
+from cdc_contracts.registry.detect.weights import WeighedMessages
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.stats.column_writing import ColumnWriting, WrittenTable
+from cdc_contracts.registry.stats.position_sequences import Point, Stretch
+from cdc_contracts.registry.stats.record_facts import written_rows
+from cdc_contracts.registry.stats.writing_turns import told_turns
+from cdc_contracts.registry.values import Number
+
+_WHOLE: Final = "the after image of one change of a row is the before image of the next"
+_SAMPLES: Final = 20
+_BATCHES: Final = 5
+"""One in so many messages at least says what the one before said where a product writes in batches."""
+_EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+@dataclass
+class VersionRefusal:
+    """Messages that one version takes and another refuses, and why the first of them is refused."""
+
+    finding: Finding
+    first: RecordPlace
+    count: int = 0
+
+
+@dataclass
+class EvidenceAccumulator:
+    """What messages said so far.
+
+    `heard` counts messages by who may have sent them; `differing` counts for two versions the messages with rows that
+    both take and read differently, `unlike_controls` those without, `parted` for a subject the messages that some of
+    its versions take and do not decode to the same.
+    """
+
+    catalogue: Catalogue
+    reading_options: ReadingOptions
+    messages: int = 0
+    heard: Counter[WeighedMessages] = field(default_factory=Counter)
+    first: dict[WeighedMessages, RecordPlace] = field(default_factory=dict)
+    differing: Counter[frozenset[Version]] = field(default_factory=Counter)
+    unlike_controls: Counter[frozenset[Version]] = field(default_factory=Counter)
+    parted: Counter[tuple[WeighedMessages, str]] = field(default_factory=Counter)
+    refusals: dict[tuple[Version, Version], VersionRefusal] = field(default_factory=dict)
+    votes: Votes = field(default_factory=Votes)
+    _before: dict[tuple[str, str, int], tuple[Any, bytes]] = field(default_factory=dict)
+    _writing: ColumnWriting = field(default_factory=ColumnWriting)
+    turns: list[tuple[Version, RecordPlace, RecordPlace]] = field(default_factory=list)
+    """Which versions key chains prove one after the other, from where to where, where it is more than one."""
+    samples: list[bytes] = field(default_factory=list)
+    """The first messages that nothing takes."""
+    _repeats: dict[tuple[Relative, Version], list[RecordPlace]] = field(default_factory=dict)
+    _neighbours: Counter[Relative] = field(default_factory=Counter)
+
+    @cached_property
+    def panel(self) -> Panel:
+        return Panel(self.catalogue, self.reading_options)
+
+    def add(self, place: RecordPlace, value: bytes) -> None:
+        """Take one message into account."""
+        message_evidence = self.panel.add(place, value)
+        self.messages += 1
+        heard = WeighedMessages(tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked)
+        self._count(heard, place, value)
+        for relative, version in product(message_evidence.marked, message_evidence.fits):
+            if version.subject in relative.near:
+                self.votes.cast(relative, version, MARK, f"what only {relative.name} writes", place)
+        for relative, version in product(self._repeating(message_evidence, value), message_evidence.fits):
+            if version.subject in relative.near:
+                self._repeats.setdefault((relative, version), []).append(place)
+        self._compare(message_evidence, heard)
+        for chains in self._chains.values():
+            chains.follow(message_evidence)
+        if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
+            self._columns.take(message_evidence)
+            self._take_writing(message_evidence)
+
+    def read_alike(self, one: Version, other: Version) -> bool:
+        """Say whether two versions read every row of what both take the same, and control messages but for strays."""
+        pair = frozenset((one, other))
+        return not self.differing[pair] and self.unlike_controls[pair] < max(enough(self.messages), 1)
+
+    def add_unreadable(self, place: RecordPlace, value: bytes) -> None:
+        """Take a value into account that holds no message."""
+        self.messages += 1
+        self._count(WeighedMessages(), place, value)
+        self.pass_over(place)
+
+    def _count(self, heard: WeighedMessages, place: RecordPlace, value: bytes) -> None:
+        self.heard[heard] += 1
+        self.first.setdefault(heard, place)
+        if not heard.sides and len(self.samples) < _SAMPLES:
+            self.samples.append(value)
+
+    def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
+        """Yield the relatives whose member of that kind says what it said in the message before, another one."""
+        place = message_evidence.place
+        for relative in message_evidence.may_be:
+            if relative.repeats is not None:
+                key = (relative.name, place.topic, place.partition)
+                result = follow(message_evidence.message, split_pointer(relative.repeats))
+                if key in self._before:
+                    self._neighbours[relative] += 1
+                    before, message = self._before[key]
+                    if before == result and message != value:  # the same bytes were sent again
+                        yield relative
+                self._before[key] = result, value
+
+    def pass_over(self, place: RecordPlace) -> None:
+        """Note a record that holds no message."""
+        for chains in self._chains.values():
+            chains.pass_over(place)
+
+    def finalize(self) -> None:
+        """Cast the votes that need all messages; once, at the end."""
+        self.votes.messages = self.messages
+        for (relative, version), places in self._repeats.items():
+            kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
+            says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
+            self.votes.cast(relative, version, kind, says, places[0], count=len(places))
+        for chains in self._chains.values():
+            self.turns += chains.turns()
+            doubt = chains.doubt
+            kind, says = (KEY_CHAIN, _WHOLE) if doubt is None else (DOUBTED_CHAIN, f"{_WHOLE}, {doubt}")
+            for link in chains.links:
+                self.votes.cast(link.whole, link.broken, kind, says, link.place)
+        for version, other, name in self._columns.votes():
+            form = version.catalogue.mapping(version.mapping_names()[0]).form_of("DATETIME")
+            self.votes.cast(version, other, COLUMN_FORM, f"column {name} is always written as {form}", None)
+
+        turns = [(turn, switch) for turn, switch in told_turns(self._writing, self.catalogue) if switch is not None]
+        names = ", ".join(sorted({turn.name for turn, _ in turns}))
+        for turn, switch in sorted(turns, key=lambda one: (one[0].rows[:2], one[0].stretch.first.offset)):
+            place = RecordPlace(turn.rows.topic, turn.rows.partition, turn.stretch.first.offset)
+            says = f"columns are written as {switch.before.reference} writes them, and then as it does: {names}"
+            self.votes.cast(switch.after, switch.before, COLUMN_TURN, says, place)
+
+    def _take_writing(self, message_evidence: MessageEvidence) -> None:
+        """Note how the columns of a message are written that tells no types."""
+        version = next(iter(message_evidence.fits))
+        reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
+        written = written_rows(reading, self.panel.judges[version].columns_of(reading)) if reading.holds_rows else None
+        if written is None:
+            return
+        place, names = message_evidence.place, reading.names
+        table = table_name(names.database, names.schema, names.table)
+        rows = WrittenTable(
+            place.topic, place.partition, table, version.subject, written.loaded, written.at, written.typed
+        )
+        point = Point(place.offset, None)
+        for row in reading.rows(written.source) or ():
+            self._writing.add_row(rows, row, Stretch(1, point, point))
+
+    def _compare(self, message_evidence: MessageEvidence, heard: WeighedMessages) -> None:
+        """Note what tells the versions that take a message apart, and those that refuse it from those that take it."""
+        fits, place = message_evidence.fits, message_evidence.place
+        for taken in fits:
+            for version, finding in message_evidence.refused.items():
+                refusal = self.refusals.setdefault((taken, version), VersionRefusal(finding, place))
+                refusal.count += 1
+        for one, other in combinations(fits, 2):
+            if not message_evidence.agree(one, other):
+                rows = bool(fits[one].changes or fits[other].changes)
+                (self.differing if rows else self.unlike_controls)[frozenset((one, other))] += 1
+        for subject in dict.fromkeys(version.subject for version in fits):
+            changes = [judgement.changes for version, judgement in fits.items() if version.subject == subject]
+            self.parted[heard, subject] += any(one != changes[0] for one in changes)
+        for one, other in permutations(fits, 2):
+            if message_evidence.is_plain(one) and not message_evidence.is_plain(other):
+                finding = next(found for found in fits[other].findings if found.severity != INFO)
+                self.votes.cast(
+                    one, other, PLAINER, f"{other.reference} would warn of {describe_breach(finding)}", place
+                )
+            result = dict(reversed([*_tells(message_evidence, one, other)]))  # a message says the same once
+            for kind, says in reversed(result.items()):
+                self.votes.cast(one, other, kind, says, place)
+
+    @cached_property
+    def _chains(self) -> Mapping[str, KeyChains]:
+        """The key chains of every subject that has several versions which place the images differently."""
+        found = {}
+        for subject in self.catalogue.subjects():
+            versions = self.catalogue.versions(subject)
+            chained = [one for one in versions if any(entry.key_chain for entry in one.meaning.version_evidence)]
+            if len(chained) > 1:
+                found[subject] = KeyChains(chained)
+        return found
+
+    @cached_property
+    def _columns(self) -> ColumnForms:
+        return ColumnForms(list(self.catalogue.all_versions()))
+
+
+def _tells(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:
+    """Yield what a message that two versions take says for the first of them, by the evidence of its contract."""
+    theirs = other.meaning.version_evidence
+    for entry in one.meaning.version_evidence:
+        if entry in theirs:
+            continue
+        for kind, tell in _WITNESSES.items():
+            says = tell(entry, message_evidence, one, other)
+            if says is not None:
+                yield kind, says
+
+
+def _describe_form(entry: Evidence, message_evidence: MessageEvidence, one: Version, other: Version) -> str | None:
+    if entry.value_form is None or entry.proves != "subject" or one.subject == other.subject:
+        return None
+    forms, changes = message_evidence.fits[other].opinion.forms, message_evidence.fits[one].changes
+    for path, form in message_evidence.fits[one].opinion.forms.items():
+        if form == entry.is_form and forms.get(path) not in (None, form) and _holds_value(changes, path):
+            return f"{path} is written as {form}"
+    return None
+
+
+def _describe_code(entry: Evidence, message_evidence: MessageEvidence, one: Version, other: Version) -> str | None:
+    codes = one.meaning.columns.codes
+    if entry.code_seen is None or codes is None or one.subject == other.subject:
+        return None
+    found = follow(message_evidence.message, split_pointer(codes.at))
+    result = found.values() if isinstance(found, dict) else ()
+    seen = any(isinstance(code, Number) and code.token == str(entry.code_seen) for code in result)
+    return f"type code {entry.code_seen} is used" if seen else None
+
+
+def _describe_ddl(entry: Evidence, message_evidence: MessageEvidence, one: Version, other: Version) -> str | None:
+    control = message_evidence.fits[one].control
+    if not entry.ddl_seen or one.subject == other.subject or control is None or control.kind != "ddl":
+        return None
+    return "there are DDL messages, and it describes them"
+
+
+def _describe_time(entry: Evidence, message_evidence: MessageEvidence, one: Version, other: Version) -> str | None:
+    if entry.process_time_before is None or one.subject != other.subject:
+        return None
+    until = _micros(entry.process_time_before)
+    times = [change.process_time for change in message_evidence.fits[one].changes]
+    earlier = any(time is not None and time < until for time in times)
+    return f"written before {entry.process_time_before}" if earlier else None
+
+
+_WITNESSES: Final[Mapping[str, Callable[[Evidence, MessageEvidence, Version, Version], str | None]]] = {
+    VALUE_FORM: _describe_form,
+    CODE_SEEN: _describe_code,
+    DDL_SEEN: _describe_ddl,
+    PROCESS_TIME: _describe_time,
+}
+
+
+def describe_breach(finding: Finding) -> str:
+    """Return in words what a finding says of a message."""
+    return f"{finding.path or 'the message'}: expected {finding.expected}, observed {finding.observed}"
+
+
+def _holds_value(changes: Iterable[Any], path: str) -> bool:
+    column = split_pointer(path)[-1]
+    return any((image or {}).get(column) is not None for one in changes for image in (one.after, one.before))
+
+
+def _micros(text: str) -> int:
+    return int((datetime.fromisoformat(text) - _EPOCH).total_seconds()) * 1_000_000

@@ -1,0 +1,118 @@
+"""Relatives: products outside the catalogue whose messages could be taken for those of one in it (`relatives.yaml`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from cdc_contracts.registry.common import yaml_documents
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.pointers import follow, split_pointer
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.discriminators import holds
+from cdc_contracts.registry.contract.model import At, Document, Test
+from cdc_contracts.registry.values import Number
+
+FILE: Final = "relatives.yaml"
+_NAME: Final = re.compile(r"[A-Za-z]+")
+
+
+class Tell(Document):
+    """One test on a message: one of a discriminator's, or one on how the types in a map of columns are written.
+
+    `parameters` holds where some type has them (`varchar(32)`), `capitals` where some type is in capitals, `not-bare`
+    where none of `types` stands without parameters, `at-most` where an integer is not more than `value`.
+    """
+
+    parameters: At | None = None
+    capitals: At | None = None
+    not_bare: At | None = Field(default=None, alias="not-bare")
+    types: tuple[str, ...] = ()
+    at_most: At | None = Field(default=None, alias="at-most")
+    value: int | None = None
+    plain: Test | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_plain_tests(cls, given: Any) -> Any:
+        own = {"parameters", "capitals", "not-bare", "at-most"}
+        return given if not isinstance(given, dict) or own & given.keys() else {"plain": given}
+
+    def holds(self, message: dict[str, Any]) -> bool:
+        """Say whether the test holds for a parsed message."""
+        if self.plain is not None:
+            return holds(self.plain, message)
+        if self.parameters is not None:
+            return any("(" in result for result in _types(message, self.parameters))
+        if self.capitals is not None:
+            return any(result != result.lower() for result in _types(message, self.capitals))
+        if self.not_bare is not None:
+            return not any(
+                _name_of(result) in self.types and "(" not in result for result in _types(message, self.not_bare)
+            )
+        number = follow(message, split_pointer(self.at_most or ""))
+        return isinstance(number, Number) and number.token.isdigit() and int(number.token) <= (self.value or 0)
+
+
+class Relative(Document):
+    """A product outside the catalogue: what all its messages have, and what only they have.
+
+    `repeats` is a member that has the same value in a whole batch of messages, which others number one by one.
+    """
+
+    name: str
+    near: tuple[str, ...]
+    could_be: tuple[Tell, ...]
+    marks: tuple[Tell, ...] = ()
+    repeats: At | None = None
+    reads: Literal["same", "other"]
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def may_be(self, message: dict[str, Any]) -> bool:
+        """Say whether a message could be one of theirs."""
+        return all(tell.holds(message) for tell in self.could_be)
+
+    def marked(self, message: dict[str, Any]) -> bool:
+        """Say whether a message that could be theirs shows what the contracts near it never say."""
+        return any(tell.holds(message) for tell in self.marks)
+
+
+def read_relatives(catalogue: Catalogue) -> list[Relative]:
+    """Return the relatives of all folders of a catalogue. Raises ContractError where a file is not as it should be."""
+    found = []
+    for root in catalogue.roots:
+        file = root.joinpath(FILE)
+        if file.is_file():
+            text = file.read_text(encoding="utf-8")
+            entries = yaml_documents.parse_document(f"relatives:\n{text}", str(file))["relatives"]
+            if not isinstance(entries, list):
+                raise ContractError("not a YAML list", where=str(file))
+            found += [_relative(entry, str(file)) for entry in entries]
+    return found
+
+
+def _relative(entry: Any, where: str) -> Relative:
+    try:
+        return Relative.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = entry.get("name", "?") if isinstance(entry, dict) else entry
+        place = ".".join(map(str, first["loc"]))
+        raise ContractError(f"{name}: {place} {first['msg']}", where=where) from error
+
+
+def _types(message: dict[str, Any], pointer: str) -> Iterator[str]:
+    """Yield the types that a map of columns tells."""
+    found = follow(message, split_pointer(pointer))
+    result: Iterable[Any] = found.values() if isinstance(found, dict) else ()
+    yield from (one for one in result if isinstance(one, str))
+
+
+def _name_of(source_type: str) -> str:
+    found = _NAME.match(source_type)
+    return found.group().lower() if found else ""

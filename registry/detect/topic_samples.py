@@ -1,0 +1,82 @@
+"""A sample of many messages: from the beginning, the middle and the end of every partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.detect.classifier import detect
+from cdc_contracts.registry.detect.detection import Detection
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.message.unwrapping import unwrap
+from cdc_contracts.registry.records.input_files import FilePlan, LineSlice, Slice, read_slice
+from cdc_contracts.registry.records.sample_windows import Window, share_windows
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+
+ENOUGH: Final = 2_000
+"""So many messages are looked at where nobody says otherwise: a second or two."""
+
+
+def sample_files(plan: FilePlan, most: int) -> Iterator[pa.RecordBatch]:
+    """Yield a sample of the messages in files. Raises UnavailableError where a file cannot be read."""
+    following = dict(pairwise(plan.slices))
+    for windows in share_windows(plan.limits, most):
+        for one in plan.slices:
+            if _touches(one, following.get(one), windows):
+                yield from read_slice(one, windows)
+
+
+def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Window]) -> bool:
+    """Say whether a slice may hold lines of a window, so that a long file is not read whole for a few lines."""
+    if not isinstance(one, LineSlice):
+        return True
+    window = windows.get(Source(one.topic, one.partition))
+    if window is None:
+        return False
+    if isinstance(following, LineSlice) and following.partition == one.partition and following.first <= window[0]:
+        return False
+    return window[1] > one.first
+
+
+def find_validation(
+    validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch]]
+) -> tuple[ValidationContext | None, Detection | None]:
+    """Return the scope to judge messages within, and how it was found out where nobody declared it.
+
+    There is no scope where the messages are of no contract that can be named. Raises what `sample` raises.
+    """
+    if isinstance(validation, ValidationContext):
+        return validation, None
+    accumulator = EvidenceAccumulator(validation.catalogue, validation.reading_options)
+    add_batches(accumulator, sample(), ENOUGH)
+    detection = detect(accumulator)
+    return detection.open_validation(validation), detection
+
+
+def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch], most: int) -> None:
+    """Let a hearing hear the messages of some batches, up to a number; records without a value say nothing.
+
+    What another tool wrapped is unwrapped, as the terms have it; a value that is not wrapped so is of no contract.
+    """
+    wrapping = accumulator.reading_options.wrapping
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
+        for topic, partition, offset, value in zip(*columns, strict=True):
+            if accumulator.messages == most:
+                return
+            place = RecordPlace(topic, partition, offset)
+            try:
+                message = value if wrapping is None else unwrap(value, wrapping)
+            except Unreadable:
+                accumulator.add_unreadable(place, value)
+                continue
+            if message is None:
+                accumulator.pass_over(place)
+            else:
+                accumulator.add(place, message)

@@ -1,0 +1,38 @@
+"""Messages that look wrapped: what `--unwrap` would take out of values that fit nothing as they stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.message.unwrapping import WRAPPINGS, unwrap
+from cdc_contracts.registry.message.wrapping_guesses import guess_bytes, guess_wrapping
+
+_NOWHERE: Final = RecordPlace("", 0, 0)
+
+
+def describe_wrapping(accumulator: EvidenceAccumulator) -> str | None:
+    """Return what most of the values that nothing takes seem to be, and how to read them; None where they do not."""
+    result = Counter(hint for value in accumulator.samples for hint in list(_hints(accumulator, value))[:1])
+    hint, count = max(result.items(), key=lambda one: one[1], default=(None, 0))
+    return hint if 2 * count > len(accumulator.samples) else None
+
+
+def _hints(accumulator: EvidenceAccumulator, value: bytes) -> Iterator[str]:
+    for wrapping, says in WRAPPINGS.items():
+        try:
+            inside = unwrap(value, wrapping)
+        except Unreadable:
+            continue
+        if inside is not None and accumulator.panel.add(_NOWHERE, inside).fits:
+            yield f"The values look like {says}: --unwrap {wrapping} reads what is inside."
+    try:
+        guess = guess_bytes(value) or guess_wrapping(parse_message(value))
+    except Unreadable:
+        return
+    if guess is not None:
+        yield f"The values look like {guess.says}. {guess.action}"

@@ -1,1 +1,0 @@
-"""Detection: which contract messages speak, told from many of them, with the evidence."""

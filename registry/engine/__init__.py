@@ -1,0 +1,4 @@
+"""The fast validator: a batch of records in, one pass, the same verdicts as the reference.
+
+In: record batches and a validation context. Out: a tally, and record batches of changes, control and quarantine.
+"""

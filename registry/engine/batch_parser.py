@@ -1,0 +1,399 @@
+"""Parsing a batch: every value is decoded in C by the layout of its shape, and sorted by layout.
+
+Which shape a value has is guessed, from a slice of its bytes or from the values before it, and verified on what was
+decoded. A value that its layout refuses is parsed once by the strict parser, and the layout learns to take its like:
+unknown members and columns become extra fields, members of another kind are widened.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress, repeat
+from operator import eq, not_
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Raw
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.common.json_messages import MAX_DEPTH, Unreadable, has_duplicates, kind_of, parse_message
+from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_picker, make_scout
+from cdc_contracts.registry.engine.struct_layouts import (
+    Layout,
+    LayoutColumn,
+    LayoutPlan,
+    RowShape,
+    can_be_field,
+    decoder_of_schema,
+)
+from cdc_contracts.registry.message.reading import read_types, read_types_within
+from cdc_contracts.registry.records.message_values import MessageValues
+
+_REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode_any: Final = msgspec.json.Decoder().decode
+_MOST_EXTRAS: Final = 64
+_MOST_COLUMNS: Final = 4096
+_MOST_LESSONS: Final = 512
+_PATIENCE: Final = 8
+_BLOCK: Final = 256
+
+MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...]], list[LayoutColumn]]
+MakeColumn = Callable[[RowShape, str, Any], LayoutColumn]
+
+
+@dataclass
+class Sorted:
+    """The records of a batch by layout, by their number in the batch; `solo` are for the reference.
+
+    `guessed` are those whose shape is still to be verified.
+    """
+
+    groups: dict[Layout, tuple[RowShape, list[int], list[Any]]] = field(default_factory=dict)
+    guessed: dict[tuple[RowShape, Layout], tuple[list[int], list[Any]]] = field(default_factory=dict)
+    solo: list[int] = field(default_factory=list)
+    tombstones: list[int] = field(default_factory=list)
+
+    def guess(self, shape: RowShape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
+        known_numbers, known_records = self.guessed.setdefault((shape, layout), ([], []))
+        known_numbers.extend(numbers)
+        known_records.extend(records)
+
+    def add(self, shape: RowShape, layout: Layout, numbers: Iterable[int], records: Iterable[Any]) -> None:
+        """Put records with those of the same layout, which tables with the same columns share."""
+        _, known_numbers, known_records = self.groups.setdefault(layout, (shape, [], []))
+        known_numbers.extend(numbers)
+        known_records.extend(records)
+
+
+class Parser:
+    """Sorts values by layout, and learns the layouts as it goes. Bounded: what it cannot hold goes to the reference."""
+
+    def __init__(
+        self, plan: LayoutPlan, reading_options: ReadingOptions, make_columns: MakeColumns, make_column: MakeColumn
+    ) -> None:
+        self._plan = plan
+        self._reading_options = reading_options
+        self._make_columns = make_columns
+        self._make_column = make_column
+        self._by_table = not plan.types_at or plan.by_kind or bool(reading_options.tables)
+        self._shapes: OrderedDict[Any, RowShape] = OrderedDict()
+        self._layouts: OrderedDict[Any, Layout] = OrderedDict()
+        self._families: OrderedDict[Any, int] = OrderedDict()
+        self._extras: list[str] = []
+        self._widened: frozenset[str] = frozenset()
+        self._lessons = 0
+        self._made = 0
+        self._guess = ShapeGuess(plan, by_table=self._by_table)
+        self._scout = make_scout(plan)
+        self._latest: RowShape | None = None
+        self._learnt: RowShape | None = None
+        value_flags = [*plan.types_at, *(plan.names_at if self._by_table else ())]
+        self._picks = [make_picker(plan, pointer) for pointer in value_flags]
+
+    def sort(self, values: MessageValues) -> Sorted:
+        """Return the values by layout. Every record is in exactly one place."""
+        result = Sorted(tombstones=values.tombstones())
+        sound = values.sound(MAX_DEPTH)
+        tidy = values.tidy(0 if self._reading_options.strict_json else self._reading_options.max_bytes) & sound
+        for start in range(0, len(values), _BLOCK):
+            stop = min(start + _BLOCK, len(values))
+            if not (tidy[start:stop].all() and self._sort_alike(values, start, stop, result)):
+                self._sort_mixed(values, tidy, sound, start, stop, result)
+        self._verify(values, result)
+        return result
+
+    def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
+        """Take a block for the shape that all of the one before had; False where some value is not of it."""
+        shape = self._latest
+        if shape is None or shape.strict is None:
+            return False
+        records = _decode_block(shape.strict, values.joined(start, stop), stop - start)
+        if records is None:
+            self._latest = None
+            return False
+        result.guess(shape, shape.strict, range(start, stop), records)
+        return True
+
+    def _sort_mixed(
+        self,
+        values: MessageValues,
+        tidy: NDArray[np.bool_],
+        sound: NDArray[np.bool_],
+        start: int,
+        stop: int,
+        result: Sorted,
+    ) -> None:
+        """Guess the shape of each value of a block, and decode together what has one shape."""
+        guess = self._guess.open()
+        guessed: dict[RowShape, tuple[list[int], list[bytes]]] = {}
+        limit, strict = self._reading_options.max_bytes, self._reading_options.strict_json
+        for number, (value, is_tidy) in enumerate(
+            zip(values.array.slice(start, stop - start).to_pylist(), tidy[start:stop].tolist(), strict=True), start
+        ):
+            if value is None:
+                continue
+            if not sound[number]:
+                result.solo.append(number)
+                continue
+            shape = guess(value)
+            if shape is None or len(value) > limit or (strict and has_duplicates(value)):
+                self._resolve(number, value, result)
+            elif is_tidy:
+                numbers, alike = guessed.setdefault(shape, ([], []))
+                numbers.append(number)
+                alike.append(value)
+            else:
+                self._decode_each(shape, [number], [value], result)
+        for shape, (numbers, alike) in guessed.items():
+            layout = shape.strict
+            records = _decode_block(layout, b"\n".join(alike), len(alike)) if layout is not None else None
+            if layout is None or records is None:
+                self._decode_each(shape, numbers, alike, result)
+            else:
+                result.guess(shape, layout, numbers, records)
+        (self._latest,) = guessed if len(guessed) == 1 else (None,)
+
+    def _decode_each(self, shape: RowShape, numbers: Sequence[int], values: Sequence[bytes], result: Sorted) -> None:
+        for number, value in zip(numbers, values, strict=True):
+            layout = shape.strict
+            try:
+                result.guess(shape, layout, [number], [layout.decode(value)])  # type: ignore[union-attr, arg-type]
+            except _REFUSED:
+                self._resolve(number, value, result)
+
+    def _verify(self, values: MessageValues, result: Sorted) -> None:
+        """Take the records whose shape was guessed right, and settle the others."""
+        for (shape, layout), (numbers, records) in result.guessed.items():
+            if self._all_told(shape, records):
+                result.add(shape, layout, numbers, records)
+                continue
+            claims = [
+                [bytes(value) if type(value) is Raw else value for value in map(pick, records)] for pick in self._picks
+            ]
+            right = [found == shape.key for found in zip(*claims, strict=True)]
+            if any(right):
+                result.add(shape, layout, compress(numbers, right), compress(records, right))
+            for number in compress(numbers, map(not_, right)):
+                self._resolve(number, values[number] or b"", result, guessed=False)
+
+    def _all_told(self, shape: RowShape, records: list[Any]) -> bool:
+        """Say whether every record says what its shape is known by."""
+        for pick, result in zip(self._picks, shape.key, strict=True):
+            wanted = Raw(result) if type(result) is bytes else result
+            if not all(map(eq, map(pick, records), repeat(wanted))):
+                return False
+        return True
+
+    def _resolve(self, number: int, value: bytes, result: Sorted, *, guessed: bool = True) -> None:
+        """Find or make the shape of one value and decode it, learning what its layout lacks."""
+        shape = self._find(value) if len(value) <= self._reading_options.max_bytes else None
+        if shape is None or (self._reading_options.strict_json and has_duplicates(value)):
+            result.solo.append(number)
+            return
+        if guessed:
+            self._guess.remember(value, shape)
+        for attempt in (self._strict_of, self._loose_of, self._taught):
+            layout = attempt(shape, value)
+            if layout is None:
+                continue
+            try:
+                record = layout.decode(value)
+            except _REFUSED:
+                continue
+            result.add(shape, layout, [number], [record])
+            if layout is shape.loose and shape.strict is not shape.loose:
+                shape.refusals += 1
+                if shape.refusals > _PATIENCE:
+                    shape.strict = shape.loose
+            return
+        result.solo.append(number)
+
+    def _find(self, value: bytes) -> RowShape | None:
+        try:
+            scouted = self._scout(value)
+        except _REFUSED:
+            return None
+        tokens, names = scouted
+        key = (*tokens, *(names if self._by_table else ()))
+        shape = self._shapes.get(key)
+        if shape is None:
+            result = [_types_of(token, self._plan) for token in reversed(tokens) if token not in (UNSET, b"null")]
+            if None in result:
+                return None
+            types = {name: type_ for one in result for name, type_ in (one or {}).items()} if result else None
+            columns = self._make_columns(types, names)
+            if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
+                return None
+            shape = self._like_learnt(key, value) if not columns else None
+            shape = RowShape(key, columns) if shape is None else shape
+            self._shapes[key] = shape
+            _bound(self._shapes)
+        if shape.built_for != self._lessons or shape.strict is None:
+            self._build(shape)
+        return shape
+
+    def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> RowShape | None:
+        """Return a shape with the columns that were learnt last, where the rows of a value have just these in order."""
+        like = self._learnt
+        if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
+            return None
+        try:
+            like.strict.decode(value)  # type: ignore[union-attr]
+            message = _decode_any(value)
+        except _REFUSED:
+            return None
+        result = dict.fromkeys(name for name, _ in self._values_in(message))
+        return like.copy(key) if [*result] == [column.name for column in like.columns] else None
+
+    def _build(self, shape: RowShape) -> None:
+        family = self._family(shape)
+        shape.strict, shape.loose = (self._layout(shape, family, loose=loose) for loose in (False, True))
+        if shape.refusals > _PATIENCE:
+            shape.strict = shape.loose
+        shape.built_for = self._lessons
+
+    def _family(self, shape: RowShape) -> int:
+        """Return the number of the shapes with these types and columns."""
+        key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns))
+        family = self._families.get(key)
+        if family is None:
+            self._made += 1  # never given again: verdicts are known by it
+            family = self._families[key] = self._made
+            _bound(self._families)
+        return family
+
+    def _layout(self, shape: RowShape, family: int, *, loose: bool) -> Layout:
+        """Return a layout of a shape. Tables with the same columns share it, for compiling it takes long."""
+        key = (family, len(self._extras), self._widened, loose)
+        layout = self._layouts.get(key)
+        if layout is None:
+            built = self._plan.build(shape, self._extras, self._widened, loose=loose, family=family)
+            layout = self._layouts[key] = built
+            _bound(self._layouts)
+        return layout
+
+    def _strict_of(self, shape: RowShape, value: bytes) -> Layout | None:
+        return shape.strict
+
+    def _loose_of(self, shape: RowShape, value: bytes) -> Layout | None:
+        return shape.loose
+
+    def _taught(self, shape: RowShape, value: bytes) -> Layout | None:
+        """Widen the layouts to what this value holds, and return the loose one; None where nothing is to be learnt."""
+        if max(self._lessons, shape.lessons) >= _MOST_LESSONS:
+            return None
+        try:
+            message = parse_message(
+                value, max_bytes=self._reading_options.max_bytes, strict=self._reading_options.strict_json
+            )
+        except Unreadable:
+            return None
+        members, columns = self._learn_members(message, "", self._plan.properties), self._learn_columns(message, shape)
+        if not (members or columns):
+            return None
+        self._lessons += members  # all shapes have the members
+        shape.lessons += columns
+        self._build(shape)
+        if columns and not self._plan.types_at and not any(column.typed for column in shape.columns):
+            self._learnt = shape
+        return shape.loose
+
+    def _learn_members(self, message: dict[str, Any], at: str, properties: Any) -> bool:
+        learnt = False
+        for name, value in message.items():
+            pointer = at + join_pointer(name)
+            schema = properties.get(name)
+            if schema is None and at in self._plan.images:
+                continue  # a column of a message that is a row itself
+            if schema is None:
+                if pointer not in self._extras and len(self._extras) < _MOST_EXTRAS and can_be_field(name):
+                    self._extras.append(pointer)
+                    learnt = True
+            elif "properties" in schema and isinstance(value, dict):
+                learnt |= self._learn_members(value, pointer, schema["properties"])
+            elif pointer not in self._widened and not self._member_fits(pointer, schema, value):
+                self._widened |= {pointer}
+                learnt = True
+        return learnt
+
+    def _member_fits(self, pointer: str, schema: Any, value: Any) -> bool:
+        if value is None:
+            return True
+        if pointer in self._plan.images or "properties" in schema:
+            return True  # an image or an object with members of its own that is of another kind is for the reference
+        return decoder_kinds.decoder_takes(decoder_of_schema(schema), value)
+
+    def _learn_columns(self, message: dict[str, Any], shape: RowShape) -> bool:
+        learnt = False
+        for name, value in self._values_in(message):
+            learnt |= self._learn_column(shape, name, value)
+        return learnt
+
+    def _values_in(self, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the values of all rows of a message by column, image by image."""
+        for pointer in self._plan.images:
+            beside = {self._plan.types_within} if pointer else self._plan.properties.keys()
+            for row in _rows(follow(message, split_pointer(pointer))):
+                yield from ((name, value) for name, value in row.items() if name not in beside)
+
+    def _learn_column(self, shape: RowShape, name: str, value: Any) -> bool:
+        index = shape.by_name.get(name)
+        if index is None:
+            if len(shape.columns) >= _MOST_COLUMNS or not can_be_field(name):
+                return False
+            shape.by_name[name] = len(shape.columns)
+            shape.columns.append(self._make_column(shape, name, value))
+            return True
+        column = shape.columns[index]
+        if not column.sure and value is not None:
+            shape.columns[index] = self._make_column(shape, name, value)
+            return True
+        if decoder_kinds.decoder_takes(column.decoder, value) and (
+            column.decoder != decoder_kinds.RAW or kind_of(value) in ("number", "null")
+        ):
+            return False
+        shape.columns[index] = replace(column, decoder=decoder_kinds.WIDE)
+        return column.decoder != decoder_kinds.WIDE
+
+
+def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
+    """Decode tidy values with line feeds between them; None where some value is not one message of the layout.
+
+    Each value begins with `{` and ends with `}`. A message that is still open at the end of its value would meet a
+    line feed in a text or `{` in the place of a comma, and be refused. So each value holds one message at least, and
+    as many messages as values means one in each.
+    """
+    try:
+        records: list[Any] = layout.decode_lines(text)
+    except _REFUSED:
+        return None
+    return records if len(records) == total else None
+
+
+def _bound(memory: OrderedDict[Any, Any]) -> None:
+    """Forget the oldest of very many."""
+    if len(memory) > MOST_SHAPES:
+        memory.popitem(last=False)
+
+
+def _rows(found: Any) -> Iterable[dict[str, Any]]:
+    if found is ABSENT or found is None:
+        return ()
+    rows = [found] if isinstance(found, dict) else found if isinstance(found, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
+    """Return the types a token says, by column; None where it is no map of texts."""
+    try:
+        message = parse_message(b'{"types":' + token + b"}")
+    except Unreadable:
+        return None
+    result, (name, type_) = message["types"], plan.type_members
+    return read_types(result, name, type_) if plan.types_within is None else read_types_within(result, type_)

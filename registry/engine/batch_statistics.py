@@ -1,0 +1,248 @@
+"""Watching: what a judged batch adds to the course of its stream.
+
+What a precedent settles is found once per precedent (`facts`); per batch only numbers are left: which records are of
+which kind, where they lie, and their positions in order of their offsets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.engine.fast_validator import BatchResult, CachedVerdict, RecordGroup
+from cdc_contracts.registry.engine.frozen_copies import copy_with
+from cdc_contracts.registry.engine.written_columns import note_writing, stretch_of
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.stats.position_sequences import (
+    GOES_BACK,
+    NOT_FALLING,
+    ONCE_EACH,
+    REPEATS,
+    SECOND_HALF,
+    WHOLE,
+    Point,
+    PositionLine,
+    PositionStep,
+    Segment,
+    Stretch,
+)
+from cdc_contracts.registry.stats.read_offsets import ReadOffsets
+from cdc_contracts.registry.stats.record_facts import (
+    Facts,
+    Track,
+    count_coverage,
+    count_facts,
+    facts_of,
+    facts_of_one,
+    whole_number,
+    written_table,
+)
+from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.verdicts import Verdict
+
+Numbers = NDArray[np.int64]
+
+
+def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) -> None:
+    """Add what the records of a judged batch, in parts that may lie between each other, say of their stream."""
+    counted = [
+        one for batch, batch_result in judged if (one := _count_part(batch_result, batch, tally.statistics)).facts
+    ]
+    statements: dict[Source, list[int]] = {}
+    for part in counted:
+        for source, offsets in part.statements():
+            statements[source] = sorted([*statements.get(source, ()), *offsets])
+    for source, offsets in statements.items():
+        tally.statistics.shapes.add_read(*source, ReadOffsets(statements=offsets))
+    for part in counted:
+        part.count(tally, statements)
+        part.follow(tally.statistics)
+
+
+def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStatistics) -> _CountedPart:
+    counted = _CountedPart(batch)
+    result: list[tuple[RecordGroup, Facts]] = []
+    for group_result in batch_result.group_results:
+        facts = _facts_of(group_result.record_group.cached_verdict, group_result.verdict)
+        if facts is not None:
+            members = group_result.record_group.decoded_batch.members
+            values = members.get(facts.track.path) if facts.track is not None else None
+            counted.take(facts, group_result.record_group.numbers, values, group_result.record_group.positions)
+            result.append((group_result.record_group, facts))
+    note_writing(statistics.writing, result, batch)
+    for number, judged in batch_result.alone:
+        alone = facts_of_one(judged)
+        if alone is not None and judged.reading is not None:
+            values = [judged.reading.at(alone.track.path)] if alone.track is not None else None
+            counted.take(alone, np.array([number]), values, np.array([0]))
+            counted.take_rows(statistics, alone, number, judged.reading)
+    return counted
+
+
+def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
+    """Return what records of one kind add to a course; of another table they differ in its name alone."""
+    key = (verdict.version, verdict.outcome, bool(verdict.fits))
+    if key not in cached_verdict.facts_by_verdict:
+        index = next((at for at, one in enumerate(cached_verdict.opinions) if one.version is verdict.version), -1)
+        reading = cached_verdict.readings[index]
+        if cached_verdict.like is None:
+            found = facts_of(verdict, reading, cached_verdict.columns[index])
+        else:
+            like, names = _facts_of(cached_verdict.like, verdict), reading.names
+            found = like and copy_with(like, table=table_name(names.database, names.schema, names.table))
+        cached_verdict.facts_by_verdict[key] = found
+    result: Facts | None = cached_verdict.facts_by_verdict[key]
+    return result
+
+
+class _CountedPart:
+    """The records of one batch that can be read: for each its facts, by number, and its position."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.facts: list[Facts] = []
+        self._codes = np.full(len(batch), -1, np.int64)
+        self._positions: NDArray[Any] = np.zeros(len(batch), np.int64)
+        self._has_position = np.zeros(len(batch), np.bool_)
+        self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
+
+    def take(self, facts: Facts, numbers: Numbers, values: Sequence[Any] | None, places: Numbers) -> None:
+        """Take records of one kind; where they tell a position, each by its place among `values`."""
+        self._codes[numbers] = len(self.facts)
+        self.facts.append(facts)
+        if values is None or facts.track is None:
+            return
+        if id(values) not in self._opened:
+            self._opened[id(values)] = (values, *whole_numbers(values, facts.track))
+        _, positions, there = self._opened[id(values)]
+        if positions.dtype == object:
+            self._positions = self._positions.astype(object)
+        self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
+
+    def take_rows(self, statistics: StreamStatistics, facts: Facts, number: int, reading: Reading) -> None:
+        """Take how the columns of one record are written."""
+        if facts.written is not None:
+            source = self.batch.source(number)
+            stretch = stretch_of(facts, self.batch, np.array([number]))
+            for row in reading.rows(facts.written.source) or ():
+                statistics.writing.add_row(written_table(facts, facts.written, source), row, stretch)
+
+    def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
+        """Count the records by kind and partition, each with the first and the last of them."""
+        for facts, source, stretch in self._stretches(statements):
+            count_facts(tally, facts, source, stretch)
+        totals = np.bincount(self._codes[self._codes >= 0], minlength=len(self.facts)).tolist()
+        record_group: dict[int, int] = {}
+        for facts, total in zip(self.facts, totals, strict=True):
+            record_group[id(facts.exercised)] = record_group.get(id(facts.exercised), 0) + total
+        for facts in {id(facts.exercised): facts for facts in self.facts}.values():
+            count_coverage(tally, facts, record_group[id(facts.exercised)])
+
+    def follow(self, statistics: StreamStatistics) -> None:
+        """Add the positions of each partition, in order of their offsets."""
+        tracks = list(dict.fromkeys(facts.track for facts in self.facts if facts.track is not None))
+        if not tracks:
+            return
+        tracks_of_facts = [-1 if facts.track is None else tracks.index(facts.track) for facts in self.facts]
+        track_of = np.append(tracks_of_facts, -1)[self._codes]
+        order = self._order()
+        for place, pair in enumerate(self.batch.sources):
+            numbers = order if len(self.batch.sources) == 1 else order[self.batch.source_of[order] == place]
+            start, end = int(self.batch.offsets[numbers[0]]), int(self.batch.offsets[numbers[-1]])
+            for index, track in enumerate(tracks):
+                mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
+                ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
+                line = PositionLine(*pair, *track[:3])
+                statistics.sequences.add(line, [Segment(start, end, *ends)])
+                self._compare(statistics, line, mine)
+
+    def _compare(self, statistics: StreamStatistics, line: PositionLine, numbers: Numbers) -> None:
+        """Count the records that break what is promised, compared with the one before."""
+        before, after = self._positions[numbers[:-1]], self._positions[numbers[1:]]
+        if line.promise != ONCE_EACH:
+            self._count_breach(statistics, line, GOES_BACK, numbers[1:][after < before])
+        if line.promise != NOT_FALLING and (same := after == before).any():
+            halves = np.array([facts.half for facts in self.facts])[self._codes[numbers]]
+            pairs = (halves[:-1] != WHOLE) & (halves[1:] == SECOND_HALF)
+            self._count_breach(statistics, line, REPEATS, numbers[1:][same & ~pairs])
+
+    def _count_breach(self, statistics: StreamStatistics, line: PositionLine, cause: str, numbers: Numbers) -> None:
+        if len(numbers):
+            contracts = Counter[str](self.facts[code].contract for code in self._codes[numbers].tolist())
+            stretch = Stretch(len(numbers), self._point(numbers[0]), self._point(numbers[-1]), contracts)
+            statistics.sequences.add_breach(line, cause, stretch)
+
+    def _order(self) -> Numbers:
+        offsets = self.batch.offsets
+        if (np.diff(offsets) >= 0).all():
+            return np.arange(len(offsets))
+        return np.argsort(offsets, kind="stable")
+
+    def statements(self) -> Iterator[tuple[Source, list[int]]]:
+        """Yield the offsets of the statements of each partition."""
+        codes = [code for code, facts in enumerate(self.facts) if facts.is_statement]
+        numbers = np.flatnonzero(np.isin(self._codes, codes)) if codes else np.zeros(0, np.int64)
+        for source, chosen in self.batch.by_source(numbers):
+            yield source, self.batch.offsets[numbers[chosen]].tolist()
+
+    def _stretches(self, statements: Mapping[Source, list[int]]) -> Iterator[tuple[Facts, Source, Stretch]]:
+        """Yield each kind of records in each partition, cut at the statements of the partition."""
+        order = self._order()
+        order = order[self._codes[order] >= 0]
+        keys = self._codes[order] * len(self.batch.sources) + self.batch.source_of[order]
+        most = max(map(len, statements.values()), default=0) + 1
+        if most > 1:
+            eras = np.zeros(len(order), np.int64)
+            for place, pair in enumerate(self.batch.sources):
+                mine = self.batch.source_of[order] == place
+                eras[mine] = np.searchsorted(statements.get(Source(*pair), []), self.batch.offsets[order[mine]])
+            keys = keys * most + eras
+        if len(self.facts) * len(self.batch.sources) * most < 2**15:
+            keys = keys.astype(np.int16)  # sorted by radix
+        order = order[np.argsort(keys, kind="stable")]
+        keys = np.sort(keys, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
+        ends = np.append(starts[1:], len(keys))
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            code, place = divmod(int(keys[start]) // most, len(self.batch.sources))
+            facts, total = self.facts[code], end - start
+            ops = {facts.code: total} if facts.code is not None else {}
+            points = self._point(order[start]), self._point(order[end - 1])
+            yield (
+                facts, Source(*self.batch.sources[place]),
+                Stretch(total, *points, {facts.contract: total}, ops),
+            )  # fmt: skip
+
+    def _point(self, number: Any) -> Point:
+        timestamp = int(self.batch.timestamps[number])
+        return Point(int(self.batch.offsets[number]), None if timestamp == NO_TIMESTAMP else timestamp)
+
+    def _step(self, number: Any) -> PositionStep:
+        facts = self.facts[self._codes[number]]
+        return PositionStep(self._point(number), int(self._positions[number]), facts.half, facts.contract)
+
+
+def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the positions that some members tell, and which of them tell one."""
+    kinds = set(map(type, values))
+    try:
+        if kinds == {int}:
+            return np.fromiter(values, np.int64, len(values)), np.ones(len(values), np.bool_)
+        if kinds == {str} and track.null_text is None:
+            return np.fromiter(map(int, values), np.int64, len(values)), np.ones(len(values), np.bool_)
+    except (ValueError, OverflowError):
+        pass
+    result = [whole_number(value, track) for value in values]
+    there = np.fromiter((one is not None for one in result), np.bool_, len(result))
+    whole = [0 if one is None else one for one in result]
+    try:
+        return np.array(whole, np.int64), there
+    except OverflowError:
+        return np.array(whole, object), there

@@ -1,0 +1,152 @@
+"""Lanes: what the parser makes of a member or column, so that a value of the right kind is decoded in C.
+
+A lane is a msgspec type. A value of another kind makes the parser refuse the record; the lane is then widened to
+RAW, which takes every kind, and the kind is told from the first byte of the token.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, UnsetType
+
+from cdc_contracts.registry.common.json_messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
+from cdc_contracts.registry.contract.envelope_schemas import is_integer
+from cdc_contracts.registry.values import Number, ValueForm
+
+TEXT: Final = "text"
+INT: Final = "int"
+TEXT_OR_INT: Final = "text-or-int"
+FLOAT: Final = "float"
+BOOL: Final = "bool"
+RAW: Final = "raw"
+WIDE: Final = "wide"
+
+TYPES: Final[dict[str, Any]] = {
+    TEXT: str | UnsetType | None,
+    INT: int | UnsetType | None,
+    TEXT_OR_INT: int | str | UnsetType | None,
+    FLOAT: float | UnsetType | None,
+    BOOL: bool | UnsetType | None,
+    RAW: Raw | UnsetType,
+    WIDE: Raw | UnsetType,
+}
+_LONGEST_INT: Final = 4300
+_KIND_OF_BYTE: Final = {ord('"'): "string", ord("{"): "object", ord("["): "array", ord("n"): "null",
+                        ord("t"): "boolean", ord("f"): "boolean"}  # fmt: skip
+_decode_any = msgspec.json.Decoder().decode
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+class Odd:
+    """A value of a kind that its lane does not take; equal to every other of the same kind."""
+
+    __slots__ = ("kind", "token")
+
+    def __init__(self, kind: str, token: bytes) -> None:
+        self.kind = kind
+        self.token = token
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Odd) and other.kind == self.kind
+
+    def __hash__(self) -> int:
+        return hash(("odd", self.kind))
+
+
+class Unfit(Exception):
+    """A token that the fast path may not settle: the reference has to look at the whole record."""
+
+
+def decoder_of_form(form: ValueForm) -> str:
+    """Return the lane whose values the form's fast path takes, as the parser makes them."""
+    return WIDE if form.decoder == RAW and "text" in form.wire else form.decoder
+
+
+def join_decoders(decoders: Iterable[str]) -> str:
+    """Return the narrowest lane that takes the values of all these lanes."""
+    wanted = set(decoders)
+    if not wanted:
+        return WIDE
+    if len(wanted) == 1:
+        return wanted.pop()
+    return TEXT_OR_INT if wanted <= {TEXT, INT, TEXT_OR_INT} else WIDE
+
+
+def decoder_takes(decoder: str, value: Any) -> bool:
+    """Say whether the parser accepts a parsed value (`parse_message`) in a lane."""
+    if value is None or decoder == WIDE:
+        return True
+    if isinstance(value, bool):
+        return decoder in (BOOL, RAW)
+    if isinstance(value, Number):
+        whole = is_integer(value) and len(value.token) <= _LONGEST_INT
+        if decoder == FLOAT:
+            return math.isfinite(float(value.token))
+        return decoder == RAW or (whole and decoder in (INT, TEXT_OR_INT))
+    if isinstance(value, str):
+        return decoder in (TEXT, TEXT_OR_INT, RAW)
+    return decoder == RAW
+
+
+def kind_of_token(token: bytes) -> str:
+    """Return the JSON kind of a raw token."""
+    return _KIND_OF_BYTE.get(token[0], "number")
+
+
+def open_token(token: bytes) -> Any:
+    """Return what a raw token holds: None, a bool, a text, a `Number`, or `Odd` for an array or object.
+
+    Raises Unfit where the token needs the strict parser (a lone surrogate, deep nesting).
+    """
+    kind = kind_of_token(token)
+    if kind == "null":
+        return None
+    if kind == "number":
+        return Number(token.decode())
+    try:
+        if kind == "string":
+            return _decode_text(token)
+        if kind == "boolean":
+            return token == b"true"
+        _decode_any(token)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Unfit from error
+    if depth_exceeds(token, MAX_DEPTH - 4):
+        raise Unfit
+    return Odd(kind, token)
+
+
+def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
+    """Return what raw tokens of judged members hold, lists and objects through and through, parsed in one go."""
+    if not tokens:
+        return []
+    found: list[Any] = parse_message(b'{"all":[' + b",".join(tokens) + b"]}")["all"]
+    return found
+
+
+@lru_cache(maxsize=4096)
+def outline_of(token: bytes) -> Any:
+    """Return of what kinds a list or object is made, through and through, as something to compare.
+
+    Raises Unfit where the token holds no JSON value.
+    """
+    try:
+        return _outline(parse_message(b'{"it":' + token + b"}")["it"])
+    except Unreadable as error:
+        raise Unfit from error
+
+
+def _outline(value: Any) -> Any:
+    match value:
+        case dict():
+            return ("object", tuple((name, _outline(below)) for name, below in value.items()))
+        case list():
+            return ("array", tuple(dict.fromkeys(map(_outline, value))))
+        case Number():
+            return "integer" if is_integer(value) else "number"
+    return type(value)

@@ -1,0 +1,44 @@
+"""Tongues: where several subjects are spoken in one topic, which of them each stretch of a partition speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.version_runs import Run, leave_out_open
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.registry.validate.verdicts import Verdict
+
+
+def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationContext) -> dict[Source, list[Run]]:
+    """Return the runs of a batch that was judged in parts, by partition.
+
+    A record that fits several versions is of the one that evidence speaks for, else of its subject.
+    """
+    result: dict[Source, list[Run]] = {}
+    for batch, batch_result in parts:
+        for verdict, numbers in _verdicts(batch_result):
+            name = _name(verdict, validation)
+            for number in numbers if name else ():
+                source = Source(*batch.sources[int(batch.source_of[number])])
+                offset, moment = int(batch.offsets[number]), int(batch.timestamps[number])
+                time = None if moment == NO_TIMESTAMP else moment
+                result.setdefault(source, []).append(Run(name, offset, offset, 1, time, time))
+    return {source: leave_out_open(runs) for source, runs in result.items()}
+
+
+def _verdicts(batch_result: BatchResult) -> Iterator[tuple[Verdict, Any]]:
+    for group_result in batch_result.group_results:
+        yield group_result.verdict, group_result.record_group.numbers.tolist()
+    for number, judged in batch_result.alone:
+        yield judged.verdict, [number]
+
+
+def _name(verdict: Verdict, validation: ValidationContext) -> str:
+    if len(verdict.fits) < 2:  # noqa: PLR2004
+        return verdict.fits[0].reference if verdict.fits else ""
+    preferred = next((version for version in validation.preferences if version in verdict.fits), None)
+    return preferred.reference if preferred else verdict.fits[0].subject

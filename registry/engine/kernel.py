@@ -1,0 +1,182 @@
+"""The kernel: record batches of the Kafka source in, tallies and rows of the outputs out. One pass, no Spark."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.common.garbage_collection import put_off_collection
+from cdc_contracts.registry.common.json_messages import EXPECTED
+from cdc_contracts.registry.engine.chain_links import placings_of
+from cdc_contracts.registry.engine.dialect_runs import runs_of
+from cdc_contracts.registry.engine.fast_validator import BatchResult, FastValidator
+from cdc_contracts.registry.engine.output_writers import write_changes, write_control, write_quarantine
+from cdc_contracts.registry.engine.range_counts import count_range_evidence
+from cdc_contracts.registry.engine.range_lookup import RangeFinder
+from cdc_contracts.registry.engine.row_columns import observe_columns
+from cdc_contracts.registry.engine.table_exclusion import exclude
+from cdc_contracts.registry.engine.tallying import count, count_parts
+from cdc_contracts.registry.engine.wrapped_batches import open_wrapped
+from cdc_contracts.registry.records.record_batches import Batch, cut
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.validate.validation_context import NOT_OF_SUBJECT, JudgedMessage, ValidationContext
+from cdc_contracts.registry.validate.verdicts import unreadable
+
+_COLLECT_EVERY: Final = 64
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one part of a batch came to: its tally, the rows of the outputs, and the columns that the rows had."""
+
+    records: pa.RecordBatch
+    tally: Tally
+    changes: pa.RecordBatch
+    control: pa.RecordBatch
+    quarantine: pa.RecordBatch
+    sightings: ObservedColumns
+
+
+class Kernel:
+    """Judges record batches within a scope; keeps what it has learnt from batch to batch.
+
+    A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and where there are
+    any `key`, `timestamp`, `timestampType`, `headers`.
+    """
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self.validation = validation
+        self._judge = FastValidator(validation)
+        self._beside = [Kernel(companion) for companion in validation.companions]
+        self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
+        self._declared = {reference: Kernel(declared) for reference, declared in validation.declared_scopes.items()}
+        self._several = len(validation.judged) > 1 and not validation.left_open
+        self.placings = placings_of(validation)
+
+    def audit(self, records: pa.RecordBatch) -> Tally:
+        """Return what the records came to, in numbers."""
+        total, selection, wrapping = (
+            Tally(),
+            self.validation.reading_options.selection,
+            self.validation.reading_options.wrapping,
+        )
+        with put_off_collection():
+            for batch in cut(records):
+                if wrapping is not None:
+                    batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
+                    total.merge(count(failures, closed))
+                parts = []
+                for part, batch_result in self._parts(batch, texts=self._several):
+                    if selection:
+                        batch_result, excluded = exclude(batch_result, part, selection)  # noqa: PLW2901  the rest of it
+                        total.merge(excluded)
+                    parts.append((part, batch_result))
+                total.merge(self._count(parts))
+        return total
+
+    def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
+        """Yield what the records came to, in numbers and rows, in parts of bounded size."""
+        for batch in cut(records):
+            with put_off_collection():
+                parts = list(self._parts(batch, texts=True))
+                changes, control, quarantine = _in_order(
+                    [
+                        (
+                            write_changes(batch_result, part),
+                            write_control(batch_result, part),
+                            write_quarantine(batch_result, part),
+                        )
+                        for part, batch_result in parts
+                    ]
+                )
+                tally = self._count(parts)
+                sightings = ObservedColumns()
+                for _, batch_result in parts:
+                    sightings.merge(observe_columns(batch_result))
+            yield Written(batch.records, tally, changes, control, quarantine, sightings)
+
+    def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
+        """Yield the parts of a record batch with everything that was judged of them."""
+        for batch in cut(records):
+            yield from self._parts(batch, texts=True)
+
+    def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
+        """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
+        total = count_parts(parts, show_values=self.validation.reading_options.show_values, placings=self.placings)
+        if self._beside:
+            total.runs = runs_of(parts, self.validation)
+        if self._finder is not None:
+            total.stakes = count_range_evidence(parts, self._finder)
+        return total
+
+    def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
+        """Judge a batch, each range of a versions file by the version that it declares."""
+        if self._finder is None:
+            yield from self._batch_results(batch, texts=texts)
+            return
+        for reference, part in self._finder.split(batch):
+            kernel = self if reference is None else self._declared[reference]
+            yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
+
+    def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
+        """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
+
+        No message may stop a run: the record is quarantined whole, and the finding names what failed.
+        """
+        try:
+            batch_result = self._judge.judge(batch.values, texts=texts)
+            strangers = self._strangers(batch_result, batch) if self._beside else {}
+        except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be judged
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._batch_results(Batch(batch.records.slice(0, middle)), texts=texts)
+                yield from self._batch_results(Batch(batch.records.slice(middle)), texts=texts)
+                return
+            verdict = unreadable("not-judged", EXPECTED, f"a message that cannot be judged: {type(error).__name__}")
+            batch_result, strangers = (
+                BatchResult(pa.array([None], pa.string()), alone=[(0, JudgedMessage(verdict))]),
+                {},
+            )
+        for other, numbers in strangers.items():
+            batch_result.leave_out(numbers)
+            yield from other._batch_results(Batch(batch.records.take(pa.array(numbers))), texts=texts or other._several)  # noqa: SLF001
+        yield batch, batch_result
+
+    def _strangers(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
+        """Return the records that are not of the subject, by who else in the topic takes them."""
+        numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
+        found: dict[Kernel, list[int]] = {}
+        for other in self._beside:
+            welcome = other._judge.welcomes(batch.values.take(np.array(numbers))) if numbers else ()  # noqa: SLF001
+            taken = [number for number, fits in zip(numbers, welcome, strict=True) if fits]
+            if taken:
+                found[other] = taken
+                numbers = [number for number in numbers if number not in set(taken)]
+        return found
+
+
+def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBatch, ...]:
+    """Return the tables of the parts of a batch as those of one: rows in the order of their records."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = []
+    for tables in zip(*parts, strict=True):
+        order = [name for name in ("topic", "partition", "offset", "row_index") if name in tables[0].schema.names]
+        table = pa.Table.from_batches(tables).sort_by([(name, "ascending") for name in order]).combine_chunks()
+        joined.append(table.to_batches()[0] if table.num_rows else tables[0])
+    return tuple(joined)
+
+
+def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches with the garbage collector put off over all of them, but for a pass every now and then."""
+    with put_off_collection():
+        for number, records in enumerate(batches, 1):
+            yield records
+            if number % _COLLECT_EVERY == 0:
+                gc.collect()

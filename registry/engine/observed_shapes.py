@@ -1,0 +1,154 @@
+"""What was observed where a value breaks its form: the shape of each value, never the value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.common.findings import Finding, rule_id
+from cdc_contracts.registry.common.json_messages import kind_of
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.contract.envelope_schemas import show_code
+from cdc_contracts.registry.engine.fast_validator import BatchResult, RecordGroup
+from cdc_contracts.registry.message.envelope_times import TIME_UNIT
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.table_promises import NO_SUCH_TIME
+from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape, describe_shapes
+from cdc_contracts.registry.values.fractions import TRAILING_ZEROS
+
+_OFF = (Flag.BROKEN, Flag.NOTED, *range(FIRST_MISFIT + NOTED_MISFIT, FIRST_MISFIT + 2 * NOTED_MISFIT))
+
+
+def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> list[str] | None:
+    """Return the shape per record that a finding on a value saw; None where what is observed is the same for all.
+
+    With `values` the values themselves, in as many characters as a shape has.
+    """
+    if values and finding.name == "unknown-enum":
+        result = observed_code(
+            record_group.cached_verdict.readings[0], finding
+        )  # such codes tell records apart: all have the same
+        return None if result is None else [result] * len(record_group.positions)
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT):
+        return None
+    place = _column_at(record_group, finding.path)
+    if place is None:
+        members = record_group.member(finding.path)
+        if members is None:
+            return None
+        return [show_code(_as_text(one) or "") if values else describe_shape(_as_told(one)) for one in members]
+    form = finding.rule.partition(".")[2]
+    pointer = place[0]
+    rows, column = record_group.decoded_batch.rows[pointer], record_group.columns[place]
+    wanted = (Flag.INVALID,) if form == NO_SUCH_TIME else _OFF
+    chunks = [
+        chunk
+        for use, chunk in column.chunks.items()
+        if form in (use.form.name, NO_SUCH_TIME) or (form == TRAILING_ZEROS and use.context.zeros_left_out)
+    ]
+    flags = next((chunk.flags for chunk in chunks if chunk.flags is not None), None)
+    if flags is None:
+        return None
+    off = np.isin(flags, wanted)
+    off_rows = np.flatnonzero(off)
+    records, first = np.unique(rows.record_of_row[off_rows], return_index=True)
+    row_of = dict(zip(records.tolist(), off_rows[first].tolist(), strict=True))
+    tokens = [
+        _as_text(column.tokens[row_of[position]]) if position in row_of else None
+        for position in record_group.positions.tolist()
+    ]
+    shapes = [one and show_code(one) for one in tokens] if values else _shapes(tokens)
+    return [finding.observed if shape is None else shape for shape in shapes]
+
+
+def observed_code(reading: Reading, finding: Finding) -> str | None:
+    """Return the code that a finding on an unknown one saw, as it was sent; None where there is no text or number."""
+    value = reading.at(finding.path)
+    return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
+
+
+def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> Counter[str] | None:
+    """Count kind and shape of the values that a finding saw which are of another kind than they should be."""
+    if finding.name != "type-change":
+        return None
+    place = _column_at(record_group, finding.path)
+    if place is None:
+        found: Iterable[Any] = record_group.member(finding.path) or ()
+    else:
+        rows, column = record_group.decoded_batch.rows[place[0]], record_group.columns[place]
+        mine = np.isin(rows.record_of_row, record_group.positions)
+        found = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
+    # Values that drift mostly drift alike, so each is looked at once. 1, true and 1.0 are one key without their type.
+    listed = list(found)
+    alike_values = Counter(zip(map(type, listed), listed, strict=True))
+    result = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]
+    texts = [text for text, _ in result]
+    counts: Counter[str] = Counter()
+    for shown, (_, count) in zip(
+        [one and show_code(one) for one in texts] if values else _shapes(texts), result, strict=True
+    ):
+        if shown is not None:  # a null has no shape
+            counts[f"{finding.observed} {shown}"] += count
+    return counts
+
+
+def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Finding, ...]]]:
+    """Return the findings of every record that has any, by its number in the batch, each with what it observed."""
+    found: list[tuple[int, tuple[Finding, ...]]] = []
+    for group_result in batch_result.group_results:
+        findings = group_result.verdict.findings
+        if not findings:
+            continue
+        shapes = [observed_shapes(group_result.record_group, finding) for finding in findings]
+        for at, number in enumerate(group_result.record_group.numbers.tolist()):
+            result = (
+                finding if shape is None else replace(finding, observed=shape[at])
+                for finding, shape in zip(findings, shapes, strict=True)
+            )
+            found.append((number, tuple(result)))
+    found += [(number, judged.verdict.findings) for number, judged in batch_result.alone if judged.verdict.findings]
+    return sorted(found, key=lambda entry: entry[0])
+
+
+def _shapes(texts: list[str | None]) -> list[str | None]:
+    shapes: list[str | None] = describe_shapes(pa.array(texts, pa.string())).to_pylist()
+    return shapes
+
+
+def _column_at(record_group: RecordGroup, path: str) -> tuple[str, int] | None:
+    for pointer, rows in record_group.decoded_batch.rows.items():
+        for infix in ("/0", ""):
+            head = f"{pointer}{infix}/"
+            if path.startswith(head):
+                for index, column in enumerate(rows.image.columns):
+                    if head + join_pointer(column.name)[1:] == path and (pointer, index) in record_group.columns:
+                        return pointer, index
+    return None
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, Number):
+        return value.token
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _kind_of(value: Any) -> str:
+    """Return the JSON kind of a value as the parser made it."""
+    if isinstance(value, bytes | int | float) and not isinstance(value, bool):
+        return "number"
+    return kind_of(value)
+
+
+def _as_told(value: Any) -> Any:
+    return Number(str(value)) if type(value) is int else value

@@ -1,0 +1,96 @@
+"""Sighting: which columns the decoded rows of a judged batch had, with their source types and canonical kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
+from cdc_contracts.registry.message.canonical_changes import Change
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, ObservedRow, TableName
+from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.verdicts import CONFORMING
+from cdc_contracts.registry.values import FORMS
+
+_ZONED_BY_TERMS: Final = "sql-datetime-instant"
+"""The form that is an instant only where its zone is known: without, its text is a wall-clock time."""
+
+
+def observe_columns(batch_result: BatchResult) -> ObservedColumns:
+    """Return the columns of all rows that a judged batch gives, by table.
+
+    Every column of a type map counts, also where an image does not hold it. What has no type is text.
+    """
+    seen = ObservedColumns()
+    for group_result in batch_result.group_results:
+        if group_result.verdict.outcome == CONFORMING and group_result.verdict.version is not None:
+            place = group_result.place
+            cached_verdict = group_result.record_group.cached_verdict
+            reading, columns = cached_verdict.readings[place], cached_verdict.columns[place]
+            if place not in cached_verdict.shapes:
+                cached_verdict.shapes[place] = _typed_shape(columns, reading)
+            typed = cached_verdict.shapes[place]
+            all_typed = columns.origin == "message" and columns.types is not None
+            untyped = () if all_typed else tuple(_untyped_names(group_result, reading, columns))
+            seen.add(_name_of(reading), _with_untyped(typed, untyped))
+    for _, judged in batch_result.alone:
+        if judged.changes and judged.reading is not None and judged.columns is not None:
+            typed = _typed_shape(judged.columns, judged.reading)
+            seen.add(_name_of(judged.reading), _with_untyped(typed, tuple(_names_in(judged.changes))))
+    return seen
+
+
+def _name_of(reading: Reading) -> TableName:
+    names = reading.names
+    return TableName.of(names.database, names.schema, names.table)
+
+
+def _typed_shape(columns: TypedColumns, reading: Reading) -> ObservedRow:
+    own_zone = columns.table.source_time_zone if columns.table is not None else None
+    zoned = own_zone is not None or reading.reading_options.zone("timestamp_zone") is not None
+    return tuple(
+        ObservedColumn(name, source_type, _kind(columns, source_type, zoned=zoned))
+        for name, source_type in (columns.types or {}).items()
+    )
+
+
+def _kind(columns: TypedColumns, source_type: str, *, zoned: bool) -> str | None:
+    form = columns.mapping.form_of(source_type)
+    if form is None:
+        return None
+    return "datetime" if form == _ZONED_BY_TERMS and not zoned else FORMS[form].kind
+
+
+def _with_untyped(typed: ObservedRow, names: Sequence[str]) -> ObservedRow:
+    if not names:
+        return typed
+    known = {one.name for one in typed}
+    return typed + tuple(ObservedColumn(name, None, None) for name in dict.fromkeys(names) if name not in known)
+
+
+def _untyped_names(group_result: GroupResult, reading: Reading, columns: TypedColumns) -> Iterator[str]:
+    """Yield the columns that no type is told of and that rows of the records have."""
+    record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
+    sides = [side for side in (images.before, images.after) if side] if images else []
+    for pointer in dict.fromkeys(
+        place for side in sides for place in (reading.source(side), side.over) if place is not None
+    ):
+        rows = record_group.decoded_batch.rows.get(pointer)
+        if rows is None:
+            continue
+        mine = np.isin(rows.record_of_row, record_group.positions)
+        for index, column in enumerate(rows.image.columns):
+            if column.name in (columns.types or ()) or (pointer, index) not in record_group.columns:
+                continue
+            present = record_group.columns[pointer, index].present
+            if (mine if present is None else mine & present).any():
+                yield column.name
+
+
+def _names_in(changes: Iterable[Change]) -> Iterator[str]:
+    for change in changes:
+        yield from change.before or ()
+        yield from change.after or ()

@@ -1,0 +1,55 @@
+"""Records of tables that nobody asked about: taken out of what was judged, and counted, so that the ledger adds up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.contract.table_selection import Selection
+from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
+from cdc_contracts.registry.engine.tallying import note_extent
+from cdc_contracts.registry.records.record_batches import Batch
+from cdc_contracts.registry.stats.tally import PartitionTally, Tally
+from cdc_contracts.registry.validate.verdicts import OTHER_DIALECT, UNREADABLE, Verdict
+
+
+def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tuple[BatchResult, Tally]:
+    """Return what was judged of the selected tables, and a tally of the other records as excluded."""
+    kept = replace(batch_result, group_results=[], alone=[])
+    tally = Tally()
+    for group_result in batch_result.group_results:
+        if _is_taken(selection, group_result.verdict, _table_of(group_result)):
+            kept.group_results.append(group_result)
+        else:
+            _count(tally, group_result.record_group.numbers, batch)
+    for number, judged in batch_result.alone:
+        if _is_taken(selection, judged.verdict, judged.table):
+            kept.alone.append((number, judged))
+        else:
+            _count(tally, np.array([number]), batch)
+    return kept, tally
+
+
+def _is_taken(selection: Selection, verdict: Verdict, table: str | None) -> bool:
+    """Keep what is no message of the subject: which table it means, nobody can say."""
+    return verdict.outcome in (UNREADABLE, OTHER_DIALECT) or selection.takes(table)
+
+
+def _table_of(group_result: GroupResult) -> str | None:
+    cached_verdict = group_result.record_group.cached_verdict
+    versions = [opinion.version for opinion in cached_verdict.opinions]
+    found = group_result.verdict.version
+    names = cached_verdict.readings[versions.index(found) if found in versions else -1].names
+    return table_name(names.database, names.schema, names.table)
+
+
+def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:
+    for source, chosen in batch.by_source(numbers):
+        mine = numbers[chosen]
+        partition = tally.partitions.setdefault(source, PartitionTally())
+        partition.read += len(mine)
+        partition.excluded += len(mine)
+        note_extent(tally, source, batch.offsets[mine], batch.timestamps[mine])

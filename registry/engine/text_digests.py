@@ -1,0 +1,91 @@
+"""Digests: texts as numbers of 64 bits, many at once and the same in every process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.contract.envelope_schemas import is_integer
+from cdc_contracts.registry.values import Number
+
+Digests = NDArray[np.uint64]
+
+NULL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_BASE: Final = 0xD1B5_4A32_D192_ED03
+_FIRST, _SECOND = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
+_PERIOD: Final = 1 << 16
+_NO_BYTES: Final = np.zeros(0, np.uint8)
+
+
+def digest_values(values: Sequence[Any]) -> Digests:
+    """Return the digest of every value as it was sent: a text, a number, a boolean or None.
+
+    Numbers are taken as texts, those with a fraction or exponent as the float that they are nearest to.
+    """
+    try:
+        texts = pa.array(values, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        texts = pa.array([_as_text(value) for value in values], pa.string())
+    encoded = texts.dictionary_encode()
+    digests = np.append(_digest_texts(encoded.dictionary), NULL)
+    places: NDArray[np.int64] = encoded.indices.fill_null(len(digests) - 1).to_numpy(zero_copy_only=False)
+    return digests[places]
+
+
+@lru_cache(maxsize=65_536)
+def digest_name(*parts: str | None) -> int:
+    """Return the digest of a name of several parts, a part that is missing being another than one that is empty."""
+    result = "\x1f".join("\x1e" if part is None else part for part in parts)
+    return int.from_bytes(hashlib.blake2b(result.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def digest_names(names: Iterable[str]) -> Digests:
+    """Return the digest of every name."""
+    return np.fromiter(map(digest_name, names), np.uint64)
+
+
+def mix(digests: Digests) -> Digests:
+    """Return digests of which every bit hangs on every bit of those given."""
+    mixed = (digests ^ (digests >> np.uint64(30))) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _digest_texts(texts: pa.Array) -> Digests:
+    """Return a polynomial of the bytes of each text, which no position of the text in memory has a part in."""
+    if not len(texts):
+        return np.zeros(0, np.uint64)
+    _, offsets, data = texts.buffers()
+    places = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    lengths = np.diff(places)
+    total = int(places[-1] - places[0])
+    held = np.frombuffer(data, np.uint8)[places[0] : places[-1]] if total else _NO_BYTES
+    within = np.arange(total) - np.repeat(places[:-1] - places[0], lengths)
+    sums = np.zeros(total + 1, np.uint64)
+    np.cumsum((held.astype(np.uint64) + np.uint64(1)) * _powers()[within % _PERIOD], out=sums[1:])
+    starts = places - places[0]
+    return mix(sums[starts[1:]] - sums[starts[:-1]] + lengths.astype(np.uint64) * NULL)
+
+
+@lru_cache(maxsize=1)
+def _powers() -> Digests:
+    steps = np.full(_PERIOD, _BASE, np.uint64)
+    return np.multiply.accumulate(steps)
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Number) and not is_integer(value):
+        return repr(float(value.token))
+    return value.token if isinstance(value, Number) else repr(value)

@@ -1,0 +1,122 @@
+"""Contracts as pages of Markdown: one for each subject, its latest version explained, older ones by what differs.
+
+A page more tells the words that contracts use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue, Version, span
+from cdc_contracts.registry.contract.phrases import describe_distinction
+from cdc_contracts.registry.explain.contract_differences import PRESENT, PROSE, compare
+from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
+from cdc_contracts.registry.explain.vocabulary import vocabulary
+
+INDEX: Final = "README.md"
+_NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"
+
+
+def catalogue_pages(catalogue: Catalogue) -> dict[str, str]:
+    """Return the pages of a catalogue by file name: an index, and one page for each subject."""
+    pages = {INDEX: "\n".join(_index(catalogue))}
+    for subject in catalogue.subjects():
+        pages[page_name(subject)] = "\n".join(_page(catalogue.versions(subject)))
+    return pages
+
+
+def vocabulary_page(catalogue: Catalogue) -> str:
+    """Return the page of every word that a contract may use."""
+    lines = ["# The vocabulary of contracts", "", _NOTE, ""]
+    for title, entries in vocabulary(catalogue):
+        rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
+        lines += [f"## {title}", "", *_table(("Word", "Says", "Contracts"), rows)]
+    return "\n".join(lines)
+
+
+def page_name(subject: str) -> str:
+    """Return the file name of a subject's page."""
+    return subject.replace("/", "-") + ".md"
+
+
+def _index(catalogue: Catalogue) -> Iterator[str]:
+    yield from ("# The catalogue", "", _NOTE, "")
+    rows = [
+        (
+            f"[{subject}]({page_name(subject)})",
+            ", ".join(f"@{version.number} {span(version)}" for version in catalogue.versions(subject)),
+            catalogue.versions(subject)[-1].meaning.transport,
+            describe_distinction(catalogue.versions(subject)),
+        )
+        for subject in catalogue.subjects()
+    ]
+    yield from _table(("Subject", "Versions", "Sent as", "What tells versions apart"), rows)
+
+
+def _page(versions: Sequence[Version]) -> Iterator[str]:
+    latest = explain(versions[-1])
+    yield from (f"# {versions[-1].subject}", "", _NOTE, "", f"{latest.title}. {latest.description}", "")
+    yield from (f"## {latest.reference}", "")
+    yield from _table(("", ""), latest.facts)
+    yield from (_schemas(versions[-1]), "")
+    yield from _explained(latest)
+    for older, newer in zip(reversed(versions[:-1]), reversed(versions[1:]), strict=True):
+        yield from (f"## {older.reference}", "", f"What differs from {newer.reference}:", "")
+        found = [one for one in compare(older, newer).meaning if one.group != PROSE]
+        rows = [(one.group, one.what, _side(one.left), _side(one.right)) for one in found]
+        yield from _table(("", "", older.reference, newer.reference), rows)
+        yield from (_schemas(older), "")
+
+
+def _schemas(version: Version) -> str:
+    folder = f"../../contracts/{version.subject}/v{version.number}"
+    names = (MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
+    return "The whole of it for a machine: " + " and ".join(f"[`{name}`]({folder}/{name})" for name in names) + "."
+
+
+def _explained(one: Explanation) -> Iterator[str]:
+    members = [(f"`{member.at}`", member.kinds, member.required, member.meaning) for member in one.members]
+    yield from _section("A message", ("Member", "Holds", "Required", "Meaning"), members)
+    if one.examples:
+        yield from ("### One message of each operation", "")
+        for example in one.examples:
+            yield from (f"`{example.op}`:", "", "```json", example.message, "```", "")
+    operations = [(f"`{line.code}`", line.op, line.before, line.after) for line in one.operations]
+    yield from _section("Operations", ("Code", "Means", "Row before", "Row after"), operations)
+    places = [(name, f"`{at}`" if at else "", says) for name, at, says in one.places]
+    yield from _section("Where the facts are", ("Fact", "Member", "Read as"), places)
+    yield from _section("What messages do not say", ("Parameter", "Says"), one.parameters)
+    for mapping in dict.fromkeys(line.mapping for line in one.forms):
+        rows = [
+            (", ".join(line.types), f"`{line.form}`", f"{line.says} ({line.invalid})" if line.invalid else line.says)
+            for line in one.forms
+            if line.mapping == mapping
+        ]
+        title = f"How values are written{', ' + mapping if mapping else ''}"
+        yield from _section(title, ("Source type", "Value form", "How it looks"), rows)
+    yield from _section("Rules across fields", ("Rule", "Says"), [(f"`{name}`", says) for name, says in one.rules])
+    errata = [(e.id, e.decision, f"Says: {e.says} Shows: {e.shows} Decided because: {e.why}") for e in one.errata]
+    yield from _section("Where the document contradicts itself", ("Erratum", "Decision", "What and why"), errata)
+
+
+def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if rows:
+        yield from (f"### {title}", "")
+        yield from _table(head, rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(map(_cell, row)) + " |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+
+
+def _side(text: str | None) -> str:
+    return "no" if text is None else "yes" if text == PRESENT else text

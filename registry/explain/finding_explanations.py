@@ -1,0 +1,140 @@
+"""A finding with what stands behind it: what the contract says there, in our words, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.common.findings import CLASSES, Finding
+from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.errata import Erratum, read_errata
+from cdc_contracts.registry.contract.phrases import describe_side, describe_test
+from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage
+from cdc_contracts.registry.explain.contract_explanations import describe_members
+from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD, RuleEntry
+from cdc_contracts.registry.values import FORMS
+
+_MOST_ERRATA: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One finding on one message. `says` is what the contract says there, `errata` how contradictions were decided."""
+
+    rule: str
+    name: str
+    severity: str
+    path: str
+    expected: str
+    observed: str
+    means: str
+    says: tuple[str, ...]
+    document: str | None
+    errata: tuple[str, ...]
+    action: str
+
+
+def explain_findings(
+    findings: Sequence[Finding],
+    version: Version | None,
+    anatomy: AnnotatedMessage | None,
+    *,
+    fits: Sequence[Version] = (),
+) -> tuple[Remark, ...]:
+    """Return findings with what the version they were judged under says; `fits` are the versions the message fits.
+
+    Raises ContractError where the errata cannot be read.
+    """
+    across = {rule.id: rule for rule in rules() if rule.family == CROSS_FIELD}
+    errata = _cited(version) if findings and version else []
+    return tuple(_explain(one, across.get(one.rule), version, anatomy, errata, fits) for one in findings)
+
+
+def _explain(
+    finding: Finding,
+    rule: RuleEntry | None,
+    version: Version | None,
+    anatomy: AnnotatedMessage | None,
+    errata: Sequence[Erratum],
+    fits: Sequence[Version],
+) -> Remark:
+    op = anatomy.op if anatomy is not None else None
+    return Remark(
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity,
+        path=finding.path,
+        expected=finding.expected,
+        observed=finding.observed,
+        means=rule.says if rule else CLASSES[finding.name].says,
+        says=tuple(dict.fromkeys(_sayings(finding, version, op, fits))) if version else (),
+        document=version.source if version and finding.name != "malformed" else None,
+        errata=tuple(_decisions(finding, version, anatomy, errata)) if version and anatomy else (),
+        action=rule.action if rule else CLASSES[finding.name].action,
+    )
+
+
+def _sayings(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:
+    """Yield what the contract says of the place and the kind of a finding."""
+    if finding.name == "malformed":
+        return
+    if finding.name == "other-dialect":
+        marks = "; ".join(describe_test(test) for test in version.resolved["discriminators"])
+        yield f"The marks of {version.reference}: {marks}"
+        return
+    if finding.name in ("other-version", "ambiguous") or finding.rule.endswith("image-present-for-op"):
+        for one in dict.fromkeys([version, *fits]):
+            yield from _describe_images(one, op)
+    if finding.name == "ambiguous":
+        return
+    for form in (finding.expected, finding.observed):
+        if form in FORMS and finding.name in ("value-form", "other-version"):
+            yield f"{form}: {FORMS[form].says}"
+    result = {member.at: member.meaning for member in describe_members(version.schema)}
+    parts = split_pointer(finding.path)
+    for end in range(len(parts), 0, -1):
+        at = join_pointer(*parts[:end])
+        if result.get(at):
+            yield f"{at}: {result[at]}"
+            return
+
+
+def _describe_images(version: Version, op: str | None) -> Iterator[str]:
+    sides: dict[str, Any] = version.resolved["images"].get(op, {}) if op else {}
+    result = [f"row {side}: {describe_side(sides[side])}" for side in ("before", "after") if side in sides]
+    if result:
+        yield f"{version.reference}, {op}: {'; '.join(result)}"
+
+
+def _cited(version: Version) -> list[Erratum]:
+    known = read_errata(version.catalogue)
+    return [known[one] for one in version.resolved.get("provenance", {}).get("errata", ()) if one in known]
+
+
+def _decisions(
+    finding: Finding, version: Version, anatomy: AnnotatedMessage, errata: Sequence[Erratum]
+) -> Iterator[str]:
+    """Yield the decisions that speak of what a finding is about, the first few of them."""
+    words = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _topics(finding, version, anatomy)]
+    found = [one for one in errata if any(word.search(f"{one.says} {one.shows}") for word in words)]
+    for one in found[:_MOST_ERRATA]:
+        yield f"{one.id} ({one.decision}): {one.says} {one.shows} {one.why}"
+
+
+def _topics(finding: Finding, version: Version, anatomy: AnnotatedMessage) -> list[str]:
+    """Return the words that an erratum on the matter of a finding would have: a member, an image, a source type."""
+    if finding.name in ("malformed", "other-dialect", "unknown-field"):
+        return []
+    if finding.name == "ambiguous" or finding.rule.endswith("images"):
+        sides: Mapping[str, Any] = version.resolved["images"].get(anatomy.op, {})
+        return [".".join(split_pointer(side["at"])) for side in sides.values() if side["at"]]
+    parts = split_pointer(finding.path)
+    for image in anatomy.images:
+        if finding.path.startswith(f"{image.at}/") and finding.path != image.at:
+            typed = [column.source_type for column in image.columns if column.name == parts[-1]]
+            return [one.partition("(")[0].upper() for one in typed if one]
+    return [".".join(parts)] if parts else []

@@ -1,0 +1,279 @@
+"""One message dissected: what it is, by which contract, what it breaks and why that matters, and what else it may be.
+
+Plain values: the command prints them, `--json` writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from typing import Any, Final
+
+from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.findings import CLASSES, INFO, Finding, rule_id
+from cdc_contracts.registry.common.json_messages import EXPECTED, Unreadable, parse_message
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.detect.relatives import Relative, read_relatives
+from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage, take_apart
+from cdc_contracts.registry.explain.finding_explanations import Remark, explain_findings
+from cdc_contracts.registry.message.transport import JsonWire
+from cdc_contracts.registry.message.unreadable_bytes import ParseFault, find_fault
+from cdc_contracts.registry.message.wrapping_guesses import guess_wrapping
+from cdc_contracts.registry.validate.candidates import Candidate, find_nearest, open_validations, read_alike, weigh
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
+from cdc_contracts.registry.validate.verdicts import (
+    AMBIGUOUS,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Verdict,
+    foreign,
+    show_members,
+    unreadable,
+)
+
+DISSECTION_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another version of the catalogue: whether the message fits it, and if not, the first thing that says so.
+
+    `alike` says of one that fits whether it reads the same from the message; None where there is nothing to compare.
+    `members` is the share of the members it requires that are there, `marks` its discriminators that do not hold.
+    """
+
+    contract: str
+    fits: bool
+    alike: bool | None
+    members: float
+    marks: tuple[str, ...]
+    errors: int
+    why_not: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageExplanation:
+    """Everything that can be said of one value.
+
+    `contract` is what it was judged under, None where nothing is near; `choice` says why that one. `inside` are the
+    contracts that the message fits which unwrapping gives, where `wrapping` names a wrapping.
+    """
+
+    outcome: str
+    declared: str | None
+    contract: str | None
+    choice: str
+    bytes: int
+    sha256: str | None
+    anatomy: AnnotatedMessage | None
+    findings: tuple[Remark, ...]
+    others: tuple[Other, ...]
+    fault: ParseFault | None
+    wrapping: str | None
+    inside: tuple[str, ...]
+    values_shown: bool
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that exit codes stand for: an ambiguous message cannot be told, a note changes nothing."""
+        if self.outcome == AMBIGUOUS:
+            return INCONCLUSIVE
+        return DRIFT if any(one.severity != INFO for one in self.findings) else PASS
+
+    def as_document(self, place: dict[str, Any]) -> dict[str, Any]:
+        """Return the dissection as `--json` writes it; `place` says where the message is."""
+        document = {"why_version": DISSECTION_VERSION, "place": place, "verdict": self.verdict, **asdict(self)}
+        if document["fault"] is not None:
+            del document["fault"]["inside"]
+        return document
+
+
+def explain_message(
+    value: bytes | None,
+    catalogue: Catalogue,
+    reading_options: ReadingOptions,
+    *,
+    validation: ValidationContext | None = None,
+    choice: str = "declared",
+    show_values: bool = False,
+) -> MessageExplanation:
+    """Return what one value is, within the scope that is declared or else by the nearest contract there is.
+
+    `choice` says why it is that scope.
+    """
+    declared = validation.declared if validation is not None and not validation.left_open else None
+    if value is None:
+        tombstone = "a null value is a tombstone under every contract"
+        return MessageExplanation(
+            TOMBSTONE, declared, None, tombstone, 0, None, None, (), (), None, None, (), show_values
+        )
+    validations = open_validations(catalogue, reading_options)
+    candidates = weigh(value, validations)
+    if validation is not None:
+        judged = validation.judge(value)
+    else:
+        validation, judged, choice = _choose(value, validations, candidates, reading_options)
+    verdict = judged.verdict
+    version = verdict.version or (validation.judged[-1] if validation is not None else None)
+    message, fault = _open(value, validation, reading_options, show_values=show_values)
+    if verdict.outcome != UNREADABLE:
+        fault = None
+    wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
+    inside = fault.inside if fault is not None else wrapping.inside if wrapping is not None else None
+    judge = next((one for one in validation.judges if one.version is version), None) if validation is not None else None
+    anatomy = (
+        take_apart(judge, message, judged.table, show_values=show_values)
+        if judge is not None and message is not None
+        else None
+    )
+    return MessageExplanation(
+        outcome=verdict.outcome,
+        declared=declared,
+        contract=version.reference if version is not None else None,
+        choice=choice,
+        bytes=len(value),
+        sha256=hashlib.sha256(value).hexdigest(),
+        anatomy=anatomy,
+        findings=explain_findings(verdict.findings, version, anatomy, fits=verdict.fits),
+        others=tuple(_others(candidates, verdict)),
+        fault=fault,
+        wrapping=wrapping.says if wrapping is not None else None,
+        inside=tuple(one.version.reference for one in weigh(inside, validations) if one.fits)
+        if inside is not None
+        else (),
+        values_shown=show_values,
+    )
+
+
+def dissection_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `why --json`."""
+    text = (
+        files("cdc_contracts.registry.explain").joinpath("message_explanation.schema.json").read_text(encoding="utf-8")
+    )
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _choose(
+    value: bytes,
+    validations: Sequence[ValidationContext],
+    candidates: Sequence[Candidate],
+    reading_options: ReadingOptions,
+) -> tuple[ValidationContext | None, JudgedMessage, str]:
+    """Return the scope of the nearest subject, the outcome under it, and why it is that one."""
+    relatives = _relatives(value, validations[0])
+    outsider = _outsider(value, validations, candidates, relatives)
+    if outsider is not None:
+        return outsider
+    fitting = [one for one in candidates if one.fits]
+    asked = fitting or [one for one in candidates if one.on_request]
+    near = asked[0] if asked else find_nearest(candidates)
+    if near is None:
+        return None, JudgedMessage(_without_contract(value, reading_options)), "no contract is near"
+    validation = next(validation for validation in validations if validation.subject == near.version.subject)
+    judged = validation.judge(value)
+    if fitting and read_alike(fitting) and not any(one.reads == "other" for one, _ in relatives):
+        return (
+            validation,
+            judged,
+            "the first that fits; all that fit read the same" if fitting[1:] else "the only one that fits",
+        )
+    if asked:
+        why = "the message fits several contracts" if fitting[1:] else "any product may write such a message"
+        why = f"{relatives[0][0].name} may have written it as well" if fitting and relatives else why
+        return validation, replace(judged, verdict=_undecided(validation, judged.verdict, asked)), why
+    if near.marked:
+        return validation, judged, "the nearest of those whose marks are there"
+    verdict = foreign(f"the marks of {near.version}", near.version, f"not so: {'; '.join(near.marks)}")
+    findings = near.judgement.findings if near.judgement is not None else ()
+    verdict = replace(verdict, findings=(*verdict.findings, *findings))
+    return validation, replace(judged, verdict=verdict), _describe_nearness(near, candidates)
+
+
+def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relative, bool]]:
+    """Return the relatives outside the catalogue that may have written a message, and whether it has their marks."""
+    try:
+        message = parse_message(value, max_bytes=validation.reading_options.max_bytes)
+    except Unreadable:
+        return []
+    found = [relative for relative in read_relatives(validation.catalogue) if relative.may_be(message)]
+    return [(relative, relative.marked(message)) for relative in found]
+
+
+def _outsider(
+    value: bytes,
+    validations: Sequence[ValidationContext],
+    candidates: Sequence[Candidate],
+    relatives: Sequence[tuple[Relative, bool]],
+) -> tuple[ValidationContext, JudgedMessage, str] | None:
+    """Return what a message with the marks of a relative comes to; None where some other contract takes it."""
+    for relative, marked in relatives:
+        if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
+            validation = next(validation for validation in validations if validation.subject == relative.near[0])
+            verdict = foreign("a contract of the catalogue", validation.judged[-1], f"what {relative.name} writes")
+            why = f"the nearest; {relative.name} is not in the catalogue"
+            return validation, replace(validation.judge(value), verdict=verdict), why
+    return None
+
+
+def _describe_nearness(near: Candidate, candidates: Sequence[Candidate]) -> str:
+    """Return in words how near the nearest is, and which others are as near."""
+    marks = f"{len(near.marks)} of its marks {'is' if len(near.marks) == 1 else 'are'} missing"
+    peers = [
+        one.version.reference
+        for one in candidates
+        if one is not near and one.distance == near.distance and one.members == near.members
+    ]
+    return f"the nearest, but {marks}" + (f"; as near: {', '.join(peers)}" if peers else "")
+
+
+def _undecided(validation: ValidationContext, verdict: Verdict, asked: Sequence[Candidate]) -> Verdict:
+    """Return the verdict of a message that several contracts take, or one that has to be declared."""
+    versions = tuple(one.version for one in asked)
+    at = validation.judges[0].meaning.envelope.op.at
+    named = ", ".join(version.reference for version in versions)
+    if not any(one.fits for one in asked):
+        named += ", or any other product that writes plain rows"
+    one = Finding(rule_id("ambiguous"), "ambiguous", CLASSES["ambiguous"].severity, at, "one reading", named)
+    return Verdict(AMBIGUOUS, verdict.version or versions[0], (one,), versions, differs=True)
+
+
+def _without_contract(value: bytes, reading_options: ReadingOptions) -> Verdict:
+    """Return the verdict of a value that is near no contract: no message, or one of something else."""
+    try:
+        message = parse_message(value, max_bytes=reading_options.max_bytes, strict=reading_options.strict_json)
+    except Unreadable as error:
+        return unreadable(error.cause, EXPECTED, error.observed)
+    return foreign("the marks of some contract", None, show_members(list(message)))
+
+
+def _open(
+    value: bytes, validation: ValidationContext | None, reading_options: ReadingOptions, *, show_values: bool
+) -> tuple[dict[str, Any] | None, ParseFault | None]:
+    """Return the message of a value, or where reading it fails."""
+    wire = validation.wire if validation is not None else JsonWire(reading_options)
+    try:
+        return wire.open(value), None
+    except Unreadable as error:
+        return None, find_fault(value, error, show_values=show_values)
+
+
+def _others(candidates: Sequence[Candidate], verdict: Verdict) -> list[Other]:
+    """Return the other versions, those that fit first, then by how far the message is from them."""
+    judged = next((one for one in candidates if one.version is verdict.version), None)
+    result = []
+    for one in candidates:
+        if one is not judged:
+            fits = one.fits or one.version in verdict.fits
+            alike = read_alike([judged, one]) if fits and judged is not None and judged.conforms else None
+            why = None if fits else one.why_not
+            far = (not fits, one.judgement is None, one.members == 0, one.distance)
+            result.append(
+                (far, Other(one.version.reference, fits, alike, one.members, one.marks, len(one.errors), why))
+            )
+    return [other for _, other in sorted(result, key=lambda entry: entry[0])]

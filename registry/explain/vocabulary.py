@@ -1,0 +1,145 @@
+"""The vocabulary of contracts as a page: every word a contract may use, in one line, and how many contracts use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, get_args
+
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.model import CONTROL_OPS, ROW_OPS, Images
+from cdc_contracts.registry.contract.phrases import READINGS, describe_evidence, describe_side, describe_test
+from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
+from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
+from cdc_contracts.registry.values import FORMS
+
+Entry = tuple[str, str, int]
+"""A word, what it says, and in how many contracts it stands."""
+
+CONTAINERS: Final = {
+    "object": "an image is an object of columns",
+    "list-of-one": "an image is a list of exactly one row",
+    "list-of-rows": "an image is a list of rows; those of both images are paired in order",
+    "positional": "an image is a list of values in the order of the fields; it is read as an object",
+}
+_SIDES: Final = (
+    {"at": "/data"},
+    {"at": "/old", "over": "/data"},
+    {"at": "/data", "or": "/old"},
+    {"at": "/before", "optional": True},
+    {"at": "", "not_columns": ["__deleted"]},
+)
+_TESTS: Final = (
+    {"present": "/id"},
+    {"absent": "/id"},
+    {"unset": "/rowid"},
+    {"equals": "/version", "value": "2.0"},
+    {"in": "/type", "values": ["INSERT", "UPDATE"]},
+    {"not-in": "/type", "values": ["ROW"]},
+    {"prefix-of": "/rowid", "at": "/table", "then": "-"},
+    {"not-prefix-of": "/rowid", "at": "/table", "then": "-"},
+    {"avro-decodes": "envelope.avsc"},
+    {"any": [{"present": "/id"}, {"equals": "/op", "value": "HEARTBEAT"}]},
+)
+_EVIDENCE: Final = (
+    {"value-form": "TIMESTAMP", "is": "epoch-seconds.fraction"},
+    {"image-of": "delete", "at": "/old"},
+    {"key-chain": True},
+    {"process-time-before": "2022-03-20T00:00:00+08:00"},
+    {"key-seen": "/transId", "proves": "subject"},
+    {"ddl-seen": True, "proves": "subject"},
+    {"op-seen": ["INIT"], "proves": "version"},
+    {"unread-bytes": 0},
+    {"column-form": True},
+    {"code-seen": 94, "proves": "subject"},
+)
+
+
+def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
+    """Yield the parts of the vocabulary with their entries."""
+    versions = list(catalogue.all_versions())
+    texts = [_words(version.resolved) for version in versions]
+
+    def used(key: str, value: str | None = None) -> int:
+        return sum((key, value) in words if value is not None else key in {one for one, _ in words} for words in texts)
+
+    for key, result in READINGS.items():
+        yield f"How a place is read: `{key}`", [(name, says, used(key, name)) for name, says in result.items()]
+    yield (
+        "Ops of rows and of messages without one",
+        [
+            (name, "rows" if name in ROW_OPS else "no row", _with_op(versions, name))
+            for name in (*ROW_OPS, *CONTROL_OPS)
+        ],
+    )
+    containers = get_args(Images.model_fields["container"].annotation)
+    yield (
+        "How images are held: `container`",
+        [(name, CONTAINERS[name], used("container", name)) for name in containers],
+    )
+    yield "Where the row of an op is", [(_last(side), describe_side(side), used(_last(side))) for side in _SIDES]
+    yield "Value forms", [(form.name, f"{form.says} Kind: {form.kind}.", _with_form(versions, form.name))
+                          for form in FORMS.values()]  # fmt: skip
+    yield (
+        "Rules across fields",
+        [
+            (rule.name, f"{rule.says} ({rule.severity})", used("rules", rule.name) + used("notes", rule.name))
+            for rule in rules()
+            if rule.family == CROSS_FIELD
+        ],
+    )
+    yield (
+        "Tests on one message: `discriminators`",
+        [(_first(one), describe_test(one), used(_first(one))) for one in _TESTS],
+    )
+    yield (
+        "Evidence over many messages: `version_evidence`",
+        [(_first(one), describe_evidence(one), used(_first(one))) for one in _EVIDENCE],
+    )
+    yield (
+        "What the user says: `parameters`",
+        [(name, says, used("parameters", name)) for name, says in PARAMETERS.items()],
+    )
+    yield (
+        "What no document says: `undocumented`",
+        [(name, says, used("undocumented", name)) for name, says in UNDOCUMENTED.items()],
+    )
+    yield (
+        "How a full load looks: `full_load`",
+        [(name, says, used("full_load", name)) for name, says in FULL_LOAD.items()],
+    )
+
+
+def _words(value: Any, key: str = "") -> set[tuple[str, str]]:
+    """Return every key of a document with every plain value that stands under it, at any depth."""
+    if isinstance(value, dict):
+        return {pair for name, below in value.items() for pair in {(str(name), ""), *_words(below, str(name))}}
+    if isinstance(value, list | tuple):
+        return {pair for below in value for pair in _words(below, key)}
+    return {(key, str(value))}
+
+
+def _with_op(versions: Sequence[Version], op: str) -> int:
+    return sum(
+        op in {*version.meaning.ops.values(), *(flag.means for flag in version.meaning.envelope.op.flags)}
+        for version in versions
+    )
+
+
+def _with_form(versions: Sequence[Version], form: str) -> int:
+    return sum(
+        any(form in _forms_of(version.catalogue.mapping(name).document) for name in version.mapping_names())
+        for version in versions
+    )
+
+
+def _forms_of(mapping: Any) -> set[str]:
+    return {*mapping.forms, *mapping.untyped.values(), mapping.default}
+
+
+def _first(entry: dict[str, Any]) -> str:
+    return next(iter(entry))
+
+
+def _last(side: dict[str, Any]) -> str:
+    return list(side)[-1]

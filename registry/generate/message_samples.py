@@ -1,0 +1,87 @@
+"""Samples on demand: so many messages of a contract, told from one seeded stream of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, islice
+from typing import Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.generate.drifting_messages import Drifter
+from cdc_contracts.registry.generate.drifting_streams import CHANGED, StreamDrifter
+from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+
+_CONTROLS: Final = 17
+_DRIFTS: Final = 10
+_SPARE: Final = 2
+
+
+def sample_messages(
+    version: Version,
+    total: int,
+    *,
+    seed: int,
+    reading_options: ReadingOptions,
+    drift: str | None = None,
+    split_updates: bool = False,
+) -> Iterator[bytes]:
+    """Yield `total` messages of a version: rows of a full load, inserts, updates, deletes, and now and then a control.
+
+    With `drift` every tenth message, or the last, shows that class; where an event cannot show it, the next that can.
+    A table that changes stays changed. `split_updates` sends an update in two halves where the version can.
+    Raises UsageError where the version cannot say what is asked, also at the end where no message could show the drift.
+    """
+    renderer = Renderer(version, reading_options)
+    drifter = Drifter(version, reading_options, drift) if drift is not None and drift not in CHANGED else None
+    statistics = StreamDrifter(version, reading_options, drift) if drift is not None and drifter is None else None
+    last = min(total, _DRIFTS) - 1
+    due = made = 0
+    for number, event in enumerate(
+        islice(_events(version, total, seed, reading_options, split_updates=split_updates), total)
+    ):
+        due += number % _DRIFTS == last
+        wanted = made < due and event.before is not event.after  # a message without a row has little to drift
+        drifted = drifter.render(event) if drifter is not None and wanted else None
+        changed = statistics.change(event, wanted=wanted) if statistics is not None else None
+        if changed is not None:
+            drifted = renderer.render(changed)
+        made += drifted is not None
+        yield renderer.render(event) if drifted is None else drifted
+    if drift is not None and not made:
+        raise UsageError(f"no message here of {version} can show {drift}", hint="try more messages, or another seed")
+
+
+def source_table(contract: TableContract) -> SourceTable:
+    """Return the table that a table contract describes: `table`, `database.table` or `database.schema.table`."""
+    *above, name = contract.table.split(".")
+    database = above[0] if above else None
+    schema = above[1] if len(above) > 1 else None
+    return SourceTable(name, contract.types, contract.primary_key, None, database, schema)
+
+
+def _events(
+    version: Version, total: int, seed: int, reading_options: ReadingOptions, *, split_updates: bool
+) -> Iterator[Event]:
+    """Yield events whose op the version has; a table of the user's takes the place of our own."""
+    result = reading_options.tables.first()
+    table = source_table(result) if result is not None else ORDERS
+    can = capabilities_of(version, reading_options).ops
+    halves = split_updates and {"update-before", "update-after"} <= can.keys()
+    for attempt in count():
+        events = row_stream(seed + attempt, _SPARE * total + 20, table=table, snapshot=total // 5, controls=_CONTROLS)
+        for event in events:
+            if event.op == "update" and halves:
+                yield from split_update(event)
+            elif event.op in can:
+                yield event
+
+
+def split_update(event: Event) -> tuple[Event, Event]:
+    """Return an update as the two events of its halves."""
+    return replace(event, op="update-before", after=None), replace(event, op="update-after", before=None)

@@ -1,0 +1,106 @@
+"""A lint rule, what it finds, and the line it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.compat.text_places import find_positions
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.ignore_comments import Ignore
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+_DOCUMENTS: Final = (".yaml", ".json", ".avsc")
+
+
+@dataclass(frozen=True, slots=True)
+class LintFault:
+    """One place where a contract breaks a rule; `parts` lead to it inside the file, `spot` is its line and column."""
+
+    file: Traversable
+    expected: str
+    observed: str
+    parts: tuple[str, ...] = ()
+    spot: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LintRule:
+    """One thing lint looks at: `check` yields every place under lint where it does not hold.
+
+    It is None where only what the other rules found can show it.
+    """
+
+    id: str
+    name: str
+    severity: str
+    says: str
+    why: str
+    good: str
+    bad: str
+    check: Callable[[LintRun], Iterator[LintFault]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """A fault as it is reported. `path` is a JSON Pointer into the file.
+
+    `line` and `column` count from 1, and are None where the file as a whole is meant.
+    """
+
+    rule: str
+    name: str
+    severity: str
+    file: str
+    line: int | None
+    column: int | None
+    path: str
+    expected: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What linting came to: findings by file and line, how much was looked at, and what comments ignore.
+
+    `judged` is False where samples were left out because some contract does not hold together; `shipped` is True where
+    nothing was named or found, so that it is about the shipped contracts.
+    """
+
+    findings: tuple[LintFinding, ...]
+    judged: bool
+    checked: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[tuple[LintFinding, Ignore], ...] = ()
+    shipped: bool = False
+
+
+def report_fault(rule: LintRule, fault: LintFault) -> LintFinding:
+    """Return the finding of a fault."""
+    line, column = fault.spot or _place_of(fault.file, fault.parts)
+    return LintFinding(
+        rule=rule.id,
+        name=rule.name,
+        severity=rule.severity,
+        file=str(fault.file),
+        line=line,
+        column=column,
+        path=join_pointer(*fault.parts),
+        expected=fault.expected,
+        observed=fault.observed,
+    )
+
+
+def _place_of(file: Traversable, parts: tuple[str, ...]) -> tuple[int, int] | tuple[None, None]:
+    """Return line and column of the deepest member on the way that the file itself has."""
+    if not parts or not file.name.endswith(_DOCUMENTS):
+        return None, None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None, None
+    pointer = join_pointer(*parts)
+    return find_positions(text, [pointer]).get(pointer, (None, None))

@@ -1,0 +1,120 @@
+"""What is under lint: its documents, its samples, and what judging the samples gives. Nothing here raises either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
+from cdc_contracts.registry.contract.discriminators import all_hold
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
+from cdc_contracts.registry.lint.lint_input import WRONG, LintInput
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.stats.reference_tally import account
+from cdc_contracts.registry.stats.run_findings import finalize
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
+
+
+class LintRun(LintInput):
+    """Contracts under lint, among all contracts they may refer to."""
+
+    @cached_property
+    def samples(self) -> dict[str, Samples]:
+        return {version.reference: find_samples(version) for version in self.everything}
+
+    @cached_property
+    def messages(self) -> dict[str, list[tuple[Sample, dict[str, Any]]]]:
+        """The samples of each version that conform by their place, parsed; an unreadable one is left out."""
+        return {version.reference: list(self._opened(version)) for version in self.everything}
+
+    @cached_property
+    def unsound(self) -> list[str]:
+        """The references of the contracts that do not hold together."""
+        return [version.reference for version in self.catalogue.all_versions() if not self._is_sound(version)]
+
+    @cached_property
+    def judged(self) -> dict[str, list[tuple[Sample, JudgedMessage]]]:
+        """What judging the samples under lint gives; nothing as long as some contract does not hold together."""
+        if self.unsound:
+            return {}
+        plain, shared = ReadingOptions(), dict[Version, ReferenceValidator]()
+        found = {}
+        for version in self.versions:
+            if version.subject == CANONICAL:
+                continue
+            reading_options, judges = plain, shared
+            if self.samples[version.reference].table_files:
+                try:
+                    reading_options, judges = self.samples[version.reference].reading_options(), {}
+                except WRONG:
+                    continue
+            validation = ValidationContext(self.catalogue, (version,), reading_options, version.reference, made=judges)
+            judged = ((sample, validation.judge(sample.value)) for sample in self.samples[version.reference])
+            found[version.reference] = list(judged)
+        return found
+
+    @cached_property
+    def tallies(self) -> list[tuple[Sample, Tally]]:
+        """The sample streams under lint, each with what auditing it by its own version comes to."""
+        found = []
+        for version in () if self.unsound else self.versions:
+            streams = self.samples[version.reference].streams
+            try:
+                reading_options = self.samples[version.reference].reading_options() if streams else ReadingOptions()
+            except WRONG:
+                continue
+            validation = ValidationContext(self.catalogue, (version,), reading_options, version.reference)
+            found += [(sample, _tally_of(validation, sample)) for sample in streams]
+        return found
+
+    @cached_property
+    def claimed(self) -> list[tuple[Version, Version, Sample]]:
+        """The first sample of each version that the discriminators of a version of another subject take.
+
+        Version, other version and its sample; pairs of which neither is under lint are left out.
+        """
+        everyone = list(self.catalogue.all_versions())
+        found = []
+        for version in everyone:
+            for other in everyone:
+                if other.subject == version.subject or not (self.is_under_lint(version) or self.is_under_lint(other)):
+                    continue
+                taken = (sample for sample, message in self.messages[other.reference] if self.claims(version, message))
+                found += [(version, other, sample) for sample in islice(taken, 1)]
+        return found
+
+    def claims(self, version: Version, message: dict[str, Any]) -> bool:
+        """Say whether the discriminators of a version hold for a message."""
+        meaning = self.meanings.get(version.reference)
+        return meaning is not None and all_hold(meaning.discriminators, message)
+
+    def _opened(self, version: Version) -> Iterator[tuple[Sample, dict[str, Any]]]:
+        if version.reference not in self.meanings:
+            return
+        wire = open_wire(version, ReadingOptions())
+        for sample in self.samples[version.reference].messages:
+            try:
+                yield sample, wire.open(sample.value)
+            except (Unreadable, CdcContractsError):
+                continue
+
+    def _is_sound(self, version: Version) -> bool:
+        meaning = self.meanings.get(version.reference)
+        if meaning is None or version.reference not in self.sound_schemas:
+            return False
+        return all(name in self.mappings for name in version.mapping_names())
+
+
+def _tally_of(validation: ValidationContext, sample: Sample) -> Tally:
+    values = sample.value.split(b"\n")
+    lines = [(number, value) for number, value in enumerate(values) if value.strip()]
+    tally = account(validation, Source(sample.file.name, 0), lines)
+    finalize(tally, validation.catalogue)
+    return tally

@@ -1,0 +1,273 @@
+"""Lint of the two schemas of a message: each by itself, and that both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
+from cdc_contracts.registry.lint.link_lint import resolve_reference
+from cdc_contracts.registry.lint.lint_rule import LintFault
+from cdc_contracts.registry.message.avro_records import OTHER_MEMBERS
+from cdc_contracts.registry.message.reading import members_beside
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+_KINDS: Final[Mapping[str, frozenset[str]]] = {
+    "null": frozenset({"null"}),
+    "boolean": frozenset({"boolean"}),
+    "string": frozenset({"string"}),
+    "enum": frozenset({"string"}),
+    "bytes": frozenset({"string"}),
+    "int": frozenset({"integer"}),
+    "long": frozenset({"integer"}),
+    "float": frozenset({"number"}),
+    "double": frozenset({"number"}),
+    "array": frozenset({"array"}),
+    "map": frozenset({"object"}),
+    "record": frozenset({"object"}),
+}
+_BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
+_Parts = tuple[str, ...]
+_ABSENT: Final = "Absent"
+_NUMBER_TEXT: Final = "NumberText"
+
+
+def schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
+    """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
+    for version in draft.versions:
+        file = version.folder.joinpath(ENVELOPE)
+        if file.is_file() and version.reference in draft.no_schemas:
+            yield LintFault(file, "a schema: an object", "another JSON value")
+        if not file.is_file() or version.reference not in draft.schemas:
+            continue
+        for pointer, problem in draft.schema_faults.get(version.reference, []):
+            yield LintFault(file, "a schema in the closed list of keywords", problem, split_pointer(pointer))
+        schema = draft.schemas[version.reference]
+        if version.reference not in draft.schema_faults:
+            yield from _open_objects(file, schema, ())
+            if version.reference in draft.meanings:
+                meaning = draft.meanings[version.reference]
+                for pointer in meaning.images.pointers():
+                    yield from _bounded_columns(file, schema, pointer, members_beside(meaning, pointer))
+
+
+def avro_schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
+    """An Avro schema is valid, and every type in it can hold what JSON holds."""
+    for version in draft.versions:
+        file = version.folder.joinpath(AVRO_ENVELOPE)
+        if file.is_file() and version.reference in draft.avro_faults:
+            yield LintFault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
+
+
+def message_schemas_are_fresh(draft: LintRun) -> Iterator[LintFault]:
+    """The message schemas in a version's folder are those that are written from its contract."""
+    from cdc_contracts.registry.schema.message_schemas.schema_files import stale_files
+
+    for version in draft.versions:
+        try:
+            stale = stale_files(version, missing=False)
+        except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):
+            continue  # what is wrong with its documents, other rules tell
+        for name in stale:
+            hint = "what `cdc-contracts schema --write` writes from the contract"
+            yield LintFault(version.folder.joinpath(name), hint, "another text")
+
+
+def schemas_agree(draft: LintRun) -> Iterator[LintFault]:
+    """JSON Schema and Avro schema have the same members, nesting, nullability and optional members."""
+    for version in draft.versions:
+        if version.reference not in draft.sound_schemas or version.reference not in draft.avro_schemas:
+            continue
+        if version.reference not in draft.meanings and version.subject != CANONICAL:
+            continue
+        file = _own_file(version)
+        meaning = draft.meanings.get(version.reference)
+        if file is not None and meaning is not None and meaning.transport == "avro":
+            yield from _same_members(
+                file, draft.sound_schemas[version.reference], draft.avro_schemas[version.reference]
+            )
+        elif file is not None and version.reference not in draft.avro_faults:
+            schema = draft.sound_schemas[version.reference]
+            yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
+
+
+def _same_members(file: Traversable, schema: dict[str, Any], record: Any) -> Iterator[LintFault]:
+    """Yield the members that only one of the two has: values change on their way from a record to a message."""
+    members, fields = set(schema.get("properties", {})), {field["name"] for field in record.get("fields", ())}
+    for name in sorted(members ^ fields):
+        yield LintFault(file, f"{name} in both schemas", "in one of them")
+
+
+class _Comparison:
+    """One walk through both schemas at once."""
+
+    def __init__(self, file: Traversable, schema: dict[str, Any]) -> None:
+        self._file = file
+        self._whole = schema
+        self._named: dict[str, Any] = {}
+        self._walked: set[tuple[str, str]] = set()
+
+    def compare(self, schema: Any, avro: Any, parts: _Parts) -> Iterator[LintFault]:
+        """Yield every place where the two say different things of the same member."""
+        while isinstance(schema, dict) and "$ref" in schema:
+            pair = (schema["$ref"], repr(avro))  # what holds its own like is walked once
+            if pair in self._walked:
+                return
+            self._walked.add(pair)
+            schema = resolve_reference(self._whole, schema["$ref"])
+        if not isinstance(schema, dict):
+            return
+        branches = [branch for branch in self._branches(avro) if _last(branch) != _ABSENT]
+        expected = frozenset(_kinds_of(schema))
+        found = frozenset().union(*(self._kinds(branch) for branch in branches))
+        if "number" in expected:
+            expected, found = expected | {"number"}, _widen(found)
+        if expected and expected != found:
+            yield self._fault(parts, " or ".join(sorted(expected)), " or ".join(sorted(found)) or "nothing")
+            return
+        for branch in branches:
+            if isinstance(branch, dict):
+                yield from self._compare_inside(schema, branch, parts)
+
+    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: _Parts) -> Iterator[LintFault]:
+        match branch["type"]:
+            case "record" if _last(branch) != _NUMBER_TEXT:
+                yield from self._compare_members(schema, branch, parts)
+            case "array":
+                yield from self.compare(schema.get("items", {}), branch["items"], (*parts, "0"))
+            case "map":
+                if schema.get("properties"):
+                    yield self._fault(parts, "a record, for members with names", "a map")
+                yield from self.compare(schema.get("additionalProperties", {}), branch["values"], (*parts, "*"))
+
+    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: _Parts) -> Iterator[LintFault]:
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        fields = {field["name"]: field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
+        for field in record["fields"]:
+            if OTHER_MEMBERS in field:
+                yield from self.compare(schema.get("additionalProperties", {}), field["type"]["values"], (*parts, "*"))
+        for name in properties:
+            if name not in fields:
+                yield self._fault((*parts, name), "a field in the Avro schema", "none")
+        for name, avro in fields.items():
+            here = (*parts, name)
+            if name not in properties:
+                yield self._fault(here, "no field in the Avro schema", "a field")
+                continue
+            yield from self.compare(properties[name], avro, here)
+            may_be_absent = any(_last(branch) == _ABSENT for branch in self._branches(avro))
+            if may_be_absent == (name in required):
+                result = ("required", "optional") if may_be_absent else ("optional", "required")
+                yield self._fault(here, f"{result[0]} in the Avro schema too", result[1])
+
+    def _branches(self, avro: Any) -> list[Any]:
+        found = []
+        for branch in avro if isinstance(avro, list) else [avro]:
+            known = self._named.get(branch, branch) if isinstance(branch, str) else branch
+            if isinstance(known, dict) and isinstance(known.get("type"), (dict, list)):
+                found += self._branches(known["type"])
+                continue
+            if isinstance(known, dict) and "name" in known:
+                self._named[str(known["name"]).rpartition(".")[2]] = known
+            found.append(known)
+        return found
+
+    def _kinds(self, branch: Any) -> frozenset[str]:
+        if _last(branch) == _NUMBER_TEXT:
+            return frozenset({"number"})
+        kind = branch["type"] if isinstance(branch, dict) else branch
+        if isinstance(branch, dict) and str(branch.get("logicalType", "")).startswith("timestamp"):
+            return frozenset({"string"})
+        return _KINDS.get(kind, frozenset({str(kind)}))
+
+    def _fault(self, parts: _Parts, expected: str, observed: str) -> LintFault:
+        at = join_pointer(*parts) or "the message"
+        lines = tuple(step for part in parts for step in (("items",) if part == "0" else ("properties", part)))
+        lines = lines if self._file.name.endswith(".json") else ()
+        return LintFault(self._file, f"{at}: {expected}", observed, lines)
+
+
+def _open_objects(file: Traversable, schema: Any, parts: _Parts) -> Iterator[LintFault]:
+    """Yield the objects with named members that take any other member as well."""
+    if not isinstance(schema, dict):
+        return
+    if "properties" in schema and "additionalProperties" not in schema:
+        yield LintFault(file, "additionalProperties", "none, so that any member is taken", (*parts, "properties"))
+    for name, below in (*schema.get("properties", {}).items(), *schema.get("$defs", {}).items()):
+        section = "properties" if name in schema.get("properties", {}) else "$defs"
+        yield from _open_objects(file, below, (*parts, section, name))
+    for section in ("items", "additionalProperties"):
+        yield from _open_objects(file, schema.get(section), (*parts, section))
+
+
+def _bounded_columns(
+    file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]
+) -> Iterator[LintFault]:
+    """Yield the columns of an image whose values the schema bounds by more than their kind.
+
+    What a value may be is said by its value form; a bound beside it would not be looked at in every record.
+    """
+    for parts, below in _places_of(schema, schema, (), split_pointer(pointer)):
+        place, row = (*parts, "items"), below.get("items")
+        if not isinstance(row, dict):
+            place, row = parts, below
+        columns = [((*place, "properties", name), one) for name, one in row.get("properties", {}).items()
+                   if name not in beside]  # fmt: skip
+        columns.append(((*place, "additionalProperties"), row.get("additionalProperties")))
+        for at, column in columns:
+            for keyword in _BOUNDS & column.keys() if isinstance(column, dict) else ():
+                yield LintFault(
+                    file, "the kind of a column alone: its value form says the rest", f"`{keyword}`", (*at, keyword)
+                )
+
+
+def _places_of(whole: dict[str, Any], schema: Any, at: _Parts, way: _Parts) -> Iterator[tuple[_Parts, dict[str, Any]]]:
+    """Yield every schema that speaks of a member: in `properties`, behind a `$ref`, or in a branch."""
+    while isinstance(schema, dict) and "$ref" in schema:
+        at, schema = split_pointer(schema["$ref"].removeprefix("#")), resolve_reference(whole, schema["$ref"])
+    if not isinstance(schema, dict):
+        return
+    if not way:
+        yield at, schema
+        return
+    below = schema.get("properties", {})
+    if way[0] in below:
+        yield from _places_of(whole, below[way[0]], (*at, "properties", way[0]), way[1:])
+    for number, branch in enumerate(schema.get("allOf", ())):
+        yield from _places_of(whole, branch.get("then"), (*at, "allOf", str(number), "then"), way)
+
+
+def _kinds_of(schema: dict[str, Any]) -> list[str]:
+    """Return the JSON kinds that a schema takes; none where it does not say."""
+    if "type" in schema:
+        kinds = schema["type"]
+        return [kinds] if isinstance(kinds, str) else list(kinds)
+    if "enum" in schema or "const" in schema:
+        codes = schema.get("enum", [schema.get("const")])
+        return list({"null" if code is None else "boolean" if isinstance(code, bool) else
+                     "string" if isinstance(code, str) else "integer" for code in codes})  # fmt: skip
+    return []
+
+
+def _widen(kinds: frozenset[str]) -> frozenset[str]:
+    return kinds - {"integer"} if "number" in kinds else kinds
+
+
+def _last(branch: Any) -> str:
+    name = branch.get("name", branch.get("type", "")) if isinstance(branch, dict) else branch
+    return str(name).rpartition(".")[2]
+
+
+def _own_file(version: Version) -> Traversable | None:
+    """Return the schema file that a version brings itself, the Avro one first; None where both are inherited."""
+    for name in (AVRO_ENVELOPE, ENVELOPE):
+        file = version.folder.joinpath(name)
+        if file.is_file():
+            return file
+    return None

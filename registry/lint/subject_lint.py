@@ -1,0 +1,51 @@
+"""Lint of what a folder holds beside contracts: schemas of other subjects, and the settings of a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.contract.catalogue import SUBJECTS
+from cdc_contracts.registry.lint.lint_rule import LintFault
+from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, read_schema
+from cdc_contracts.registry.sync.id_locks import Lock
+from cdc_contracts.registry.sync.registry_contents import HeldSchema
+from cdc_contracts.registry.sync.registry_folders import SETTINGS, SUFFIXES, folder_name, read_settings, read_subjects
+from cdc_contracts.registry.sync.sync_plans import referred
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def subjects_can_be_registered(draft: LintRun) -> Iterator[LintFault]:
+    """Every file below `subjects/` is a version of a subject that a registry would take, and so are the settings."""
+    for target in draft.targets.contracts:
+        root = Path(str(target.root))
+        if target.parts or not root.is_dir():
+            continue
+        try:
+            read_settings(root)
+        except CdcContractsError as error:
+            yield LintFault(root / SETTINGS, error.hint or "settings of a registry", error.what)
+        try:
+            held = {schema.position: schema for schema in read_subjects(root, Lock())}
+        except CdcContractsError as error:
+            yield LintFault(root / SUBJECTS, error.hint or "schemas of subjects", f"{error.what} ({error.where})")
+            continue
+        for schema in held.values():
+            file = root / SUBJECTS / folder_name(schema.subject) / f"v{schema.version}{SUFFIXES[schema.type]}"
+            missing = [one for one in referred(schema) if one not in held]
+            for subject, version in missing:
+                yield LintFault(file, f"version {version} of {subject}, which it refers to", "none")
+            if not missing and not schema.references:
+                yield from _invalid(file, schema)
+
+
+def _invalid(file: Path, schema: HeldSchema) -> Iterator[LintFault]:
+    if schema.type in (JSON, AVRO):
+        try:
+            read_schema(schema.text, type=schema.type, name=schema.subject, file=str(file))
+        except UsageError as error:
+            yield LintFault(file, f"a schema of type {schema.type}", error.what)

@@ -1,1 +1,0 @@
-"""Publishing: what a registry holds as files in git, and the ways between a folder and a server."""

@@ -1,0 +1,130 @@
+"""One batch of records as a source hands them over: values with their coordinates."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.records.message_values import MessageValues
+from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
+from cdc_contracts.registry.stats.tally import Source
+
+MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
+MOST_BYTES: Final = 16 * 1024 * 1024
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Records with the columns of the Kafka source, as a source hands them over.
+
+    They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
+    `timestampType` and perhaps `headers`.
+    """
+
+    records: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return int(self.records.num_rows)
+
+    @cached_property
+    def values(self) -> MessageValues:
+        return MessageValues(self.column("value", pa.binary()))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        return self.records.column("offset").to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
+
+    @cached_property
+    def timestamps(self) -> NDArray[np.int64]:
+        """Microseconds per record; the least integer where there is none."""
+        column = self.column("timestamp", _INSTANT).cast(pa.int64())
+        return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+    @cached_property
+    def sources(self) -> list[tuple[str, int]]:
+        """The (topic, partition) pairs of the batch; `source_of` has the place here of each record."""
+        return self._sources[0]
+
+    @property
+    def source_of(self) -> NDArray[np.int64]:
+        return self._sources[1]
+
+    def column(self, name: str, kind: pa.DataType) -> pa.Array:
+        """Return a column in the type wanted; nulls where the source does not have it."""
+        if name not in self.records.schema.names:
+            return pa.nulls(len(self), kind)
+        column = self.records.column(name)
+        return column if column.type == kind else column.cast(kind)
+
+    def source(self, number: int) -> Source:
+        """Return the partition of a record."""
+        return Source(*self.sources[int(self.source_of[number])])
+
+    def by_source(self, numbers: NDArray[np.int64]) -> Iterator[tuple[Source, slice | NDArray[np.bool_]]]:
+        """Yield the partitions that some records lie in, and which of the records lie in each."""
+        if not len(numbers):
+            return
+        sources = self.source_of[numbers]
+        if len(self.sources) == 1 or len(numbers) == 1:
+            yield Source(*self.sources[int(sources[0])]), slice(None)
+            return
+        for place in np.unique(sources).tolist():
+            yield Source(*self.sources[place]), sources == place
+
+    @cached_property
+    def _sources(self) -> tuple[list[tuple[str, int]], NDArray[np.int64]]:
+        topics = pc.dictionary_encode(self.column("topic", pa.string()))
+        partitions = pc.dictionary_encode(self.column("partition", pa.int32()))
+        names, numbers = topics.dictionary.to_pylist(), partitions.dictionary.to_pylist()
+        if len(names) == len(numbers) == 1:
+            return [(names[0], numbers[0])], np.zeros(len(self), np.int64)
+        codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
+        pairs, places = np.unique(codes, return_inverse=True)
+        return [(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
+
+
+NO_TIMESTAMP: Final = -(2**63)
+
+
+def cut(records: pa.RecordBatch) -> Iterator[Batch]:
+    """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
+    total, start = records.num_rows, 0
+    even = -(-total // max(1, -(-total // MOST_RECORDS)))
+    lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
+    reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
+    while start < total:
+        before = int(reach[start - 1]) if start else 0
+        stop = int(np.searchsorted(reach, before + MOST_BYTES, side="right"))
+        stop = max(start + 1, min(stop, start + even, total))
+        yield Batch(records.slice(start, stop - start))
+        start = stop
+
+
+def read_headers(column: pa.Array) -> pa.Array:
+    """Return headers as arrays of key and value.
+
+    A source may hand them over as JSON text with Base64 values, which costs Spark a fraction of the arrays.
+    """
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column.cast(HEADERS_TYPE)
+    result = [None if text is None else json.loads(text) for text in column.to_pylist()]
+    opened = [
+        None
+        if headers is None
+        else [
+            {"key": header["key"], "value": b64decode(header["value"]) if "value" in header else None}
+            for header in headers
+        ]
+        for headers in result
+    ]
+    return pa.array(opened, HEADERS_TYPE)

@@ -1,0 +1,120 @@
+"""One message out of many: a line of a file or of standard input, a row of a capture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.message.envelope_times import instant
+from cdc_contracts.registry.records.input_files import STDIN, FilePlan, WholeFile, plan_files, read_input, read_slice
+from cdc_contracts.registry.stats.tally import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The value of one message, and where it is. `line` is counted from 1, None where its source has no lines.
+
+    `micros` is its timestamp, in microseconds since 1970 UTC. `whole` says that the source is this message, `more` that
+    it holds others and none of them was asked for.
+    """
+
+    value: bytes | None
+    topic: str
+    partition: int
+    offset: int
+    line: int | None = None
+    key: bytes | None = None
+    micros: int | None = None
+    whole: bool = False
+    more: bool = False
+
+    @property
+    def timestamp(self) -> str | None:
+        return None if self.micros is None else instant(self.micros)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where the message is, as plain data."""
+        if self.line is not None or self.whole:
+            return {"file": self.topic, "line": self.line}
+        place = {"topic": self.topic, "partition": self.partition, "offset": self.offset}
+        return place if self.timestamp is None else {**place, "timestamp": self.timestamp}
+
+    def __str__(self) -> str:
+        if self.line is not None:
+            return f"{self.topic} line {self.line}"
+        if self.whole:
+            return self.topic
+        at = f" of {self.timestamp}" if self.timestamp else ""
+        return f"{self.topic} partition {self.partition} offset {self.offset}{at}"
+
+
+def found_in(batch: pa.RecordBatch, row: int = 0, *, line: int | None = None) -> Found:
+    """Return the record at a row of a batch with the columns of the Kafka source."""
+    names = ("value", "topic", "partition", "offset", "key", "timestamp")
+    value, topic, partition, offset, key, stamp = (batch.column(name)[row] for name in names)
+    return Found(
+        value=value.as_py(),
+        topic=topic.as_py(),
+        partition=partition.as_py(),
+        offset=offset.as_py(),
+        line=line,
+        key=key.as_py(),
+        micros=stamp.value,
+    )
+
+
+def find_in_file(
+    path: str, *, line: int | None, whole: bool, partition: int | None = None, offset: int | None = None
+) -> Found:
+    """Return a message of a file, or of standard input: by its line, by partition and offset, or the first there is.
+
+    In a capture the line is the row, counted from 1. Raises UnavailableError where there is no such file or message,
+    UsageError where the file is of no known kind, the offset is not of one partition, or a line is given beside it.
+    """
+    if line is not None and offset is not None:
+        raise UsageError("--line and --offset each name a message", where=path, hint="give one of them")
+    if path == STDIN and (partition is not None or offset is not None):
+        raise UsageError("standard input has no offsets and no partitions", hint="--line names a message of it")
+    if path == STDIN:
+        batches, of_lines, single = read_input(sys.stdin.buffer.read(), whole=whole), not whole, whole
+    else:
+        plan = plan_files([Path(path)], whole=whole)
+        of_lines, single = bool(plan.line_partitions), any(isinstance(one, WholeFile) for one in plan.slices)
+        windows = _windows(plan, path, line if of_lines else None, partition, offset)
+        batches = (batch for one in plan.slices for batch in read_slice(one, windows))
+    asked = any(one is not None for one in (line, partition, offset))
+    records = ((batch, row) for batch in batches for row in range(batch.num_rows))
+    for number, (batch, row) in enumerate(records, 1):
+        at = int(batch.column("offset")[row].as_py()) + 1 if of_lines else number
+        if line in (None, at):
+            found = found_in(batch, row, line=at if of_lines else None)
+            return replace(found, whole=single, more=not asked and next(records, None) is not None)
+    raise UnavailableError(
+        f"there is no message {'there' if asked else 'in it'}",
+        where=path if line is None else f"{path} line {line}",
+        hint="lines, and rows of a capture, are counted from 1; a blank line is no message" if asked else "",
+    )
+
+
+def _windows(
+    plan: FilePlan, path: str, line: int | None, partition: int | None, offset: int | None
+) -> Mapping[Source, tuple[int, int]]:
+    """Return the offsets to read of each partition."""
+    if offset is None and partition is None:
+        return plan.limits if line is None else dict.fromkeys(plan.limits, (line - 1, line))
+    window = (0, sys.maxsize) if offset is None else (offset, offset + 1)
+    windows = {source: window for source in plan.limits if partition in (None, source.partition)}
+    if len(windows) > 1:
+        named = ", ".join(f"{source.topic} partition {source.partition}" for source in sorted(windows)[:5])
+        raise UsageError(
+            f"the file holds several partitions: {named}", where=path, hint="give --partition and --offset"
+        )
+    return windows

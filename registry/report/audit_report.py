@@ -1,0 +1,324 @@
+"""The report of an audit: the tally of a run as the document that other tools read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts import __version__
+from cdc_contracts.registry.common.errors import LedgerError
+from cdc_contracts.registry.common.findings import SEVERITIES
+from cdc_contracts.registry.common.thresholds import split_words, verdict_of
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRanges
+from cdc_contracts.registry.message.envelope_times import instant
+from cdc_contracts.registry.report.drift_findings import Telling, column_of, describe_drift
+from cdc_contracts.registry.stats.finding_causes import group_by_cause
+from cdc_contracts.registry.stats.key_chains import ChainEvidence
+from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
+from cdc_contracts.registry.stats.run_findings import finalize, with_chains
+from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally, proven_runs
+from cdc_contracts.registry.stats.unproven_versions import find_unproven, find_unproven_ranges
+from cdc_contracts.registry.stats.version_runs import Run
+from cdc_contracts.registry.validate.validation_context import AUTO
+from cdc_contracts.registry.validate.verdicts import AMBIGUOUS
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.detect.detection import Detection
+
+REPORT_VERSION: Final = 2
+
+_MOST_RUNS: Final = 100
+
+
+@dataclass(frozen=True)
+class Span:
+    """What was to be read of a partition: from `start` up to, but not including, `end`, but for `skipped` offsets."""
+
+    start: int
+    end: int
+    skipped: int = 0
+
+
+Spans = Mapping[Source, Span]
+
+
+def build_report(
+    tally: Tally,
+    *,
+    catalogue: Catalogue,
+    contract: str,
+    source: Mapping[str, Any],
+    spans: Spans,
+    fail_on: str,
+    detection: Detection | None = None,
+    sample: str | None = None,
+    stopped: str | None = None,
+    show_values: bool = False,
+    wanted: Spans | None = None,
+    versions: VersionRanges | None = None,
+) -> dict[str, Any]:
+    """Return the report of a run as plain data.
+
+    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
+    was read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
+    told by their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The tally
+    stays as it is, so that more can be added to it.
+    Raises LedgerError where the counts do not add up.
+    """
+    tally = replace(tally, findings=dict(tally.findings))
+    judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
+    declared = judged[0].reference if len(judged) == 1 else AUTO
+    finalize(tally, catalogue, declared, ranged=versions is not None)
+    refutations: list[Refutation] = []
+    if versions is not None:
+        refutations = list(refute_ranges(tally.chain_evidence(), versions))
+    elif judged:
+        refutations = list(refute(tally.chain_evidence(), [version.reference for version in judged]))
+    tally = with_chains(tally, catalogue, refutations)
+    tally.bound()
+    unproven = (
+        find_unproven(tally, judged) if versions is None else list(find_unproven_ranges(tally, versions, catalogue))
+    )
+    verdict = judge_run(tally, fail_on, detection, stopped=stopped, unproven=bool(unproven), refutations=refutations)
+    subjects = (
+        [one.subject for one in detection.detected]
+        if detection
+        else [one.partition("@")[0] for one in contract.split(", ")]
+    )
+    if detection is None and contract == AUTO:  # found out before, for a stream: what was met is all that is known
+        subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
+    runs = proven_runs(tally)
+    telling = Telling(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
+    return {
+        "report_version": REPORT_VERSION,
+        "tool": f"cdc-contracts {__version__}",
+        "source": dict(source),
+        "contract": contract,
+        "fail_on": split_words(fail_on),
+        "verdict": verdict,
+        "detection": detection.as_document() if detection else None,
+        "coverage": _coverage(tally, wanted or spans, sample),
+        "stopped": stopped,
+        "baseline": None,
+        "ledger": _ledger(tally, spans),
+        "findings": _findings(telling),
+        "findings_cut": tally.dropped,
+        "findings_other": _others(tally),
+        "versions_seen": _versions_seen(tally, catalogue, subjects),
+        "versions_undecided": tally.undecided,
+        "unproven": [one.document() for one in unproven],
+        "chains": [_chain_document(found) for found in tally.chain_evidence()],
+        "chains_left_out": tally.chains.left_out() if tally.chains else 0,
+        "timeline": _timeline(runs, tally, spans),
+        "switches": _switches(runs),
+        **({"versions": write_ranges(versions)} if versions is not None else {}),
+    }
+
+
+def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what findings are told in the order of: the heaviest and most frequent first."""
+    heavy = SEVERITIES.index(finding["severity"])
+    return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a report."""
+    text = files("cdc_contracts.registry.report").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def judge_run(
+    tally: Tally,
+    fail_on: str,
+    detection: Detection | None = None,
+    *,
+    stopped: str | None = None,
+    unproven: bool = False,
+    refutations: Sequence[Refutation] = (),
+) -> str:
+    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
+
+    Nothing can be told either where records were read by the version that a sample speaks for, and others of the
+    range prove another; where key chains speak against the version that was asked for, too few to prove another; and
+    what a run that ended early has not found may still be there. `unproven` says that a declared version is.
+    """
+    refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
+    doubted = any(one.stretch.links and one.whole for one in refutations)
+    quarantined = sum(partition.quarantined for partition in tally.partitions.values())
+    return verdict_of(
+        ((key.name, finding.severity) for key, finding in tally.findings.items()),
+        valued=sum(partition.valued for partition in tally.partitions.values()),
+        ambiguous=bool(tally.outcomes[AMBIGUOUS]) or refuted or doubted or stopped is not None,
+        unproven=unproven,
+        fail_on=fail_on,
+        refused=quarantined > tally.outcomes[AMBIGUOUS],
+    )
+
+
+def check_ledger(tally: Tally, spans: Spans) -> None:
+    """Make sure that every record read is counted once, and no more than the range holds.
+
+    Raises LedgerError where it is not so.
+    """
+    for source, counts in sorted(tally.partitions.items()):
+        parts = counts.conforming + counts.control + counts.tombstone + counts.quarantined + counts.excluded
+        span = spans.get(source)
+        if counts.read != parts or (span is not None and counts.read > span.end - span.start - span.skipped):
+            raise LedgerError(
+                f"the ledger does not add up: read {counts.read}, accounted for {parts}",
+                where=f"{source.topic} partition {source.partition}",
+                hint="This is a bug in cdc-contracts: please report it with the command you ran.",
+            )
+
+
+def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
+    check_ledger(tally, spans)
+    partitions = []
+    for source in sorted({*tally.partitions, *spans}):
+        counts = tally.partitions.get(source, PartitionTally())
+        start, end = _window(tally, spans, source)
+        partitions.append({
+            "topic": source.topic,
+            "partition": source.partition,
+            "start": start,
+            "end": end,
+            **_counts(counts),
+            "gaps": end - start - counts.read - (spans[source].skipped if source in spans else 0),
+            "first_timestamp": instant(counts.first_timestamp),
+            "last_timestamp": instant(counts.last_timestamp),
+        })  # fmt: skip
+    total = PartitionTally()
+    for counts in tally.partitions.values():
+        total.merge(counts)
+    return {**_counts(total), "partitions": partitions}
+
+
+def _counts(counts: PartitionTally) -> dict[str, int]:
+    names = ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes")
+    return {name: getattr(counts, name) for name in names}
+
+
+def _findings(telling: Telling) -> list[dict[str, Any]]:
+    tally = telling.tally
+    valued = sum(counts.valued for counts in tally.partitions.values())
+    documents = [
+        (
+            describe_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued),
+            column_of(telling, key, finding),
+        )
+        for key, finding in tally.findings.items()
+    ]
+    return sorted(group_by_cause(documents), key=weight)
+
+
+def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
+    references = [version.reference for subject in dict.fromkeys(subjects) for version in catalogue.versions(subject)]
+    return {reference: tally.seen[reference] for reference in references}
+
+
+def _others(tally: Tally) -> dict[str, int | None]:
+    """Count what belongs to findings that are not kept; how many those are, nobody can know."""
+    kept = sum(finding.count for finding in tally.findings.values())
+    return {"findings": None if tally.dropped else 0, "records": tally.told - kept}
+
+
+def _chain_document(found: ChainEvidence) -> dict[str, Any]:
+    return {
+        "topic": found.line.topic,
+        "partition": found.line.partition,
+        "links": {versions[-1]: links for versions, links in zip(found.readings, found.links, strict=True)},
+        "torn": found.torn,
+        "doubtful": found.doubtful,
+        "stretches": [
+            {
+                "contract": stretch.contract,
+                "links": stretch.links,
+                "records": stretch.records,
+                "first_offset": stretch.first.offset,
+                "last_offset": stretch.last.offset,
+                "first_timestamp": instant(stretch.first.timestamp),
+                "last_timestamp": instant(stretch.last.timestamp),
+                "proven": stretch.proven,
+            }
+            for stretch in found.stretches
+        ],
+    }
+
+
+def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans) -> list[dict[str, Any]]:
+    timeline = []
+    for source, runs in sorted(by_source.items()):
+        start, end = _window(tally, spans, source)
+        timeline.append({
+            "topic": source.topic,
+            "partition": source.partition,
+            "start": start,
+            "end": end,
+            "cut": len(runs) > _MOST_RUNS,
+            "runs": [
+                {
+                    "contract": run.version,
+                    "records": run.records,
+                    "first_offset": run.first,
+                    "last_offset": run.last,
+                    "first_timestamp": instant(run.first_timestamp),
+                    "last_timestamp": instant(run.last_timestamp),
+                }
+                for run in runs[:_MOST_RUNS]
+            ],
+        })  # fmt: skip
+    return timeline
+
+
+def _switches(by_source: Mapping[Source, list[Run]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "topic": source.topic,
+            "partition": source.partition,
+            "from": before.version,
+            "to": after.version,
+            "after": before.last,
+            "at": after.first,
+            "after_timestamp": instant(before.last_timestamp),
+            "at_timestamp": instant(after.first_timestamp),
+        }
+        for source, runs in sorted(by_source.items())
+        for before, after in pairwise(runs[:_MOST_RUNS])
+    ]
+
+
+def write_ranges(versions: VersionRanges) -> list[dict[str, Any]]:
+    """Return ranges that declare versions in the words of a versions file; a partition None is every other one."""
+    return [
+        {
+            "topic": topic,
+            "partition": partition,
+            **{
+                word: instant(bound) if one.unit == TIMES else bound
+                for word, bound in (("from", one.start), ("to", one.end))
+            },
+            "contract": one.contract,
+        }
+        for (topic, partition), result in versions.places.items()
+        for one in result
+    ]  # fmt: skip
+
+
+def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
+    """Return the range of a partition; what was read of it where nothing says."""
+    if source in spans:
+        return spans[source].start, spans[source].end
+    counts = tally.partitions.get(source, PartitionTally())
+    return counts.first_offset or 0, (-1 if counts.last_offset is None else counts.last_offset) + 1
+
+
+def _coverage(tally: Tally, spans: Spans, sample: str | None) -> dict[str, Any]:
+    windows = [_window(tally, spans, source) for source in {*tally.partitions, *spans}]
+    read = sum(counts.read for counts in tally.partitions.values())
+    return {"read": read, "of": sum(end - start for start, end in windows), "sample": sample}

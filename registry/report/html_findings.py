@@ -1,0 +1,145 @@
+"""The findings on a page: one line each, opening to what it means, where it is, an example, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from cdc_contracts.registry.common.safe_text import sentence
+from cdc_contracts.registry.report.html_markup import Markup, block, cell, element, join, more, name_of, row, table
+from cdc_contracts.registry.report.report_wording import (
+    Document,
+    column_words,
+    command,
+    frequency,
+    observed_counts,
+    onset_words,
+    place,
+    subject_line,
+)
+from cdc_contracts.registry.report.svg_strips import bar, extent_strip
+
+_MOST_FINDINGS: Final = 300
+_MOST_PARTITIONS: Final = 32
+
+Spans = Mapping[tuple[str, int], Document]
+
+
+def finding_list(report: Document) -> Markup:
+    """Return all findings in the order of the report, which is by weight."""
+    findings = report["findings"]
+    if not findings:
+        judged = bool(report["ledger"]["partitions"])
+        return element(
+            "p", "Nothing was found." if judged else "Nothing was judged, so nothing was found.", class_="none"
+        )
+    spans = {(one["topic"], one["partition"]): one for one in report["ledger"]["partitions"]}
+    shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
+    return join([*shown, more(len(findings) - len(shown), "findings")], "\n")
+
+
+def facts(told: Sequence[tuple[str, str | None]]) -> Markup:
+    """Return titles with what is told under them; what is not known is left out."""
+    entries = [join([element("dt", title), element("dd", text)]) for title, text in told if text]
+    return element("dl", *entries, class_="facts")
+
+
+def _finding(number: int, finding: Document, spans: Spans) -> Markup:
+    summary = element(
+        "summary",
+        element("span", finding["severity"], class_=f"badge {finding['severity']}"),
+        element("span", element("strong", finding["class"]), " ", _subject(finding), class_="what"),
+        element("span", frequency(finding), class_="often"),
+        element("span", onset_words(finding), class_="since"),
+    )
+    body = element(
+        "div",
+        element("p", sentence(finding["explanation"])) if finding.get("explanation") else None,
+        _facts(finding),
+        element("div", _observed(finding), _extents(finding, spans), class_="tables"),
+        _example(finding),
+        _command(finding),
+        class_="body",
+    )
+    return element(
+        "details", summary, body, class_=f"finding {finding['severity']}", id=f"finding-{number}", open=number == 1
+    )
+
+
+def _subject(finding: Document) -> Markup:
+    table, path = finding["table"], finding["path"]
+    return element(
+        "span",
+        name_of(table) if table is not None else "any table",
+        " ",
+        name_of(path) if path else "(message)",
+        class_="subject",
+        title=subject_line(finding),
+    )
+
+
+def _facts(finding: Document) -> Markup:
+    ddl, similar = finding.get("explained_by"), finding.get("similar") or ()
+    result: list[tuple[str, str | None]] = [
+        ("Do", sentence(finding["action"])),
+        ("Explained by", join([name_of(ddl["text"]), f" at {place(ddl)}"]) if ddl else None),
+        ("Columns", name_of(column_words(finding)) if finding.get("columns") else None),
+        ("Expected", name_of(finding["expected"])),
+        ("Looks like", join([name_of(name) for name in similar], ", ") if similar else None),
+        ("Rule", join([name_of(finding["rule"]), _judged_by(finding)])),
+        ("Document", sentence(finding["document"] or "")),
+    ]
+    return facts(result)
+
+
+def _judged_by(finding: Document) -> Markup | None:
+    contract = finding.get("contract")
+    return join([" of ", name_of(contract)]) if contract else None
+
+
+def _observed(finding: Document) -> Markup:
+    counted = observed_counts(finding)
+    most = max((count for _, count in counted if count), default=0)
+    rows = [
+        row(
+            cell(name_of(text)),
+            cell(f"{count:,}" if count else None, "number"),
+            cell(bar(count / most) if count else None, "bar"),
+        )
+        for text, count in counted
+    ]
+    return table(rows, caption="Observed", kind="histogram")
+
+
+def _extents(finding: Document, spans: Spans) -> Markup | None:
+    if not finding["count"]:
+        return None
+    rows = [
+        row(
+            cell(name_of(f"{one['topic']} {one['partition']}")),
+            cell(f"{one['count']:,}", "number"),
+            cell(f"offset {one['first_offset']} to {one['last_offset']}"),
+            cell(extent_strip(one, spans.get((one["topic"], one["partition"]))), "bar"),
+        )
+        for one in finding["partitions"][:_MOST_PARTITIONS]
+    ]
+    return element(
+        "div",
+        table(rows, caption="Where", kind="extents"),
+        more(len(finding["partitions"]) - len(rows), "partitions"),
+    )
+
+
+def _example(finding: Document) -> Markup | None:
+    example = finding.get("example")
+    if not example:
+        return None
+    result = f"Example: {place(example)}, {example['bytes']:,} bytes, SHA-256 {example['sha256'][:16]}…"
+    return element("figure", element("figcaption", result), block(example["message"]))
+
+
+def _command(finding: Document) -> Markup | None:
+    call = command(finding)
+    if not call:
+        return None
+    return element("figure", element("figcaption", "See the message"), block(call, class_="command"))

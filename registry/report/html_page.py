@@ -1,0 +1,192 @@
+"""The report as one HTML page: verdict first, then the contract, the ledger, the timeline and the findings.
+
+The page needs nothing but itself: no script, no request, one style sheet inside, and a policy that forbids the rest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Final
+
+from cdc_contracts.registry.common.findings import INFO, SEVERITIES
+from cdc_contracts.registry.common.safe_text import sentence
+from cdc_contracts.registry.report.detected_contract import contract_facts
+from cdc_contracts.registry.report.html_findings import finding_list
+from cdc_contracts.registry.report.html_markup import (
+    Markup,
+    cell,
+    element,
+    fold,
+    heading,
+    join,
+    more,
+    name_of,
+    row,
+    table,
+)
+from cdc_contracts.registry.report.report_wording import (
+    Document,
+    count_of,
+    counts_of,
+    headline,
+    notes,
+    period,
+    source_words,
+    switch_words,
+)
+from cdc_contracts.registry.report.svg_strips import shares_strip
+from cdc_contracts.registry.report.svg_timeline import timeline
+
+_MOST_PARTITIONS: Final = 200
+_MOST_IN_SIGHT: Final = 12
+_MOST_ACTIONS: Final = 3
+_MOST_SWITCHES: Final = 100
+
+
+def render_page(report: Document) -> str:
+    """Return the page."""
+    style = files("cdc_contracts.registry.report").joinpath("report.css").read_text(encoding="utf-8")
+    head = [
+        element("meta", charset="utf-8"),
+        _policy(style),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"{report['verdict'].upper()}: {source_words(report)}"),
+        element("style", Markup(style)),
+    ]
+    sections = [
+        _section("Contract", contract_facts(report)),
+        _section("Ledger", _ledger(report["ledger"])),
+        _section("Timeline", _timeline(report)),
+        _section("Findings", finding_list(report)),
+    ]
+    body = [_header(report), element("main", join(sections, "\n")), _footer(report)]
+    page = element("html", element("head", join(head, "\n")), element("body", join(body, "\n")), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _policy(style: str) -> Markup:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    allowed = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return element("meta", http_equiv="Content-Security-Policy", content=allowed)
+
+
+def _section(title: str, content: Markup | None) -> Markup | None:
+    if content is None:
+        return None
+    return element("section", element("h2", title, id=title.lower()), content, aria_labelledby=title.lower())
+
+
+def _header(report: Document) -> Markup:
+    verdict = report["verdict"]
+    ledger = report["ledger"]
+    result = notes(report)
+    severities = Counter(finding["severity"] for finding in report["findings"])
+    figures = [
+        (f"{ledger['read']:,}", "read"),
+        (f"{ledger['conforming']:,}", "conform"),
+        *([(f"{ledger['control']:,}", "control")] if ledger["control"] else []),
+        (f"{ledger['quarantined']:,}", "quarantined"),
+        *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
+    ]
+    return element(
+        "header",
+        element("p", f"Audit of {source_words(report)}", class_="eyebrow"),
+        element("h1", element("span", verdict.upper(), class_=f"verdict {verdict}"), " ", headline(report)),
+        element("ul", *(element("li", note) for note in result), class_="notes") if result else None,
+        element(
+            "dl",
+            *(element("div", element("dt", title), element("dd", number)) for number, title in figures),
+            class_="figures",
+        ),
+        _actions(report["findings"]),
+    )
+
+
+def _plural(severity: str, number: int) -> str:
+    return severity if number == 1 or severity == INFO else f"{severity}s"
+
+
+def _actions(findings: Sequence[Document]) -> Markup | None:
+    """What to do, in order of weight, each action once with the first finding that asks for it."""
+    first: dict[str, int] = {}
+    for number, finding in enumerate(findings, 1):
+        if finding["severity"] != "info":
+            first.setdefault(finding["action"], number)
+    if not first:
+        return None
+    entries = [
+        element("li", sentence(action), " ", element("a", findings[number - 1]["class"], href=f"#finding-{number}"))
+        for action, number in list(first.items())[:_MOST_ACTIONS]
+    ]
+    return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
+
+
+def _ledger(ledger: Document) -> Markup:
+    partitions, counts = ledger["partitions"], counts_of(ledger)
+    if not partitions:
+        return element("p", "Nothing was judged.", class_="none")
+    rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
+    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
+    keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
+    few = len(rows) <= _MOST_IN_SIGHT
+    return join([
+        _ledger_table([*rows, *whole] if few and len(rows) > 1 else rows if few else whole, counts),
+        None if few else fold(count_of(len(partitions), "partition"), _ledger_table(rows, counts)),
+        more(len(partitions) - _MOST_PARTITIONS, "partitions"),
+        element("ul", *keys, class_="legend shares"),
+    ])  # fmt: skip
+
+
+def _ledger_table(rows: Sequence[Markup], counts: Sequence[str]) -> Markup:
+    numbers = [heading(text, "number") for text in (*counts, "gaps")]
+    head = [heading("partition"), heading("offsets"), *numbers, heading("share")]
+    return table(rows, head=head, kind="cards ledger")
+
+
+def _ledger_row(ledger: Document, counts: Sequence[str], name: str | None) -> Markup:
+    offsets = f"{ledger['start']} to {ledger['end']}" if name else ""
+    times = period(ledger.get("first_timestamp"), ledger.get("last_timestamp"))
+    return row(
+        element("th", name_of(name) if name else "all", validation="row", role="rowheader"),
+        cell(
+            join([offsets, element("span", times, class_="times") if times else None]),
+            label="offsets" if name else None,
+        ),
+        *(cell(f"{ledger[key]:,}", _tone(key, ledger[key]), label=key) for key in (*counts, "gaps")),
+        cell(shares_strip([(part, ledger[part]) for part in counts[1:]]), "bar"),
+        kind=None if name else "all",
+    )
+
+
+def _tone(key: str, number: int) -> str:
+    if not number:
+        return "number zero"
+    return "number bad" if key == "quarantined" else "number"
+
+
+def _timeline(report: Document) -> Markup | None:
+    chart, switches = timeline(report), report["switches"]
+    entries = [
+        element("li", name_of(f"{one['topic']} {one['partition']}"), " ", switch_words(one))
+        for one in switches[:_MOST_SWITCHES]
+    ]
+    if not chart and not entries:
+        return None
+    listed = join([
+        element("ul", *entries, class_="switches") if entries else None,
+        more(len(switches) - _MOST_SWITCHES, "switches"),
+    ])  # fmt: skip
+    few = len(entries) <= _MOST_IN_SIGHT
+    return join([listed if few else fold(count_of(len(switches), "switch", "switches"), listed), chart])
+
+
+def _footer(report: Document) -> Markup:
+    tool = report.get("tool") or "cdc-contracts"
+    fails = f" Fails on {' and '.join(report['fail_on'])}." if report.get("fail_on") else ""
+    return element("footer", element("p", f"{tool}, report version {report['report_version']}.{fails}"))

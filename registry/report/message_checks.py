@@ -1,0 +1,91 @@
+"""Checking messages in this process: findings as they are met, and the report of an audit at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from cdc_contracts.registry.common.findings import INFO, Finding
+from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.detect.detection import Detection
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.observed_shapes import findings_by_record
+from cdc_contracts.registry.engine.tallying import count
+from cdc_contracts.registry.records.input_files import FilePlan
+from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+
+
+def check_batches(
+    batches: Iterable[pa.RecordBatch],
+    validation: ValidationContext,
+    *,
+    plan: FilePlan | None,
+    paths: Sequence[str],
+    fail_on: str,
+    tell: Callable[[str], None] | None,
+    detection: Detection | None = None,
+) -> dict[str, Any]:
+    """Judge every record and return the report; `tell` gets a line for each finding of each message.
+
+    A line is `FILE:LINE severity class path expected observed`, lines counted from 1; where records have coordinates of
+    their own it is `TOPIC/PARTITION@OFFSET` instead. What only the messages together show comes last, each once, at
+    the first message that has it.
+    """
+    kernel, tally = Kernel(validation), Tally()
+    lines = plan.line_partitions if plan is not None else None
+
+    def where(source: Source, offset: int) -> str:
+        of_a_line = lines is None or source in lines
+        return f"{source.topic}:{offset + 1}" if of_a_line else f"{source.topic}/{source.partition}@{offset}"
+
+    for records in batches:
+        for batch, bench in kernel.batch_results(records):
+            tally.merge(
+                count(bench, batch, show_values=validation.reading_options.show_values, placings=kernel.placings)
+            )
+            for number, findings in findings_by_record(bench) if tell else ():
+                source = Source(*batch.sources[int(batch.source_of[number])])
+                offset = int(batch.offsets[number])
+                for finding in findings:
+                    if tell is not None:
+                        tell(_line(where(source, offset), finding))
+    spans = {source: Span(*window) for source, window in plan.limits.items()} if plan is not None else {}
+    blank = sum(
+        spans[source].end - spans[source].start - (tally.partitions[source].read if source in tally.partitions else 0)
+        for source in lines or ()
+    )
+    report = build_report(
+        tally,
+        catalogue=validation.catalogue,
+        contract=validation.declared,
+        detection=detection,
+        source={"kind": "file", "paths": list(paths), "blank_lines": blank},
+        spans=spans,
+        fail_on=fail_on,
+        show_values=validation.reading_options.show_values,
+        versions=validation.ranges,
+    )
+    judged = [version.reference for version in validation.judged]
+    chained = any(stretch.proven for _, stretch in tally.speaks_against(*judged))
+    of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
+    for found in report["findings"] if tell else ():
+        if found["class"] in of_stream and found["severity"] != INFO and tell is not None:
+            first = found["first"]
+            at = where(Source(first["topic"], first["partition"]), first["offset"])
+            observed = f"{', '.join(found['observed'])} ({found['count']:,} of {found['denominator']:,} messages)"
+            head = f"{at} {found['severity']} {found['class']} {found['path'] or '(message)'}"
+            tell(visible(f"{head} expected {found['expected']}, observed {observed}", most=None))
+    return report
+
+
+def _line(where: str, finding: Finding) -> str:
+    path = finding.path or "(message)"
+    result = (
+        f"{where} {finding.severity} {finding.name} {path} expected {finding.expected}, observed {finding.observed}"
+    )
+    return visible(result, most=None)

@@ -1,0 +1,67 @@
+"""The kinds of report, by the ending of the file they go to, and how they get there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from cdc_contracts.registry.common.atomic_files import check_place, place_of, write_whole
+from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report.html_page import render_page
+from cdc_contracts.registry.report.report_junit import render_junit
+from cdc_contracts.registry.report.report_markdown import render_markdown
+from cdc_contracts.registry.report.report_wording import Document
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def render_json(report: Document) -> str:
+    """Return the report as the JSON document that its schema describes."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    # half a pair of surrogates has no UTF-8, but JSON can still say it
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+KINDS: Final[Mapping[str, Callable[[Document], str]]] = MappingProxyType(
+    {".json": render_json, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
+)
+
+
+def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
+    """Make sure, before any work is done, that reports can be written, and none over a file that is kept.
+
+    Raises UsageError where a file is of no known kind, stands twice or is a folder, UnavailableError where it cannot
+    be written.
+    """
+    seen: set[Path] = set()
+    for target in targets:
+        if target.suffix not in KINDS:
+            raise UsageError(
+                f"`{target.suffix or target.name}` is not a kind of report",
+                where=str(target),
+                hint="the file ends in .json, .html, .md or .xml (JUnit)",
+            )
+        place = place_of(target)
+        if place in seen:
+            raise UsageError("two reports would go to one file", where=str(target))
+        seen.add(place)
+        check_place(target, kept=kept)
+
+
+def write_reports(report: Document, targets: Sequence[Path]) -> None:
+    """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
+
+    Raises UnavailableError where one cannot be written, after the others.
+    """
+    failures = []
+    for target in targets:
+        try:
+            write_whole(target, KINDS[target.suffix](report))
+        except UnavailableError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]

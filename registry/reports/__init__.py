@@ -1,1 +1,0 @@
-"""The report of an audit as people read it: pure functions from the report to text."""

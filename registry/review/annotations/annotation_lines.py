@@ -1,0 +1,43 @@
+"""Annotations as lines of text: `FILE:LINE:COLUMN: severity RULE name path: message`, and its proof below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
+from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.review.annotations.annotation import Annotation, Review
+
+
+def render_lines(review: Review) -> str:
+    """Return a line for each annotation that is not ignored, with its proof indented below."""
+    return "".join(f"{line}\n" for one in review.told for line in _lines(one))
+
+
+def summarise(review: Review) -> str:
+    """Return in one line what was looked at, and what came of it."""
+    counts = [(name, sum(one.severity == name for one in review.told)) for name in (ERROR, WARNING, INFO)]
+    result = ", ".join(f"{count} {_plural(name, count)}" for name, count in counts if count) or "no findings"
+    looked = ", ".join(f"{count} {name}" for name, count in review.checked.items() if count) or "nothing"
+    ignored = f", {len(review.ignored)} ignored" if review.ignored else ""
+    return f"{looked}: {result}{ignored}"
+
+
+def place_of(one: Annotation, file: str | None = None) -> str:
+    """Return where an annotation stands, as editors and terminals read it."""
+    return ":".join(str(part) for part in (file or one.file, one.line, one.column) if part is not None)
+
+
+def _lines(one: Annotation) -> Iterator[str]:
+    path = f" {visible(one.path)}" if one.path else ""
+    yield f"{visible(place_of(one), most=None)}: {one.severity} {one.rule} {one.name}{path}: {_whole(one.message)}"
+    yield from (f"    {_whole(line)}" for line in one.proof)
+
+
+def _whole(text: str) -> str:
+    return visible(text, most=None)
+
+
+def _plural(severity: str, count: int) -> str:
+    name = "note" if severity == INFO else severity
+    return name if count == 1 else f"{name}s"

@@ -1,0 +1,64 @@
+"""A change to contracts, reviewed: whether they hold together, and what became of what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
+from cdc_contracts.registry.lint import lint_draft, open_draft
+from cdc_contracts.registry.review.annotations.annotation import Review, arrange
+from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
+from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
+from cdc_contracts.registry.review.revisions.merge_base import open_base
+from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts, root_to_compare
+
+
+@dataclass(frozen=True)
+class ReviewedChange:
+    """What reviewing a change came to. `error` says why nothing was compared, where that is so."""
+
+    review: Review
+    judged: bool
+    error: CdcContractsError | None
+
+    def exit_code(self, fail_on: str) -> int:
+        """Return 1 for findings, else what kept it from being compared, else what comparing came to.
+
+        What could not be compared never passes.
+        """
+        if self.review.fails(fail_on) or not self.judged:
+            return EXIT_CODES[DRIFT]
+        return self.error.exit_code if self.error else verdict_of(self.review)
+
+
+def review_change(
+    paths: Sequence[Path], base: str | None, *, beside: Sequence[Path], environment: Mapping[str, str]
+) -> ReviewedChange:
+    """Lint contracts, and compare them with what they were where the change began.
+
+    Raises UsageError where the paths name nothing to lint.
+    """
+    draft = open_draft(paths, beside=beside)
+    report = lint_draft(draft)
+    linted = review_lint(report)
+    try:
+        _, root = root_to_compare(draft)
+        compared = review_comparison(compare_contracts(draft, open_base(base, root, environment)))
+    except CdcContractsError as error:
+        result = f"nothing was compared: {error.what}"
+        return ReviewedChange(
+            Review("ci", linted.annotations, linted.checked, (*linted.notes, result)), report.judged, error
+        )
+    return ReviewedChange(
+        Review(
+            "ci",
+            arrange([*linted.annotations, *compared.annotations]),
+            {**linted.checked, "published": compared.checked["contracts"]},
+            (*linted.notes, *compared.notes),
+        ),
+        report.judged,
+        None,
+    )

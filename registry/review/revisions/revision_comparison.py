@@ -1,0 +1,154 @@
+"""Contracts as they are now, compared with those that are published somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.common.contract_references import parse_reference
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, TextPlace
+from cdc_contracts.registry.compat.publication import compare_published
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.sync.published_ids import compare_ids
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.ignore_comments import Ignore
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.lint.lint_targets import Target
+    from cdc_contracts.registry.review.revisions.revision_inputs import Revision
+
+_CONTRACT: Final = "contract.yaml"
+_FAMILY: Final = "C"
+"""What the ids of the rules of compatibility begin with."""
+
+
+@dataclass(frozen=True)
+class RevisionComparison:
+    """What became of published contracts: findings about what is under lint, and what was compared."""
+
+    draft: LintRun
+    target: Target
+    revision: Revision
+    findings: tuple[CompatibilityFinding, ...]
+    checked: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    def place_of(self, finding: CompatibilityFinding) -> TextPlace:
+        """Return where a finding stands now; for what is gone, the nearest file that is left."""
+        place = finding.new_place
+        if place is not None and place.file is not None and Path(place.file).exists():
+            return place
+        return TextPlace("", str(self._nearest(finding.old_version)))
+
+    def ignore_of(self, finding: CompatibilityFinding) -> Ignore | None:
+        """Return the comment by which a finding is ignored."""
+        place = self.place_of(finding)
+        for one in self.draft.ignores:
+            if not one.is_over(self.draft.today) and one.covers(
+                finding.rule, place.file or "", place.line, place.pointer
+            ):
+                return one
+        return None
+
+    def new_ignores(self) -> Iterator[Ignore]:
+        """Yield the comments about compatibility that were not there before.
+
+        The others excused a change that is published by now; they end with their day.
+        """
+        for one in self.draft.ignores:
+            if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.draft.today):
+                before = self._before(one.file)
+                if one.text not in before:
+                    yield one
+
+    def _before(self, file: Traversable) -> str:
+        """Return what a file held where it is compared with; nothing where it was not there."""
+        root = self.revision.root
+        if root is None or not _is_below(file, self.target.root):
+            return ""
+        then = root.joinpath(*Path(str(file)).relative_to(str(self.target.root)).parts)
+        return then.read_text(encoding="utf-8") if then.is_file() else ""
+
+    def _nearest(self, reference: str) -> Traversable:
+        subject = parse_reference(reference).subject
+        system = subject.partition("/")[0]
+        left = [one for one in self.draft.catalogue.all_versions() if _is_below(one.folder, self.target.root)]
+        near = [one for one in left if one.subject == subject] or [
+            one for one in left if one.subject.startswith(system)
+        ]
+        files = [one.folder.joinpath(_CONTRACT) for one in (near or left)[-1:]]
+        return next((file for file in files if file.is_file()), self.target.root)
+
+
+def root_to_compare(draft: LintRun) -> tuple[Target, Path]:
+    """Return the one folder of contracts under lint that can be compared. Raises UsageError where there is none."""
+    targets = draft.targets.contracts
+    if len({str(target.root) for target in targets}) != 1:
+        raise UsageError("there is not one folder of contracts to compare", hint="name one: `breaking contracts …`")
+    root = Path(str(targets[0].root))
+    if not root.is_dir():
+        raise UsageError(f"the contracts are in no folder of their own: {root}", hint="name a folder of contracts")
+    return targets[0], root
+
+
+def compare_contracts(draft: LintRun, revision: Revision) -> RevisionComparison:
+    """Return what became of the contracts of a revision in those under lint.
+
+    Raises ContractError where a contract on one of both sides does not hold together.
+    """
+    target, _ = root_to_compare(draft)
+    own = [one for one in draft.catalogue.roots if str(one) != str(target.root)]
+    if revision.root is None:
+        note = f"{revision.name} holds no contracts yet: there is nothing published to compare with"
+        return RevisionComparison(draft, target, revision, (), {"contracts": 0}, (note, *revision.missing))
+    old = Catalogue([*own, revision.root])
+    published, present = _own(old, revision.root), _own(draft.catalogue, target.root)
+    gone = published - present
+    new = _Remaining(draft.catalogue.roots, gone) if gone else draft.catalogue
+    found = tuple(one for one in compare_published(old, new) if _is_asked(target, one))
+    found += () if target.parts else tuple(compare_ids(revision.root, target.root))
+    count = sum(target.covers(*_parts(reference)) for reference in published)
+    return RevisionComparison(
+        draft, target, revision, found, {"contracts": count}, (f"compared with {revision.name}", *revision.missing)
+    )
+
+
+class _Remaining(Catalogue):
+    """A catalogue without the contracts that were taken out of a folder, although others ship them as well."""
+
+    def __init__(self, roots: Sequence[Traversable], gone: AbstractSet[str]) -> None:
+        super().__init__(roots)
+        self._gone = gone
+
+    def subjects(self) -> list[str]:
+        return [subject for subject in super().subjects() if self.versions(subject)]
+
+    def versions(self, subject: str) -> list[Version]:
+        return [version for version in super().versions(subject) if version.reference not in self._gone]
+
+
+def _own(catalogue: Catalogue, root: Traversable) -> set[str]:
+    """Return the references of the contracts that stand in a folder itself."""
+    return {version.reference for version in catalogue.all_versions() if _is_below(version.folder, root)}
+
+
+def _is_asked(target: Target, finding: CompatibilityFinding) -> bool:
+    """Say whether a finding is about a part that is under lint: a version of it, or a file in it."""
+    if any(target.covers(*_parts(reference)) for reference in (finding.old_version, finding.new_version) if reference):
+        return True
+    file = finding.new_place.file if finding.new_place else None
+    return file is not None and _is_below(Path(file), target.root.joinpath(*target.parts))
+
+
+def _parts(reference: str) -> tuple[str, ...]:
+    parsed = parse_reference(reference)
+    return (*parsed.subject.split("/"), f"v{parsed.selector}")
+
+
+def _is_below(file: Traversable, folder: Traversable) -> bool:
+    return f"{file}/".startswith(f"{str(folder).rstrip('/')}/")

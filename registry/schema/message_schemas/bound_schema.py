@@ -1,0 +1,91 @@
+"""Bound schemas: the JSON Schema of the messages of one table in one version, every column by name.
+
+It is the message schema of the version and, besides, what a table contract settles: the names of the table, and the
+value form of each column with the bounds of its type. It refuses what judging under that contract calls an error, and
+rows of other tables; what judging warns of (a NULL in a NOT NULL column, a column that is not listed) it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.schema.message_schemas.clauses import Clause, when
+from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows
+from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
+from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema, schema_id
+from cdc_contracts.registry.schema.message_schemas.table_columns import (
+    column_definitions,
+    column_values,
+    table_mappings,
+)
+from cdc_contracts.registry.schema.message_schemas.table_examples import table_examples
+from cdc_contracts.registry.schema.message_schemas.table_names import names_table
+
+_WRITTEN: Final = "Written from the contract and the table contract by `cdc-contracts schema`; edit those."
+_BY_COLUMN: Final = "D07.value-form:"
+"""The comment of a message schema that a bound one makes untrue."""
+_NOT_LISTED: Final = "D11.new-column, D11.lost-column (warnings): columns are those of the table contract."
+_REF: Final = "#/$defs/"
+
+
+def bound_schema(version: Version, table: TableContract, reading_options: ReadingOptions) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a table's messages in a version.
+
+    Raises UsageError where the version cannot carry a type of the table, ContractError where it is broken.
+    """
+    if version.subject == CANONICAL:
+        raise UsageError(f"{version} is no message of a dialect", hint="give the contract of a dialect")
+    mappings = table_mappings(version, table, reading_options)
+    whole = message_schema(version)
+    names = names_table(version.meaning, table.table)
+    own = {
+        "table-names": {"description": f"Rows are those of {table.table}.", **names},
+        "table-columns": {
+            "description": "The value of each column, as its declared type is written.",
+            "allOf": list(column_values(version, table, mappings)),
+        },
+    }
+    said = [one for one in whole["allOf"] if not one.get("$comment", "").startswith(_BY_COLUMN)]
+    rows = [when(op_holds_rows(version.meaning), {"allOf": [{"$ref": f"{_REF}{name}"} for name in own]})]
+    columns = column_definitions(version, table, mappings)
+    definitions = {**own, **columns, **whole["$defs"]}
+    result = {
+        **whole,
+        "$id": f"{schema_id(version)}:table:{table.reference}",
+        "$comment": _WRITTEN,
+        "title": f"{table.reference} in {whole['title']}",
+        "allOf": [*said, *rows, {"$comment": _NOT_LISTED}],
+        "$defs": {},
+        "examples": table_examples(version, table, reading_options, mappings[0].forms),
+    }
+    return with_member_examples({**result, "$defs": _used(result, definitions)}, result["examples"])
+
+
+def _used(whole: Mapping[str, Any], definitions: Mapping[str, Clause]) -> dict[str, Clause]:
+    """Return the definitions that a schema refers to, also through others."""
+    wanted, found = list(_references(whole)), set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found.add(name)
+            wanted += _references(definitions[name])
+    return {name: result for name, result in definitions.items() if name in found}
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for one in schema:
+            yield from _references(one)
+    elif isinstance(schema, dict):
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            yield unquote(reference.removeprefix(_REF)).replace("~1", "/").replace("~0", "~")
+        for key, below in schema.items():
+            if key not in ("examples", "const", "enum"):
+                yield from _references(below)

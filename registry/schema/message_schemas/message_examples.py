@@ -1,0 +1,94 @@
+"""Examples: whole messages of a version, one for each operation and one for each value form that tells it from others.
+
+They are rendered from the contract. A consumer sees what to expect, and a comparison of two schemas tries them: a
+message of one version that the other refuses shows what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.json_messages import parse_message
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.message.canonical_changes import Image
+from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.validate.capabilities import capabilities_of
+from cdc_contracts.registry.values import FORMS, Context, Number
+from cdc_contracts.registry.values.form_examples import EXAMPLES
+
+_TABLE: Final = SourceTable(
+    "orders", {"id": "BIGINT", "name": "VARCHAR", "qty": "INT"}, ("id",), tenant=None, database="shop"
+)
+_BEFORE: Final[Image] = {"id": "1", "name": "pear", "qty": "10"}
+_AFTER: Final[Image] = {"id": "1", "name": "apple", "qty": "7"}
+_EVENT: Final = Event(
+    op="insert", event_time=1_718_000_000_000_000, process_time=1_718_000_001_234_000, position="553132",
+    transaction="7d1e6a9e-2f8b-11ee-8a5c-00163e0a1b2c:42",
+)  # fmt: skip
+_ROWS: Final[dict[str, tuple[bool, bool]]] = {
+    "snapshot": (False, True), "insert": (False, True), "upsert": (False, True), "update": (True, True),
+    "update-before": (True, False), "update-after": (False, True), "delete": (True, False),
+}  # fmt: skip
+"""Which images an op of rows has: before, after."""
+
+
+def example_messages(version: Version) -> list[Any]:
+    """Return messages of a version as JSON values; those of an Avro dialect as they are after reading."""
+    reading_options = ReadingOptions()
+    mapping = version.meaning.values.mapping
+    kind = "MySQL" if isinstance(mapping, str) or not mapping.by else next(iter(mapping.map))
+    renderer, wire = Renderer(version, reading_options, source_kind=kind), open_wire(version, reading_options)
+    messages: list[Any] = []
+    for event in (*_events_of_ops(version, reading_options), *_events_of_forms(version)):
+        try:
+            rendered = renderer.render(event)
+        except UsageError:
+            continue  # a type that the version cannot carry
+        message = plain_message(wire.open(rendered))
+        if message not in messages:
+            messages.append(message)
+    return messages
+
+
+def _events_of_ops(version: Version, reading_options: ReadingOptions) -> Iterator[Event]:
+    for op in capabilities_of(version, reading_options).ops:
+        if op in _ROWS:
+            before, after = _ROWS[op]
+            yield replace(
+                _EVENT, op=op, table=_TABLE, before=_BEFORE if before else None, after=_AFTER if after else None
+            )
+        elif op == "ddl":
+            text = "ALTER TABLE orders ADD COLUMN note VARCHAR(20)"
+            yield replace(_EVENT, op=op, table=_TABLE, ddl_text=text, ddl_type="ALTER")
+        else:
+            yield replace(_EVENT, op=op)
+
+
+def _events_of_forms(version: Version) -> Iterator[Event]:
+    """Yield an insert of a row with nothing but columns of a type by whose form the version is told from others."""
+    for evidence in version.meaning.version_evidence:
+        if evidence.value_form is None or evidence.is_form is None:
+            continue
+        table = replace(_TABLE, types={"at": evidence.value_form}, primary_key=())
+        yield replace(_EVENT, table=table, after={"at": text_of_example(evidence.is_form)})
+
+
+def text_of_example(form: str) -> str | None:
+    """Return the example of a value form in canonical text."""
+    value = parse_message(f'{{"value":{EXAMPLES[form]}}}'.encode())["value"]
+    return FORMS[form].read(value, Context()).text
+
+
+def plain_message(value: Any) -> Any:
+    """Return a parsed message as JSON writes it: the numbers in examples are short enough for any reader."""
+    if isinstance(value, Number):
+        return json.loads(value.token)
+    if isinstance(value, dict):
+        return {name: plain_message(one) for name, one in value.items()}
+    return [plain_message(one) for one in value] if isinstance(value, list) else value

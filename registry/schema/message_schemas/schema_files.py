@@ -1,0 +1,41 @@
+"""`message.schema.json` and `message.avsc` in the folder of a version: written from its contract, and held to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cdc_contracts.registry.common.atomic_files import write_whole
+from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Version
+from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
+from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
+from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+
+
+def message_files(version: Version) -> dict[str, str]:
+    """Return the texts of a version's message schemas by file name. Raises ContractError where it is broken."""
+    documents = {MESSAGE_SCHEMA: message_schema(version), AVRO_MESSAGE_SCHEMA: avro_message_schema(version)}
+    return {name: lay_out(document) for name, document in documents.items()}
+
+
+def stale_files(version: Version, *, missing: bool) -> dict[str, str]:
+    """Return what the files of a version should hold and do not; with `missing` also those that are not there."""
+    stale = {}
+    for name, text in message_files(version).items():
+        file = version.folder.joinpath(name)
+        held = file.read_text(encoding="utf-8") if file.is_file() else None
+        if held != text and (held is not None or missing):
+            stale[name] = text
+    return stale
+
+
+def write_message_files(version: Version) -> list[Path]:
+    """Write the message schemas of a version into its folder, each whole or not at all; return those that changed.
+
+    Raises ContractError where the version is broken, UnavailableError where a file cannot be written.
+    """
+    written = []
+    for name, text in stale_files(version, missing=True).items():
+        file = Path(str(version.folder)) / name
+        write_whole(file, text)
+        written.append(file)
+    return written

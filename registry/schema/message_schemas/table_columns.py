@@ -1,0 +1,166 @@
+"""Columns of one table in a message schema: what each value looks like by the declared type of its column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.model import ColumnTypes
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.contract.type_families import told_in
+from cdc_contracts.registry.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.message.reading import members_beside
+from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
+from cdc_contracts.registry.schema.message_schemas.conditions import mapping_choices
+from cdc_contracts.registry.schema.message_schemas.form_definitions import JSON_TYPES, names_of_form, refer, told_types
+from cdc_contracts.registry.schema.message_schemas.image_placement import no_row
+from cdc_contracts.registry.schema.message_schemas.value_bounds import value_bounds
+from cdc_contracts.registry.values import FORMS
+
+_COLUMN: Final = "column"
+
+
+@dataclass(frozen=True)
+class TableMapping:
+    """A value mapping that has a form for every column of a table, and the messages it holds for."""
+
+    condition: Clause
+    mapping: ValueMapping
+    forms: dict[str, str]
+    """The form of each column."""
+
+
+def table_mappings(version: Version, table: TableContract, reading_options: ReadingOptions) -> tuple[TableMapping, ...]:
+    """Return the mappings under which messages of a version carry a table.
+
+    Raises UsageError where it has a column that none of them carries.
+    """
+    found: list[TableMapping] = []
+    lacking: list[tuple[str, ValueMapping]] = []
+    for choice in mapping_choices(version):
+        mapping = choice.mappings[0]
+        if len(choice.mappings) > 1:  # messages do not say which: a parameter does
+            mode = reading_options.parameters.get("source_mode")
+            mapping = version.catalogue.mapping(version.meaning.values.mapping_for(None, mode))
+        forms = {name: form_of_column(version, mapping, declared) for name, declared in table.types.items()}
+        lacks = [name for name, form in forms.items() if form is None]
+        lacking += [(name, mapping) for name in lacks[:1]]
+        if not lacks:
+            found.append(TableMapping(choice.condition, mapping, {name: form or "" for name, form in forms.items()}))
+    if not found:
+        name, mapping = lacking[0]
+        way = "give --parameter source_mode=, " if "source_mode" in version.meaning.parameters else ""
+        raise UsageError(
+            f"{version} cannot carry the type {table.types[name]} of column {name}",
+            where=f"table contract {table.table}, value mapping {mapping.name}",
+            hint=f"{way}correct the type, or add it to the mapping in a contract of your own",
+        )
+    return tuple(found)
+
+
+def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
+    """Return the form of a column of a declared type; None where messages cannot tell it."""
+    types = version.meaning.columns.types
+    if types == "none":
+        return mapping.form_of(declared)
+    result = told_in(mapping, declared, types.table)
+    return None if result is None else mapping.form_of(result)
+
+
+def column_definitions(version: Version, table: TableContract, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:
+    """Return a definition of each column under each mapping."""
+    return {
+        _key(name, one, mappings): _define(version, table, one, name)
+        for one in mappings
+        for name in table.columns
+    }  # fmt: skip
+
+
+def column_values(
+    version: Version, table: TableContract, mappings: tuple[TableMapping, ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield what the images of a message of rows hold by column, for each mapping that may hold.
+
+    Where messages tell types, a value is asked for as the contract says only where the message tells such a type too:
+    the type in the message is what it is read by.
+    """
+    for one in mappings:
+        values = {name: _refer(name, one, mappings) for name in table.columns}
+        if version.meaning.columns.types == "none":
+            yield when(one.condition, _in_images(version, values))
+            continue
+        names = {name: names_of_form(one.mapping, form) for name, form in one.forms.items()}
+        clauses = [
+            when(_is_told(version, name, names[name]), _in_images(version, {name: result}))
+            for name, result in values.items()
+        ]
+        yield when(one.condition, all_of(clauses))
+
+
+def _define(version: Version, table: TableContract, one: TableMapping, name: str) -> dict[str, Any]:
+    column, form = table.columns[name], FORMS[one.forms[name]]
+    result: dict[str, Any] = {"description": f"`{column.type}`" + (f": {column.comment}" if column.comment else "")}
+    comments = [] if table.may_be_null(name) else ["D11.not-null (a warning): NOT NULL."]
+    if version.meaning.leaves_open(form.kind):
+        comments.append(f"D07.{form.name} (a warning): {form.says}")
+        result["type"] = [*sorted(JSON_TYPES[wire] for wire in form.wire), "null"]
+    else:
+        every = [version.catalogue.mapping(mapping) for mapping in version.mapping_names()]
+        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form)
+    return result | ({"$comment": " ".join(comments)} if comments else {})
+
+
+def _in_images(version: Version, values: Mapping[str, Clause]) -> dict[str, Any]:
+    clauses = []
+    for pointer in version.meaning.images.pointers():
+        beside = members_beside(version.meaning, pointer)
+        row = {"properties": {name: result for name, result in values.items() if name not in beside}}
+        image = row if version.meaning.images.hold_one_row else {"items": row}
+        clauses.append(within(pointer, image, required=False))
+    return all_of(clauses)
+
+
+def _is_told(version: Version, column: str, names: Clause) -> dict[str, Any]:
+    """Return the condition that a message tells one of some types of a column."""
+    types = told_types(version.meaning)
+    if types.at is None:
+        return _is_told_in_images(version, types, column, names)
+    if types.reading != "list-of-objects":
+        return within(types.at + _path_to_type(types, column), names)
+    named = {"properties": {types.name: {"const": column}}, "required": [types.name]}
+    so = {"properties": {types.type: names}, "required": [types.type]}
+    return within(types.at, {"type": "array", "contains": named, "items": when(named, so)})
+
+
+def _is_told_in_images(version: Version, types: ColumnTypes, column: str, names: Clause) -> dict[str, Any]:
+    """Return the same where each image tells its own types: none of those with a row says another."""
+    meaning = version.meaning
+    path = join_pointer(types.in_image or "") + _path_to_type(types, column)
+    result = {pointer: within(pointer + path, names) for pointer in meaning.images.pointers()}
+    each = [
+        any_of([within(pointer, no_row(meaning, pointer), required=False), one]) for pointer, one in result.items()
+    ]  # fmt: skip
+    return all_of([*each, any_of(result.values())])
+
+
+def _path_to_type(types: ColumnTypes, column: str) -> str:
+    return join_pointer(column) + (join_pointer(types.type) if types.type is not None else "")
+
+
+def _key(name: str, one: TableMapping, mappings: tuple[TableMapping, ...]) -> str:
+    several = len({other.mapping.name for other in mappings}) > 1
+    return f"{_COLUMN}-of-{one.mapping.name}.{name}" if several else f"{_COLUMN}.{name}"
+
+
+def _refer(name: str, one: TableMapping, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{quote(_as_step(_key(name, one, mappings)))}"}
+
+
+def _as_step(name: str) -> str:
+    return join_pointer(name).removeprefix("/")

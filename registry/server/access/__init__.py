@@ -1,0 +1,1 @@
+"""Who may ask the server, and what each may do: users, passwords, authentication, rights."""

@@ -1,0 +1,109 @@
+"""Rights over subjects: who may read, write, delete and administer what.
+
+A subject has a context and a name: `:.ctx:name`, and a plain `name` is in the default context. A pattern is written the
+same way, with `*` for any text and `?` for one character; a pattern without a context stands for the default one only,
+`:*:*` for everything. Settings of a whole context are those of its subject without a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from cdc_contracts.registry.server.store.subjects import DEFAULT_CONTEXT, Subject
+
+_QUALIFIED: Final = re.compile(r":(\.[^:]*|\*):(.*)\Z", re.DOTALL)
+EVERY_SUBJECT: Final = ":*:*"
+_MOST_DECIDED: Final = 65_536
+
+
+class Right(StrEnum):
+    """What somebody may do with a subject. Who may write, delete or administer it may read it as well."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
+    ADMIN = "admin"
+
+
+_IMPLIED: Final = {
+    Right.READ: frozenset({Right.READ}),
+    Right.WRITE: frozenset({Right.READ, Right.WRITE}),
+    Right.DELETE: frozenset({Right.READ, Right.DELETE}),
+    Right.ADMIN: frozenset(Right),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Some rights over the subjects that fit one of some patterns."""
+
+    rights: frozenset[Right]
+    patterns: tuple[str, ...]
+
+    def holds(self, right: Right, subject: Subject) -> bool:
+        """Say whether the grant gives the right over the subject."""
+        if not any(right in _IMPLIED[given] for given in self.rights):
+            return False
+        return any(_fits(pattern, subject) for pattern in self.patterns)
+
+    def reaches(self, right: Right, context: str) -> bool:
+        """Say whether the grant gives the right over some subject that the context may hold."""
+        given = any(right in _IMPLIED[given] for given in self.rights)
+        return given and any(_compiled(_parts(pattern)[0]).match(context) for pattern in self.patterns)
+
+
+class Caller:
+    """Who asks, and what they may do. `name` is None for somebody who gave no name."""
+
+    def __init__(self, name: str | None, grants: Iterable[Grant]) -> None:
+        self.name = name
+        self._grants = tuple(grants)
+        self._decided: dict[tuple[Right, Subject], bool] = {}
+        self.reads_all = any(EVERY_SUBJECT in grant.patterns for grant in self._grants)
+
+    def may(self, right: Right, subject: Subject) -> bool:
+        """Say whether the caller has the right over the subject."""
+        asked = (right, subject)
+        if asked not in self._decided:
+            if len(self._decided) >= _MOST_DECIDED:
+                self._decided.clear()
+            self._decided[asked] = any(grant.holds(right, subject) for grant in self._grants)
+        return self._decided[asked]
+
+    def may_somewhere(self, right: Right, context: str) -> bool:
+        """Say whether the context may hold a subject that the caller has the right over."""
+        return any(grant.reaches(right, context) for grant in self._grants)
+
+
+UNGUARDED: Final = Caller(None, (Grant(frozenset(Right), (EVERY_SUBJECT,)),))
+"""Whoever asks a server that knows no users."""
+CALLER: Final[ContextVar[Caller]] = ContextVar("caller", default=UNGUARDED)
+"""Who asks what is being answered right now."""
+
+
+def is_pattern(text: str) -> bool:
+    """Say whether a text is a pattern of subjects: one that starts with a colon has to name a context."""
+    return not text.startswith(":") or _QUALIFIED.match(text) is not None
+
+
+def _parts(pattern: str) -> tuple[str, str]:
+    qualified = _QUALIFIED.match(pattern)
+    return (qualified[1], qualified[2]) if qualified else (DEFAULT_CONTEXT, pattern)
+
+
+def _fits(pattern: str, subject: Subject) -> bool:
+    context, name = _parts(pattern)
+    return bool(_compiled(context).match(subject.context) and _compiled(name).match(subject.name))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    parts = {"*": ".*", "?": "."}
+    text = re.sub(r"\*+", "*", pattern)
+    return re.compile("".join(parts.get(char) or re.escape(char) for char in text) + r"\Z", re.DOTALL)

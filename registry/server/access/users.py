@@ -1,0 +1,160 @@
+"""The users file: who may ask the server, and what each may do."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from cdc_contracts.registry.common import yaml_documents
+from cdc_contracts.registry.common.document_errors import describe_misfit
+from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.contract.model import Document
+from cdc_contracts.registry.server.access.passwords import DECOY, LONGEST, PasswordCheck, check_hash, hash_token
+from cdc_contracts.registry.server.access.rights import UNGUARDED, Caller, Grant, Right, is_pattern
+
+_TOKEN: Final = re.compile(r"sha256\$[0-9a-f]{64}\Z")
+_MEND: Final = "`cdc-contracts registry user NAME` prints a line; put the lines below `users:`"
+
+
+def _check_token(text: str) -> str:
+    if not _TOKEN.match(text):
+        raise ValueError("not of the form sha256$HEX")
+    return text
+
+
+def _check_pattern(pattern: str) -> str:
+    if not is_pattern(pattern):
+        raise ValueError("a pattern of a context is written :.context:name")
+    return pattern
+
+
+class GrantEntry(Document):
+    """Some rights over the subjects that fit one of some patterns."""
+
+    may: Annotated[tuple[Right, ...], Field(min_length=1)]
+    """What may be done."""
+    subjects: Annotated[tuple[Annotated[str, AfterValidator(_check_pattern)], ...], Field(min_length=1)]
+    """Patterns of subjects that it may be done to, such as `orders-*` or `:.context:*`."""
+
+
+class Anonymous(Document):
+    """What somebody may do who gives no name."""
+
+    rights: tuple[GrantEntry, ...]
+    """What may be done, and to which subjects."""
+
+    def caller(self, name: str | None) -> Caller:
+        return Caller(name, [Grant(frozenset(one.may), one.subjects) for one in self.rights])
+
+
+class User(Anonymous):
+    """What somebody may do who gives a password or a token."""
+
+    password: Annotated[str, AfterValidator(check_hash)] | None = None
+    """The hash of a password, as `cdc-contracts registry user NAME` prints it."""
+    token: Annotated[str, AfterValidator(_check_token)] | None = None
+    """The hash of a token, as `cdc-contracts registry user NAME --token` prints it."""
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> User:
+        if self.password is None and self.token is None:
+            raise ValueError("neither password nor token")
+        return self
+
+
+class UsersFile(Document):
+    """Who may ask the registry, and what each may do."""
+
+    users: dict[Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")], User]
+    """Everybody who may ask the server, by name."""
+    anonymous: Anonymous | None = None
+    """What those may do who give no name; without it they may do nothing."""
+
+
+class Users:
+    """Everybody whom the server knows; without a file everybody may do everything."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._check = PasswordCheck()
+        self._known: Mapping[str, User] = {}
+        self._callers: Mapping[str, Caller] = {}
+        self._anonymous: Caller | None = UNGUARDED
+        self._signature: tuple[int, ...] = ()
+        if path is not None:
+            self.reload()
+
+    @property
+    def guard(self) -> bool:
+        """Whether there is a file at all."""
+        return self._path is not None
+
+    @property
+    def anonymous(self) -> Caller | None:
+        """Who gives no name; None where that is refused."""
+        return self._anonymous
+
+    def reload(self) -> None:
+        """Take the file as it is now. Raises UsageError where it is not as it should be; then nothing changes."""
+        if self._path is None:
+            return
+        signature = self._seen()
+        document = _read(self._path)
+        self._known = document.users
+        self._callers = {name: user.caller(name) for name, user in document.users.items()}
+        self._anonymous = document.anonymous.caller(None) if document.anonymous else None
+        self._signature = signature
+
+    def has_changed(self) -> bool:
+        """Say whether the file is another than the one that was read."""
+        return self._path is not None and self._seen() != self._signature
+
+    def skip_change(self) -> None:
+        """Do not ask for the file as it is now again."""
+        self._signature = self._seen()
+
+    def recall_password(self, name: str, password: str) -> bool | None:
+        """Return what is known of the password, None where it has to be worked out, which takes a while."""
+        return self._check.recall(password, self._hash_of(name))
+
+    def caller_of_password(self, name: str, password: str) -> Caller | None:
+        """Return the caller, None where name and password do not belong together. Raises Busy."""
+        if len(password.encode()) > LONGEST:
+            return None
+        stored = self._hash_of(name)
+        return self._callers.get(name) if self._check.verify(password, stored) and stored != DECOY else None
+
+    def caller_of_token(self, token: str) -> Caller | None:
+        """Return the caller whose token it is, or None."""
+        asked, found = hash_token(token), None
+        for name, user in self._known.items():  # all of them, so that the time does not tell which
+            if hmac.compare_digest(asked, user.token or ""):
+                found = name
+        return self._callers[found] if found is not None else None
+
+    def _hash_of(self, name: str) -> str:
+        user = self._known.get(name)
+        return DECOY if user is None or user.password is None else user.password
+
+    def _seen(self) -> tuple[int, ...]:
+        try:
+            stat = self._path.stat() if self._path else None
+        except OSError:
+            return ()
+        return (stat.st_mtime_ns, stat.st_size, stat.st_ino) if stat else ()
+
+
+def _read(path: Path) -> UsersFile:
+    try:
+        document = yaml_documents.without_nulls(yaml_documents.read_document(path, may_be_empty=True))
+    except CdcContractsError as error:
+        raise UsageError(f"the users file: {error.what}", where=error.where, hint=_MEND) from error
+    try:
+        return UsersFile.model_validate(document)
+    except ValidationError as error:
+        raise UsageError(f"the users file: {describe_misfit(error, UsersFile)}", where=str(path), hint=_MEND) from error

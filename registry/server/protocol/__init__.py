@@ -1,0 +1,1 @@
+"""The REST protocol of schema registries: paths, media types, entities and endpoints."""

@@ -1,0 +1,138 @@
+"""`/associations`: which subjects say what a topic's keys and values are.
+
+The serializers of newer clients ask for them before each first message, and go by the topic's name if there are none.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from cdc_contracts.registry.server.access.rights import Right
+from cdc_contracts.registry.server.protocol.entities import (
+    Association,
+    AssociationRequest,
+    AssociationResponse,
+    AssociationWish,
+)
+from cdc_contracts.registry.server.protocol.permissions import require
+from cdc_contracts.registry.server.service.request_service import Paged, Registry, Served
+from cdc_contracts.registry.server.store.associations import (
+    STRONG,
+    WEAK,
+    TopicSubject,
+    associate,
+    dissociate,
+    find_associations,
+)
+from cdc_contracts.registry.server.store.error_codes import invalid_association
+from cdc_contracts.registry.server.store.registration import register
+from cdc_contracts.registry.server.store.subjects import parse_subject
+
+ROUTER = APIRouter(tags=["associations"])
+TOPIC = "topic"
+Kind = Annotated[str, Query(alias="resourceType", description="What the resource is")]
+Kinds = Annotated[list[str] | None, Query(alias="associationType", description="key, value")]
+Lifecycle = Annotated[str, Query()]
+
+
+@ROUTER.get("/associations/resources/{namespace}/{name}", response_model=list[Association])
+def list_associations_of_name(
+    registry: Served,
+    namespace: str,
+    name: str,
+    paged: Paged,
+    resource_type: Kind = TOPIC,
+    association_type: Kinds = None,
+    lifecycle: Lifecycle = "",
+) -> Any:
+    """List the subjects of a topic; the namespace `-` is any."""
+    named = {"resource_name": unquote(name), "resource_namespace": unquote(namespace), "resource_type": resource_type}
+    return _list(registry, paged, association_type, lifecycle, named)
+
+
+@ROUTER.get("/associations/resources/{resource_id}", response_model=list[Association])
+def list_associations_of_id(
+    registry: Served,
+    resource_id: str,
+    paged: Paged,
+    resource_type: Kind = TOPIC,
+    association_type: Kinds = None,
+    lifecycle: Lifecycle = "",
+) -> Any:
+    """List the subjects of a topic by its id."""
+    named = {"resource_id": unquote(resource_id), "resource_type": resource_type}
+    return _list(registry, paged, association_type, lifecycle, named)
+
+
+@ROUTER.post("/associations", response_model=AssociationResponse)
+def create_associations(registry: Served, request: AssociationRequest) -> Any:
+    """Say which subjects a topic has; schemas that come with it are registered."""
+    name, number = request.resource_name, request.resource_id
+    if not name or not number:
+        raise invalid_association("resourceId" if name else "resourceName", "it cannot be null or empty")
+    if not request.associations:
+        raise invalid_association("associations", "it cannot be null or empty")
+    topic = {
+        "resource_name": name,
+        "resource_namespace": request.resource_namespace or "-",
+        "resource_id": number,
+        "resource_type": request.resource_type or TOPIC,
+    }
+    made = [_read(wish, topic) for wish in request.associations]
+    for one in made:
+        require(Right.WRITE, parse_subject(one.subject))
+    for wish, one in zip(request.associations, made, strict=True):
+        _register(registry, wish, one.subject)
+    with registry.store.writing() as records:
+        for one in made:
+            associate(records, one)
+    return {**topic, "associations": [vars(one) for one in made]}
+
+
+@ROUTER.delete("/associations/resources/{resource_id}", status_code=204)
+def remove_associations(
+    registry: Served, resource_id: str, resource_type: Kind = TOPIC, association_type: Kinds = None
+) -> Response:  # fmt: skip
+    """Forget which subjects a topic has; the subjects stay."""
+    with registry.store.writing() as records:
+        gone = dissociate(records, unquote(resource_id), resource_type=resource_type, kinds=association_type or [])
+        for one in gone:
+            require(Right.WRITE, parse_subject(one.subject))
+    return Response(status_code=204)
+
+
+def _list(registry: Registry, paged: Paged, kinds: Kinds, lifecycle: str, named: dict[str, str]) -> Any:
+    with registry.store.reading() as records:
+        found = find_associations(records, kinds=kinds or (), lifecycle=lifecycle, **named)
+        readable = [one for one in found if records.versions(parse_subject(one.subject))]
+    return [vars(one) | {"guid": str(uuid.uuid5(uuid.NAMESPACE_OID, repr(one)))} for one in paged.of(readable)]
+
+
+def _read(wish: AssociationWish, topic: dict[str, str]) -> TopicSubject:
+    if not wish.subject:
+        raise invalid_association("subject", "it cannot be null or empty")
+    lifecycle = (wish.lifecycle or WEAK).upper()
+    if lifecycle not in (STRONG, WEAK):
+        raise invalid_association("lifecycle", f"it is none of {STRONG}, {WEAK}")
+    frozen = bool(wish.frozen)
+    if frozen and lifecycle == WEAK:
+        raise invalid_association("frozen", f"only what is {STRONG} can be frozen")
+    return TopicSubject(
+        **topic, association_type=wish.association_type or "value", subject=wish.subject, lifecycle=lifecycle,
+        frozen=frozen,
+    )  # fmt: skip
+
+
+def _register(registry: Registry, wish: AssociationWish, subject: str) -> None:
+    if wish.schema_wish is not None:
+        options = registry.options
+        submission = wish.schema_wish.submission(normalize=bool(wish.normalize))
+        register(
+            registry.store, parse_subject(subject), submission, defaults=options.defaults,
+            conflict=options.conflict_code,
+        )  # fmt: skip

@@ -1,0 +1,63 @@
+"""What clients ask of the server itself."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+
+from cdc_contracts.registry.server.service.request_service import Served
+
+ROUTER = APIRouter(tags=["server"])
+
+
+@ROUTER.get("/", response_model=dict[str, str])
+async def greet() -> Any:
+    """Return nothing, as a sign of life."""
+    return {}
+
+
+@ROUTER.get("/_health", response_model=dict[str, bool])
+def tell_health(registry: Served) -> JSONResponse:
+    """Say whether the store answers."""
+    ready = _is_ready(registry)
+    return JSONResponse({"healthy": ready, "schema_registry_ready": ready}, status_code=200 if ready else 503)
+
+
+@ROUTER.get("/master_available", response_model=dict[str, bool])
+def tell_master(registry: Served) -> JSONResponse:
+    """Say whether somebody can write: here every server can, as long as the store answers."""
+    ready = _is_ready(registry)
+    headers = {"Cache-Control": "no-store, no-cache, must-revalidate"}
+    return JSONResponse({"master_available": ready}, status_code=200 if ready else 503, headers=headers)
+
+
+@ROUTER.get("/v1/metadata/id", response_model=dict[str, Any])
+async def tell_cluster(registry: Served) -> Any:
+    """Say which registry this is."""
+    cluster = registry.options.cluster
+    return {"scope": {"path": [], "clusters": {"kafka-cluster": cluster, "schema-registry-cluster": cluster}}}
+
+
+@ROUTER.get("/v1/metadata/version", response_model=dict[str, str])
+async def tell_version() -> Any:
+    """Say which release this is."""
+    return {"version": version("cdc-contracts"), "commitId": "unknown"}
+
+
+@ROUTER.get("/v1/metadata/deployment", response_model=dict[str, list[str]])
+async def tell_deployment() -> Any:
+    """Say how it is deployed; there is nothing to say."""
+    return {"attributes": []}
+
+
+def _is_ready(registry: Served) -> bool:
+    try:
+        with registry.store.reading() as records:
+            records.erasures()
+    except SQLAlchemyError:
+        return False
+    return True

@@ -1,0 +1,286 @@
+"""What requests and answers of the protocol look like. Keys that are empty are left out of answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cdc_contracts.registry.server.store.registration import Submission
+from cdc_contracts.registry.server.store.registry_records import (
+    SchemaContent,
+    StoredReference,
+    StoredSchema,
+    StoredVersion,
+)
+
+Id = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Name = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f]*$")]
+
+
+class Entity(BaseModel):
+    """A body; keys that are not known are passed over, as by the registry that this protocol comes from."""
+
+    model_config = ConfigDict(populate_by_name=True, extra="ignore")
+
+
+class RequestBody(Entity):
+    """A body that a client sends. JSON can spell half of a letter, which no text has: that is refused."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_text(cls, value: Any) -> Any:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        return value
+
+
+class ErrorMessage(Entity):
+    """Why a request was not carried out: the code, and what a person reads."""
+
+    error_code: int
+    message: str
+
+
+class SchemaReference(Entity):
+    """That a schema uses, under a name, a version of another subject; -1 is the latest."""
+
+    name: Name
+    subject: Name
+    version: Annotated[int, Field(ge=-1, le=2**31 - 1)] = -1
+
+
+class Metadata(Entity):
+    """What somebody says about a schema; the registry passes it on."""
+
+    tags: dict[str, list[str]] | None = None
+    properties: dict[str, str] | None = None
+    sensitive: list[str] | None = None
+
+
+class Rule(Entity):
+    """A rule for those who serialize and deserialize; the registry passes it on."""
+
+    name: str | None = None
+    doc: str | None = None
+    kind: str | None = None
+    mode: str | None = None
+    type: str | None = None
+    tags: list[str] | None = None
+    params: dict[str, str] | None = None
+    expr: str | None = None
+    on_success: str | None = Field(None, alias="onSuccess")
+    on_failure: str | None = Field(None, alias="onFailure")
+    disabled: bool | None = None
+
+
+class RuleSet(Entity):
+    """The rules of a schema by when they run."""
+
+    migration_rules: list[Rule] | None = Field(None, alias="migrationRules")
+    domain_rules: list[Rule] | None = Field(None, alias="domainRules")
+    encoding_rules: list[Rule] | None = Field(None, alias="encodingRules")
+    enable_at: str | None = Field(None, alias="enableAt")
+
+
+class SchemaRequest(RequestBody):
+    """A schema to register, to look up or to compare. `schemaType` is AVRO where it is not said."""
+
+    schema_text: str | None = Field(None, alias="schema")
+    schema_type: str | None = Field(None, alias="schemaType")
+    references: list[SchemaReference] | None = None
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = Field(None, alias="ruleSet")
+    id: Annotated[int, Field(ge=-1, le=2**31 - 1)] | None = None
+    version: Annotated[int, Field(ge=-1, le=2**31 - 1)] | None = None
+
+    def submission(self, *, normalize: bool = False) -> Submission:
+        """Return the schema as the rules of the registry take it."""
+        return Submission(
+            type=self.schema_type or "AVRO",
+            text=self.schema_text or "",
+            references=tuple(StoredReference(each.name, each.subject, each.version) for each in self.references or ()),
+            metadata=plain(self.metadata),
+            rule_set=plain(self.rule_set),
+            id=None if self.id in (None, -1) else self.id,
+            version=None if self.version in (None, -1, 0) else self.version,
+            normalize=normalize,
+        )
+
+
+class SchemaString(Entity):
+    """What an id stands for."""
+
+    schema_text: str = Field(alias="schema")
+    schema_type: str | None = Field(None, alias="schemaType")
+    references: list[SchemaReference] | None = None
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = Field(None, alias="ruleSet")
+    max_id: int | None = Field(None, alias="maxId")
+    subject: str | None = None
+    version: int | None = None
+    guid: str | None = None
+
+
+class SchemaEntity(SchemaString):
+    """A version of a subject."""
+
+    subject: str
+    version: int
+    id: int
+    ts: int | None = None
+    deleted: bool | None = None
+
+
+class RegisterResponse(Entity):
+    """The id of a schema that is registered now."""
+
+    id: int
+    version: int | None = None
+    guid: str | None = None
+
+
+class SubjectVersion(Entity):
+    """Where an id is used."""
+
+    subject: str
+    version: int
+
+
+class ContextId(Entity):
+    """Where a schema of some content is kept."""
+
+    context: str
+    id: int
+
+
+class CompatibilityResponse(Entity):
+    """Whether a schema may follow, and why it may not."""
+
+    is_compatible: bool
+    messages: list[str] | None = None
+
+
+class ConfigBody(Entity):
+    """What schemas of a subject, a context or the whole registry have to keep to.
+
+    `alias` is the subject that is meant where this one is asked for.
+    """
+
+    alias: Annotated[str, Field(max_length=4096)] | None = None
+    compatibility_policy: str | None = Field(None, alias="compatibilityPolicy")
+    compatibility_group: str | None = Field(None, alias="compatibilityGroup")
+    normalize: bool | None = None
+    validate_fields: bool | None = Field(None, alias="validateFields")
+    default_metadata: Metadata | None = Field(None, alias="defaultMetadata")
+    override_metadata: Metadata | None = Field(None, alias="overrideMetadata")
+    default_rule_set: RuleSet | None = Field(None, alias="defaultRuleSet")
+    override_rule_set: RuleSet | None = Field(None, alias="overrideRuleSet")
+
+
+class ConfigUpdate(ConfigBody, RequestBody):
+    """A config as it is set: the level is called `compatibility` here."""
+
+    compatibility: str | None = None
+    compatibility_level: str | None = Field(None, alias="compatibilityLevel", exclude=True)
+
+
+class Config(ConfigBody):
+    """A config as it is read: the level is called `compatibilityLevel` here."""
+
+    compatibility_level: str | None = Field(None, alias="compatibilityLevel")
+
+
+class Association(Entity):
+    """That a subject says what the keys or values of a topic are."""
+
+    subject: str
+    guid: str
+    resource_name: str = Field(alias="resourceName")
+    resource_namespace: str = Field(alias="resourceNamespace")
+    resource_id: str = Field(alias="resourceId")
+    resource_type: str = Field(alias="resourceType")
+    association_type: str = Field(alias="associationType")
+    lifecycle: str
+    frozen: bool
+
+
+class AssociationWish(Entity):
+    """An association to make; with a schema, that is registered first."""
+
+    subject: Name | None = None
+    association_type: Name | None = Field(None, alias="associationType")
+    lifecycle: str | None = None
+    frozen: bool | None = None
+    schema_wish: SchemaRequest | None = Field(None, alias="schema")
+    normalize: bool | None = None
+
+
+class AssociationRequest(RequestBody):
+    """The associations to make for one topic."""
+
+    resource_name: Name | None = Field(None, alias="resourceName")
+    resource_namespace: Name | None = Field(None, alias="resourceNamespace")
+    resource_id: Name | None = Field(None, alias="resourceId")
+    resource_type: Name | None = Field(None, alias="resourceType")
+    associations: list[AssociationWish] | None = None
+
+
+class AssociationInfo(Entity):
+    """An association as it is now."""
+
+    subject: str
+    association_type: str = Field(alias="associationType")
+    lifecycle: str
+    frozen: bool
+
+
+class AssociationResponse(Entity):
+    """The associations of one topic that were made."""
+
+    resource_name: str = Field(alias="resourceName")
+    resource_namespace: str = Field(alias="resourceNamespace")
+    resource_id: str = Field(alias="resourceId")
+    resource_type: str = Field(alias="resourceType")
+    associations: list[AssociationInfo]
+
+
+class ModeBody(RequestBody):
+    """READWRITE, READONLY, READONLY_OVERRIDE or IMPORT."""
+
+    mode: str
+
+
+def plain(entity: BaseModel | None) -> dict[str, Any] | None:
+    """Return an entity as JSON values, without what is not set."""
+    return None if entity is None else entity.model_dump(by_alias=True, exclude_none=True)
+
+
+def string_of(content: SchemaContent, *, qualified_in: str | None = None) -> dict[str, Any]:
+    """Return a schema without where it stands; references with their context where that is asked for."""
+    result: dict[str, Any] = {"schemaType": content.type, "schema": content.text}
+    references = [
+        {
+            "name": reference.name,
+            "subject": reference.subject if qualified_in is None else str(reference.target(qualified_in)),
+            "version": reference.version,
+        }
+        for reference in content.references
+    ]
+    attached = {"references": references, "metadata": content.metadata, "ruleSet": content.rule_set}
+    return result | {name: value for name, value in attached.items() if value}
+
+
+def entity_of(
+    schema: StoredSchema, version: StoredVersion, *, extended: bool, qualified: bool = False
+) -> dict[str, Any]:
+    """Return a version of a subject; with what only newer clients know where they say that they may be told."""
+    entity = {"subject": str(version.subject), "version": version.version, "id": schema.id}
+    if extended:
+        entity |= {"guid": schema.content.guid, "ts": version.registered_at}
+    if version.deleted:
+        entity["deleted"] = True
+    return entity | string_of(schema.content, qualified_in=schema.context if qualified else None)

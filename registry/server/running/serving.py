@@ -1,0 +1,91 @@
+"""The server as a whole: the application, and what stands around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import FastAPI, Request
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.server.access.authentication import Authentication
+from cdc_contracts.registry.server.access.users import Users
+from cdc_contracts.registry.server.protocol.endpoints import contract_endpoints, operation_endpoints
+from cdc_contracts.registry.server.protocol.openapi import describe
+from cdc_contracts.registry.server.running.cross_origin import Origins
+from cdc_contracts.registry.server.running.request_log import RequestLog
+from cdc_contracts.registry.server.running.server_app import make_app
+from cdc_contracts.registry.server.service.builtin_subjects import EXTENDED, BuiltinSubjects
+from cdc_contracts.registry.server.service.request_service import Options
+from cdc_contracts.registry.server.service.served_store import ServedStore
+from cdc_contracts.registry.server.service.server_metrics import Monitoring, ServerMetrics
+from cdc_contracts.registry.server.store.error_answers import error_body
+from cdc_contracts.registry.server.ui import page_routes
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a server serves, and to whom."""
+
+    store: str
+    catalogue: Catalogue
+    shelf: BuiltinSubjects
+    users: Users = field(default_factory=lambda: Users(None))
+    options: Options = field(default_factory=Options)
+    open_metrics: bool = False
+    alone: bool = False
+    """Whether only this machine reaches the server, and everybody on it may use it."""
+
+    def open(self) -> tuple[ASGIApp, ServedStore]:
+        """Return the application with all around it, and its store. Raises UsageError and UnavailableError."""
+        metrics = ServerMetrics()
+        store = ServedStore(self.store, self.shelf, metrics)
+        metrics.count_contents(store.counts)
+        app = _extended_app(self, store, metrics)
+        open_paths = frozenset(
+            {operation_endpoints.HEALTH, *([operation_endpoints.METRICS] if self.open_metrics else [])}
+        )
+        guarded = Origins(Authentication(app, self.users, open_paths), alone=self.alone)
+        return RequestLog(Monitoring(guarded, metrics)), store
+
+
+def _extended_app(site: Site, store: ServedStore, metrics: ServerMetrics) -> FastAPI:
+    app = make_app(store, site.options)
+    app.state.metrics = metrics
+    app.state.catalogue, app.state.shelf = site.catalogue, site.shelf
+    for router in (operation_endpoints.ROUTER, contract_endpoints.ROUTER, page_routes.ROUTER):
+        app.include_router(router)
+    app.add_exception_handler(CdcContractsError, _answer_error)
+    app.user_middleware.append(Middleware(_Innermost))
+    document = describe(app)
+    app.openapi = lambda: document  # type: ignore[method-assign]
+    return app
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    """A contract that does not hold together, or cannot be compared: its owner mends it, not the server's."""
+    return Response(error_body(422, getattr(error, "what", "cannot be compared")), 422, media_type="application/json")
+
+
+class _Innermost:
+    """Tells the store which keys the client takes, and the figures which route has answered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = Headers(scope=scope).get("confluent-accept-unknown-properties", "")
+        token = EXTENDED.set(asked.strip().lower() == "true")
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            EXTENDED.reset(token)
+            scope.setdefault("state", {})["route"] = getattr(scope.get("route"), "path", None)

@@ -1,0 +1,138 @@
+"""Contracts as schemas of the registry: read-only, under contexts of their own, with ids that never change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version, shipped_catalogue, span
+from cdc_contracts.registry.server.access.rights import CALLER, Right
+from cdc_contracts.registry.server.store.registry_records import StoredSchema, StoredVersion
+from cdc_contracts.registry.server.store.schema_content import make_content
+from cdc_contracts.registry.server.store.subjects import Subject
+from cdc_contracts.registry.sync.id_locks import FILE, Lock, read_lock
+from cdc_contracts.registry.sync.id_numbering import changed_schema
+from cdc_contracts.registry.sync.publications import CONTRACT, Publication, open_own_versions, publish_version
+
+CONTEXT: Final = ".cdc-contracts"
+"""The context of the contracts that are shipped."""
+_DEPTH: Final = 4
+"""SYSTEM/DIALECT/vN/FILE."""
+EXTENDED: Final[ContextVar[bool]] = ContextVar("extended", default=False)
+"""Whether the client that is answered right now takes keys that it does not know: older ones fail on `metadata`."""
+
+
+class BuiltinSubjects:
+    """Schemas that are there from the beginning and stay as they are."""
+
+    def __init__(self) -> None:
+        self._plain: dict[tuple[str, int], StoredSchema] = {}
+        self._extended: dict[tuple[str, int], StoredSchema] = {}
+        self._versions: dict[Subject, list[StoredVersion]] = {}
+        self._contexts: list[str] = []
+        self._subjects: dict[str, Subject] = {}
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(self._contexts)
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+    def put(self, context: str, versions: Iterable[Version], lock: Lock) -> None:
+        """Take all publications of contracts. Raises UsageError where one has no id, or the id of another schema."""
+        if context in self._contexts:
+            raise UsageError(f"two folders of contracts would be served as {context}", hint="rename one of them")
+        self._contexts.append(context)
+        for version in versions:
+            for publication in publish_version(version):
+                self._put(context, publication, _id_of(publication, lock), _told_of(version))
+        for listed in self._versions.values():
+            listed.sort(key=lambda one: one.version)
+
+    def schema(self, context: str, number: int) -> StoredSchema | None:
+        """Return what an id stands for, with its metadata where the client takes it."""
+        return (self._extended if EXTENDED.get() else self._plain).get((context, number))
+
+    def schemas(self) -> Iterator[StoredSchema]:
+        return iter((self._extended if EXTENDED.get() else self._plain).values())
+
+    def versions(self, subject: Subject) -> list[StoredVersion]:
+        """Return the versions of a subject, the oldest first."""
+        return list(self._versions.get(subject, ()))
+
+    def all_versions(self) -> Iterator[StoredVersion]:
+        """Yield all versions, in the order in which records tell them."""
+        for subject in sorted(self._versions):
+            yield from self._versions[subject]
+
+    def is_readable(self, version: Version) -> bool:
+        """Say whether the caller may read a contract: whoever may read its subject."""
+        subject = self._subjects.get(version.reference)
+        return subject is not None and CALLER.get().may(Right.READ, subject)
+
+    def _put(self, context: str, publication: Publication, number: int, told: Mapping[str, str]) -> None:
+        kind, text = publication.key.type, publication.text
+        plain = make_content(kind, text, (), None, None, context=context, normalize=False)
+        properties = {**publication.metadata["properties"], **told}
+        subject = Subject(context, publication.subject)
+        self._plain[context, number] = StoredSchema(context, number, plain)
+        extended = replace(plain, metadata={"properties": properties})
+        self._extended[context, number] = StoredSchema(context, number, extended)
+        self._subjects.setdefault(publication.metadata["properties"][CONTRACT], subject)
+        version = StoredVersion(subject, publication.key.version, number, deleted=False, registered_at=0)
+        self._versions.setdefault(subject, []).append(version)
+
+
+def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) -> BuiltinSubjects:
+    """Return the shelf of those in folders, each under a context of its name, and of the catalogue that is shipped.
+
+    Raises UsageError where a contract has no id in its folder's `ids.lock`.
+    """
+    shelf = BuiltinSubjects()
+    if catalogue:
+        shipped = shipped_catalogue()
+        shelf.put(CONTEXT, shipped.all_versions(), read_lock(shipped.roots[0]))
+    for folder in folders:
+        shelf.put(context_of_folder(folder), open_own_versions(folder), read_lock(folder))
+    return shelf
+
+
+def name_of_file(path: str) -> str:
+    """Return a file of a contract as clients are told it: where it stands in its folder, not on the server."""
+    return "/".join(Path(path).parts[-_DEPTH:])
+
+
+def context_of_folder(folder: Path) -> str:
+    """Return the context under which the contracts of a folder are served."""
+    return f"{CONTEXT}.{folder.resolve().name}"
+
+
+def catalogue_of(folders: Iterable[Path]) -> Catalogue:
+    """Return the contracts that are shipped together with those of folders."""
+    return Catalogue([*shipped_catalogue().roots, *folders])
+
+
+def _id_of(publication: Publication, lock: Lock) -> int:
+    number = lock.id_of(publication.key)
+    if number is None:
+        hint = "run `cdc-contracts registry ids` on the folder, and commit the file"
+        raise UsageError(f"{publication.key} has no id", where=FILE, hint=hint)
+    entry = lock.entries[publication.key]
+    if entry.digest != publication.digest:
+        raise changed_schema(entry)
+    return number
+
+
+def _told_of(version: Version) -> dict[str, str]:
+    result = {
+        "status": version.resolved.get("status"),
+        "applies": span(version),
+        "fingerprint": version.fingerprint,
+        "document": version.source,
+    }
+    return {f"cdc-contracts.{name}": text for name, text in result.items() if isinstance(text, str)}

@@ -1,0 +1,108 @@
+"""What an endpoint works with: the store, what the server was started with, and what a request says of its client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Final, TypeVar
+from urllib.parse import unquote
+
+from fastapi import Depends, Header, Path, Query, Request
+
+from cdc_contracts.registry.server.store.error_codes import invalid_version
+from cdc_contracts.registry.server.store.policies import Defaults
+from cdc_contracts.registry.server.store.registry_store import Store
+from cdc_contracts.registry.server.store.subjects import Subject, parse_scope, parse_subject
+
+Item = TypeVar("Item")
+LARGEST: Final = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a server answers. `conflict_code` is the code of an incompatible schema: newer clients also know 40901."""
+
+    defaults: Defaults = field(default_factory=Defaults)
+    conflict_code: int = 409
+    max_body_bytes: int = 4 * 1024 * 1024
+    cluster: str = "cdc-contracts"
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The registry that a server serves."""
+
+    store: Store
+    options: Options
+
+
+def _registry_of(request: Request) -> Registry:
+    registry: Registry = request.app.state.registry
+    return registry
+
+
+def _is_extended(
+    accept_unknown: Annotated[str, Header(alias="Confluent-Accept-Unknown-Properties")] = "false",
+) -> bool:
+    return accept_unknown.strip().lower() == "true"
+
+
+def _read_subject(
+    request: Request, subject: Annotated[str, Path(description="The name of a subject, or its alias")]
+) -> Subject:  # fmt: skip
+    return _registry_of(request).store.meant(parse_subject(unquote(subject)))
+
+
+def _read_scope(subject: Annotated[str, Path(description="A subject, or `:.context:`")]) -> Subject:
+    found = parse_subject(unquote(subject))
+    return parse_scope(str(found)) if found.name == "" else found
+
+
+def _read_version(version: Annotated[str, Path(description="A number, `latest` or -1")]) -> int | None:
+    text = unquote(version)
+    if text.lower() == "latest" or text == "-1":
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= LARGEST):
+        raise invalid_version(text)
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Which part of a list is wanted."""
+
+    offset: Annotated[int, Query(description="How many to pass over")] = 0
+    limit: Annotated[int, Query(description="How many to return; all if it is not above 0")] = -1
+
+    def of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Return that part."""
+        start = max(self.offset, 0)
+        return items[start : start + self.limit] if self.limit > 0 else items[start:]
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """Whether deleted versions are wanted too, or only they."""
+
+    deleted: Annotated[bool, Query(description="Also what was deleted")] = False
+    deleted_only: Annotated[bool, Query(alias="deletedOnly", description="Only what was deleted")] = False
+    python_deleted_only: Annotated[bool, Query(alias="deleted_only", include_in_schema=False)] = False
+
+    @property
+    def only_deleted(self) -> bool:
+        return self.deleted_only or self.python_deleted_only
+
+    def wants(self, deleted: bool) -> bool:  # noqa: FBT001  a fact, no switch
+        """Return whether a version is wanted that is deleted, or is not."""
+        if self.only_deleted:
+            return deleted
+        return self.deleted or not deleted
+
+
+Served = Annotated[Registry, Depends(_registry_of)]
+Extended = Annotated[bool, Depends(_is_extended)]
+SubjectName = Annotated[Subject, Depends(_read_subject)]
+Scope = Annotated[Subject, Depends(_read_scope)]
+VersionNumber = Annotated[int | None, Depends(_read_version)]
+Paged = Annotated[Page, Depends()]
+Filtered = Annotated[Deleted, Depends()]

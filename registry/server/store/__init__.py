@@ -1,0 +1,1 @@
+"""What the registry keeps: subjects, versions, ids, policies, in SQLite or PostgreSQL."""

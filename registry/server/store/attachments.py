@@ -1,0 +1,73 @@
+"""What is attached to schemas beside their text: metadata, and rules for those who serialize and deserialize."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.server.store.error_codes import invalid_rules
+
+Attachment = Mapping[str, Any]
+
+PHASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "migrationRules": ("UPGRADE", "DOWNGRADE", "UPDOWN"),
+    "domainRules": ("READ", "WRITE", "WRITEREAD"),
+    "encodingRules": ("READ", "WRITE", "WRITEREAD"),
+}
+"""When rules run, and in which modes those of each phase may."""
+_KINDS: Final = ("CONDITION", "TRANSFORM")
+
+
+def merge_metadata(below: Attachment | None, above: Attachment | None) -> Attachment | None:
+    """Return both together: properties of the second win, tags and sensitive names add up."""
+    if not below or not above:
+        return above or below
+    tags = dict(below.get("tags") or {})
+    for path, names in (above.get("tags") or {}).items():
+        tags[path] = list(dict.fromkeys((*tags.get(path, ()), *names)))
+    merged = {
+        "tags": tags,
+        "properties": {**(below.get("properties") or {}), **(above.get("properties") or {})},
+        "sensitive": list(dict.fromkeys((*(below.get("sensitive") or ()), *(above.get("sensitive") or ())))),
+    }
+    return {name: value for name, value in merged.items() if value}
+
+
+def merge_rules(below: Attachment | None, above: Attachment | None) -> Attachment | None:
+    """Return both together: a rule of the second takes the place of the first's of that name."""
+    if not below or not above:
+        return above or below
+    merged: dict[str, Any] = {**below, **above}
+    for phase in PHASES:
+        rules = {rule["name"]: rule for rule in (*(below.get(phase) or ()), *(above.get(phase) or ()))}
+        merged[phase] = list(rules.values())
+    return {name: value for name, value in merged.items() if value}
+
+
+def without_rules(rule_set: Attachment | None, names: list[str]) -> Attachment | None:
+    """Return a rule set without the rules of some names."""
+    if not rule_set or not names:
+        return rule_set
+    kept = dict(rule_set)
+    for phase in PHASES:
+        kept[phase] = [rule for rule in rule_set.get(phase) or () if rule["name"] not in names]
+    return {name: value for name, value in kept.items() if value}
+
+
+def check_rules(rule_set: Attachment | None) -> None:
+    """Raise Refusal where a rule has no name, stands twice, or is of no known kind or mode."""
+    for phase, modes in PHASES.items():
+        names: set[str] = set()
+        for rule in (rule_set or {}).get(phase) or ():
+            name = rule.get("name")
+            if not name:
+                raise invalid_rules(f"Invalid rule set: a rule of {phase} has no name")
+            if name in names:
+                raise invalid_rules(f"Invalid rule set: {phase} has two rules {name}")
+            names.add(name)
+            if (rule.get("kind") or "CONDITION") not in _KINDS:
+                raise invalid_rules(f"Invalid rule set: the kind of rule {name} is none of {', '.join(_KINDS)}")
+            if (rule.get("mode") or modes[-1]) not in modes:
+                raise invalid_rules(f"Invalid rule set: the mode of rule {name} is none of {', '.join(modes)}")
+            if not rule.get("type"):
+                raise invalid_rules(f"Invalid rule set: rule {name} has no type")

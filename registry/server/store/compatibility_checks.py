@@ -1,0 +1,120 @@
+"""Whether a schema may follow the versions of a subject, and what a client is told where it may not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, UNDECIDED, CompatibilityFinding
+from cdc_contracts.registry.compat.levels import Level
+from cdc_contracts.registry.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.schema.schema_documents import AVRO, SchemaDocument
+from cdc_contracts.registry.server.store.bundling import bundle
+from cdc_contracts.registry.server.store.error_codes import invalid_schema
+from cdc_contracts.registry.server.store.policies import Defaults, level_of, policy_of
+from cdc_contracts.registry.server.store.registry_records import Records, StoredVersion
+from cdc_contracts.registry.server.store.resolution import Resolver
+from cdc_contracts.registry.server.store.subjects import Subject
+
+RESERVED: Final = "confluent:reserved"
+"""The property of metadata that reserves names of fields, with commas between them."""
+
+
+def judge(
+    records: Records,
+    subject: Subject,
+    new: SchemaDocument,
+    earlier: Sequence[StoredVersion],
+    *,
+    metadata: Mapping[str, Any] | None,
+    config: Mapping[str, Any],
+    defaults: Defaults,
+) -> list[str]:
+    """Return why a schema may not follow earlier versions, the oldest first; nothing where it may.
+
+    What could not be decided is a reason too: only what is shown to be compatible is.
+    """
+    level, policy = level_of(config, defaults), policy_of(config, defaults)
+    validated = bool(config.get("validateFields"))
+    reserved = _check_reserved(records, new, earlier, metadata) if validated else []
+    group = config.get("compatibilityGroup")
+    if group is not None:
+        wanted = _property(metadata, group)
+        earlier = [version for version in earlier if _property(_metadata_of(records, version), group) == wanted]
+    context = f"{{validateFields: '{str(validated).lower()}', compatibility: '{level}', policy: '{policy}'}}"
+    if level is Level.NONE or not earlier:
+        return [*reserved, context] if reserved else []
+    resolver = Resolver(records, subject.context)
+    olds = [resolver.stored(version) for version in (earlier if level.is_transitive else earlier[-1:])]
+    try:
+        verdict = compare_schemas([bundle(old) for old in olds], bundle(new), level=level, policy=policy)
+    except UsageError as error:
+        raise invalid_schema(f"Invalid schema: {error.what}") from error
+    result = [finding for finding in verdict.findings if finding.severity in (BREAKING, UNDECIDED)]
+    reasons = reserved if verdict.compatible else [*reserved, *map(describe, result)]
+    return [*reasons, context] if reasons else []
+
+
+def _check_reserved(
+    records: Records, new: SchemaDocument, earlier: Sequence[StoredVersion], metadata: Mapping[str, Any] | None
+) -> list[str]:
+    """Return what is wrong with the names that metadata reserves: they stay reserved, and no field has them."""
+    reserved = _reserved(metadata)
+    before = _reserved(_metadata_of(records, earlier[-1])) if earlier else ()
+    fields = _top_level_fields(new)
+    removed = (
+        f"The new schema has reserved field {name} removed from its metadata "
+        "which is present in the old schema's metadata."
+        for name in before
+        if name not in reserved
+    )
+    taken = (
+        f"The new schema has field that conflicts with the reserved field {name}."
+        for name in reserved
+        if name in fields
+    )
+    return [*removed, *taken]
+
+
+def _reserved(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
+    names = (name.strip() for name in str(_property(metadata, RESERVED) or "").split(","))
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _top_level_fields(schema: SchemaDocument) -> Collection[str]:
+    document = schema.document
+    if not isinstance(document, dict):
+        return ()
+    if schema.type == AVRO:
+        return [field["name"] for field in document.get("fields", ())]
+    properties = document.get("properties")
+    return properties if isinstance(properties, dict) else ()
+
+
+def describe(finding: CompatibilityFinding) -> str:
+    """Return a finding as one line: rule, place, which version, what, and the message that proves it."""
+    confluent = f" ({finding.confluent_rule})" if finding.confluent_rule else ""
+    said = f"{finding.rule} {finding.name}{confluent} at '{finding.path}', {finding.direction}"
+    line = f"{said}, {finding.old_version} against {finding.new_version}: {finding.says}"
+    if finding.severity == UNDECIDED:
+        line += " This could not be decided."
+    if finding.proof is not None:
+        proof = finding.proof
+        message = json.dumps(proof.message, ensure_ascii=False, default=str)
+        line += f" Proof: {message} is {proof.kind}; old: {_say(proof.old)}; new: {_say(proof.new)}."
+    return line
+
+
+def _say(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _metadata_of(records: Records, version: StoredVersion) -> Mapping[str, Any] | None:
+    found = records.schema(version.subject.context, version.id)
+    return None if found is None else found.content.metadata
+
+
+def _property(metadata: Mapping[str, Any] | None, name: str) -> Any:
+    return ((metadata or {}).get("properties") or {}).get(name)

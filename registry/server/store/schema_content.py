@@ -1,0 +1,124 @@
+"""What makes two schemas the same: their text without layout, what they refer to, and what is attached to them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from cdc_contracts.registry.schema.avro_types.parsing_form import as_java_writes, avro_form
+from cdc_contracts.registry.schema.schema_documents import AVRO
+from cdc_contracts.registry.server.store.attachments import PHASES
+from cdc_contracts.registry.server.store.registry_records import SchemaContent, StoredReference
+
+_ESCAPED: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")
+
+
+def make_content(
+    schema_type: str,
+    text: str,
+    references: Sequence[StoredReference],
+    metadata: Mapping[str, Any] | None,
+    rule_set: Mapping[str, Any] | None,
+    *,
+    context: str,
+    normalize: bool,
+) -> SchemaContent:
+    """Return the content of a schema whose text is valid JSON.
+
+    Numbers stay as they were written. `normalize` also puts the keys of objects and the references in order. In Avro
+    the order of keys, and whether a name is written in full, never tell two schemas apart: they are written as Java
+    writes them.
+    """
+    parsed = _parse(text)
+    if normalize:
+        parsed = _in_order(parsed)
+        references = sorted(set(references), key=lambda one: (one.subject, one.version, one.name))
+    if schema_type == AVRO:
+        parsed = avro_form(parsed)
+        text, form = _write(as_java_writes(parsed)), _write(_in_order(parsed))
+    else:
+        text = form = _write(parsed)
+    references = tuple(references)
+    named = sorted((one.name, str(one.target(context)), one.version) for one in references)
+    whole = json.dumps([schema_type, form, named, metadata or None, rule_set or None], sort_keys=True)
+    identity = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+    guid = guid_of(text, references, metadata or None, rule_set or None)
+    return SchemaContent(schema_type, text, references, metadata or None, rule_set or None, identity, guid)
+
+
+def guid_of(
+    text: str,
+    references: Sequence[StoredReference],
+    metadata: Mapping[str, Any] | None,
+    rule_set: Mapping[str, Any] | None,
+) -> str:
+    """Return the guid that any registry of this protocol gives a schema: the MD5 of its parts, one after the other."""
+    digest = hashlib.md5(usedforsecurity=False)
+
+    def add(*parts: str) -> None:
+        digest.update("".join(parts).encode("utf-8", "surrogatepass"))
+
+    add(text)
+    for reference in references:
+        add(reference.name, reference.subject)
+        digest.update(reference.version.to_bytes(4, "big"))
+    if metadata is not None:
+        digest.update(b"\1")
+        for path, tags in sorted((metadata.get("tags") or {}).items()):
+            add(path, *sorted(set(tags)))
+        for name, value in sorted((metadata.get("properties") or {}).items()):
+            add(name, value)
+        add(*sorted(set(metadata.get("sensitive") or ())))
+    if rule_set is not None:
+        digest.update(b"\1")
+        for phase in PHASES:
+            for rule in rule_set.get(phase) or ():
+                _add_rule(rule, digest)
+    return str(uuid.UUID(bytes=digest.digest()))
+
+
+def _add_rule(rule: Mapping[str, Any], digest: Any) -> None:
+    result = [rule.get(name) or "" for name in ("name", "doc", "kind", "mode", "type")]
+    result += sorted(set(rule.get("tags") or ()))
+    result += [part for pair in sorted((rule.get("params") or {}).items()) for part in pair]
+    result += [rule.get(name) or "" for name in ("expr", "onSuccess", "onFailure")]
+    digest.update("".join(result).encode("utf-8", "surrogatepass"))
+    if rule.get("disabled"):
+        digest.update(b"\1")
+
+
+class _Number(str):
+    """A number as it was written: 1.0 stays 1.0, and no digit is lost."""
+
+    __slots__ = ()
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, parse_float=_Number, parse_int=_Number)
+
+
+def _in_order(value: Any) -> Any:
+    """Return a parsed value with the keys of all objects in order."""
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
+
+
+def _write(value: Any) -> str:
+    """Return a parsed value as JSON without layout, as Java's libraries write it."""
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_write(key)}:{_write(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_write, value)) + "]"
+    written = json.dumps(value, ensure_ascii=isinstance(value, str) and not _is_text(value))
+    return _ESCAPED.sub(lambda found: found[0][:2] + found[0][2:].upper(), written)  # as Java, digits in capitals
+
+
+def _is_text(value: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)

@@ -1,0 +1,134 @@
+"""Two versions beside each other: the verdict first, what breaks with its proof, then the documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from cdc_contracts.registry.common.safe_text import visible
+from cdc_contracts.registry.compat.compatibility_verdict import (
+    CompatibilityFinding,
+    CompatibilityProof,
+    CompatibilityVerdict,
+    TextPlace,
+)
+from cdc_contracts.registry.compat.levels import Level, Policy
+from cdc_contracts.registry.explain.contract_differences import PRESENT, ContractDifferences
+from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of
+from cdc_contracts.registry.server.service.builtin_subjects import name_of_file
+from cdc_contracts.registry.server.ui.page_frame import listing, section
+
+_MOST_FINDINGS: Final = 100
+_LONGEST_VALUE: Final = 4_000
+_LONGEST_IN_SIGHT: Final = 300
+_LONGEST_PROOF: Final = 1_000
+_WORDS: Final = {True: "compatible", False: "incompatible", None: "undecided"}
+_KINDS: Final = {
+    "refused-by-new": "The old version takes this message, the new one refuses it.",
+    "refused-by-old": "The new version takes this message, the old one refuses it.",
+    "read-differently": "Both take this message, and read different things from it.",
+}
+
+
+def verdict_sections(verdict: CompatibilityVerdict) -> Iterator[Markup | None]:
+    """Yield the verdict and its findings."""
+    word = _WORDS[verdict.compatible]
+    asked = "" if verdict.policy is Policy.CDC else f" at {verdict.level}"
+    yield element(
+        "p",
+        element("span", word.upper(), class_=f"verdict {word}"),
+        f" as {verdict.policy} judges{asked}",
+        class_="lead",
+    )
+    findings = verdict.findings[:_MOST_FINDINGS]
+    listed = element("ul", *map(_finding, findings), class_="ruled") if findings else None
+    left = len(verdict.findings) - len(findings)
+    yield section(
+        "What differs for a reader", listed, element("p", f"and {left:,} more", class_="more") if left else None
+    )
+
+
+def difference_section(found: ContractDifferences) -> Markup | None:
+    """Return what two contracts say differently, in the words of contracts."""
+    rows = [(name_of(one.what), one.group, _fact(one.left), _fact(one.right)) for one in found.meaning]
+    return section("What the contracts say", listing(("fact", "about", found.left, found.right), rows))
+
+
+def question_form(hidden: dict[str, str], verdict: CompatibilityVerdict) -> Markup:
+    """Return the form that asks for another policy or level."""
+    return element(
+        "form",
+        *(element("input", type="hidden", name=name, value=value) for name, value in hidden.items()),
+        _choice("policy", [one.value for one in Policy], verdict.policy),
+        _choice("level", [one.value for one in Level], verdict.level),
+        element("button", "Judge", type="submit"),
+        method="get",
+        class_="filter",
+    )
+
+
+def _choice(name: str, values: Sequence[str], chosen: str) -> Markup:
+    options = [element("option", value, value=value, selected=value == chosen) for value in values]
+    return element("label", name, element("select", *options, name=name))
+
+
+def _finding(finding: CompatibilityFinding) -> Markup:
+    facts: list[tuple[str, Markup | str | None]] = [
+        ("path", name_of(finding.path or "/")),
+        (finding.old_version, join([_value(finding.old, finding.old_place), _place(finding.old_place)])),
+        (finding.new_version, join([_value(finding.new, finding.new_place), _place(finding.new_place)])),
+        ("do", visible(finding.action, most=None)),
+        ("Confluent", finding.confluent_rule),
+    ]
+    entries = [part for name, text in facts if text for part in (element("dt", visible(name)), element("dd", text))]
+    return element(
+        "li",
+        element(
+            "h3",
+            element("span", finding.severity, class_=f"badge {finding.severity}"),
+            f" {finding.rule} {finding.name}",
+        ),
+        element("p", finding.says),
+        element("dl", *entries, class_="facts"),
+        _proof(finding.proof),
+        class_=finding.severity,
+    )
+
+
+def _proof(proof: CompatibilityProof | None) -> Markup | None:
+    if proof is None:
+        return None
+    entries = [("message", proof.message), ("old says", proof.old), ("new says", proof.new)]
+    parts = [
+        part
+        for name, value in entries
+        for part in (element("dt", name), element("dd", _text(value, most=_LONGEST_PROOF)))
+    ]
+    return element(
+        "div",
+        element("p", f"{_KINDS.get(proof.kind, proof.kind)} Checked by {proof.checked_by}."),
+        element("dl", *parts, class_="facts"),
+        class_="proof",
+    )
+
+
+def _value(value: Any, place: TextPlace | None) -> Markup | str:
+    return "not there" if place is None and value is None else _text(value)
+
+
+def _place(place: TextPlace | None) -> Markup | None:
+    if place is None or place.file is None:
+        return None
+    at = "" if place.line is None else f":{place.line}"
+    return element("small", f" {name_of_file(place.file)}{at}")
+
+
+def _text(value: Any, *, most: int = _LONGEST_IN_SIGHT) -> Markup:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    shown = element("code", visible(text, most=_LONGEST_VALUE))
+    return shown if len(text) <= most else fold(visible(text, most=most), shown)
+
+
+def _fact(text: str | None) -> str:
+    return "no" if text is None else "yes" if text == PRESENT else text

@@ -1,0 +1,189 @@
+"""Column writing: how the values of columns without a type are written, and where that changes in mid-stream.
+
+A dialect that sends no source types says nothing when a column turns from a number to a text, or from one text layout
+to another, as OMS 3.3.0 turned times. So per partition, table and column it is kept from where to where values were
+written in which way: small, exact, and the same however the records were cut and in whatever order they came.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.common.json_messages import kind_of
+from cdc_contracts.registry.stats.position_sequences import Stretch
+from cdc_contracts.registry.values import Number
+
+MOST_TABLES: Final = 2_000
+
+TEXT: Final = "text"
+NUMBER: Final = "number"
+BOOLEAN: Final = "boolean"
+
+ISO: Final = "ISO date and time"
+SQL: Final = "SQL date and time"
+SECONDS: Final = "seconds since 1970"
+DIGITS: Final = "digits"
+PLAIN: Final = ""
+"""The layout of values that have none of the others."""
+
+_KINDS: Final = {"string": TEXT, "number": NUMBER, "boolean": BOOLEAN}
+FIRST_SECOND: Final = "0946684800"
+LAST_SECOND: Final = "4102444799"
+SECOND_DIGITS: Final = 10
+MOST_DIGITS: Final = 20
+LEAST_DATE_TIME: Final = len("2020-01-02T03:04")
+_DASH, _COLON, _POINT, _MOST = b"-:.4"
+
+
+class Writing(NamedTuple):
+    """How a value is written: its JSON kind, and the layout that tells it from others of the kind."""
+
+    kind: str
+    layout: str = PLAIN
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.layout})" if self.layout else self.kind
+
+
+class WrittenTable(NamedTuple):
+    """Rows of one table in a partition, loaded or changed; `at` is where an insert has its row.
+
+    `typed` where a table contract tells the types.
+    """
+
+    topic: str
+    partition: int
+    table: str | None
+    subject: str
+    loaded: bool
+    at: str
+    typed: bool
+
+
+class Turn(NamedTuple):
+    """A column of a partition whose values were written in one way, and then in another.
+
+    `clean` is the last offset of a value in the first way: behind the first of the others where they overlap.
+    """
+
+    rows: WrittenTable
+    name: str
+    before: Writing
+    after: Writing
+    was: Stretch
+    stretch: Stretch
+
+    @property
+    def clean(self) -> int:
+        return self.was.last.offset
+
+
+Column = dict[Writing, Stretch]
+
+
+@dataclass
+class ColumnWriting:
+    """The ways in which values of each column were written.
+
+    Where one value of a kind has no layout that tells anything, the layouts of the others tell nothing either: the kind
+    is all that is kept. Bounded: of more tables than are kept the first by name are, and `cut` says so.
+    """
+
+    seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)
+    cut: bool = False
+
+    def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
+        """Count values of a column that are written alike."""
+        self.add_ways(rows, ((name, writing),), stretch)
+
+    def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
+        """Count the values of some columns, each with its way; None where nothing is written."""
+        columns = self.seen.get(rows)
+        for name, writing in ways:
+            if writing is not None:
+                if columns is None:
+                    columns = self.seen[rows] = {}
+                _count(columns.setdefault(name, {}), writing, stretch)
+        self._bound()
+
+    def add_row(self, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch) -> None:
+        """Count the values of one row."""
+        self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
+
+    def merge(self, other: ColumnWriting) -> None:
+        """Take what another part of the run saw; the order of merging does not matter."""
+        self.cut |= other.cut
+        for rows, columns in other.seen.items():
+            mine = self.seen.get(rows)
+            if mine is None:
+                self.seen[rows] = {name: dict(column) for name, column in columns.items()}
+                continue
+            for name, column in columns.items():
+                for writing, stretch in column.items():
+                    _count(mine.setdefault(name, {}), writing, stretch)
+        self._bound()
+
+    def turns(self) -> Iterator[Turn]:
+        """Yield the columns that are written otherwise than their first value, by table, name and way."""
+        for rows in heapq.nsmallest(MOST_TABLES, self.seen, key=_order):
+            for name, column in sorted(self.seen[rows].items()):
+                if len(column) > 1:
+                    first = min(column, key=lambda writing: (column[writing].first.offset, writing))
+                    yield from (
+                        Turn(rows, name, first, writing, column[first], column[writing])
+                        for writing in sorted(column)
+                        if writing != first
+                    )
+
+    def _bound(self) -> None:
+        if len(self.seen) > 2 * MOST_TABLES:
+            kept = heapq.nsmallest(MOST_TABLES, self.seen, key=_order)
+            self.seen = {rows: self.seen[rows] for rows in kept}
+            self.cut = True
+
+
+def writing_of(value: Any) -> Writing | None:
+    """Return how a value of a column is written, None for one that is null, an array or an object."""
+    kind = _KINDS.get(kind_of(value))
+    if kind is None:
+        return None
+    if kind == TEXT:
+        return Writing(TEXT, layout_of(value))
+    return Writing(NUMBER, layout_of_token(value.token)) if isinstance(value, Number) else Writing(kind)
+
+
+def layout_of(text: str) -> str:
+    """Return the layout of a text."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) >= LEAST_DATE_TIME and data[4] == data[7] == _DASH and data[13] == _COLON:
+        return {"T": ISO, " ": SQL}.get(chr(data[10]), PLAIN)
+    if len(data) > SECOND_DIGITS + 1 and data[SECOND_DIGITS] == _POINT and data[0] <= _MOST:
+        return SECONDS if data[:SECOND_DIGITS].isdigit() else PLAIN
+    return DIGITS if len(data) <= MOST_DIGITS and data.isdigit() else PLAIN
+
+
+def layout_of_token(token: str) -> str:
+    """Return the layout of the token of a number."""
+    counts = len(token) == SECOND_DIGITS and token.isdigit() and FIRST_SECOND <= token <= LAST_SECOND
+    return SECONDS if counts else PLAIN
+
+
+def _count(column: Column, writing: Writing, stretch: Stretch) -> None:
+    """Count values of a column; what is counted stays as it is, for the other columns of its rows have it as well."""
+    if not column:
+        column[writing] = stretch
+        return
+    plain = Writing(writing.kind)
+    if writing.layout and plain in column:
+        writing = plain
+    column[writing] = column[writing].joined(stretch) if writing in column else stretch
+    if not writing.layout:
+        for other in [one for one in column if one.kind == writing.kind and one.layout]:
+            column[plain] = column[plain].joined(column.pop(other))
+
+
+def _order(rows: WrittenTable) -> tuple[Any, ...]:
+    return (rows.table is not None, rows.table or "", *rows[3:], rows.topic, rows.partition)

@@ -1,0 +1,78 @@
+"""Trails: from which record on every message has a finding, to be told of a stream that was counted in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+ANY_OP: Final = ""
+"""The trail of all messages of a table, whatever they do to a row."""
+_MOST_STARTS: Final = 32
+
+
+class Start(NamedTuple):
+    """Where a series of records with a finding begins, and how many there are."""
+
+    offset: int
+    timestamp: int | None
+    records: int
+
+
+@dataclass
+class FindingSeries:
+    """Records of one partition, table and op that have a finding, against those that do not.
+
+    `clean` is the last offset of one without, -1 for none. `starts` tell those behind it that have it: the first of
+    each part of the partition that was counted apart.
+    """
+
+    count: int
+    last: int
+    clean: int = -1
+    starts: list[Start] = field(default_factory=list)
+
+    def add(self, other: FindingSeries) -> None:
+        """Add other records of the same kind; both sides know of all that were clean among theirs."""
+        self.count += other.count
+        self.last = max(self.last, other.last)
+        self.starts = [*self.starts, *other.starts]
+        self.see_clean(other.clean)
+
+    def see_clean(self, offset: int) -> None:
+        """Take note of a record without the finding."""
+        self.clean = max(self.clean, offset)
+        self.starts = sorted(start for start in self.starts if start.offset > self.clean)
+
+    def close_ranks(self, *, whole: bool) -> None:
+        """Keep only the first of the starts where nothing can come between them any more, else the first few."""
+        kept = 1 if whole else _MOST_STARTS
+        if len(self.starts) > kept:
+            last = self.starts[kept - 1]
+            more = sum(start.records for start in self.starts[kept:])
+            self.starts = [*self.starts[: kept - 1], last._replace(records=last.records + more)]
+
+    def clean_up_to(self, last: int) -> int:
+        """Return the last offset without the finding, where the last of all records is at `last`."""
+        return last if last > self.last else self.clean
+
+
+def unbroken_series(series_by_finding: Mapping[str, FindingSeries], lasts: Mapping[str, int]) -> Start | None:
+    """Return the record from which on every message that may have a finding has it; None where the last has not.
+
+    Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
+    `lasts` has the offset of the last message of each op.
+    """
+    over_all = series_by_finding.get(ANY_OP)
+    shown = [series for op, series in series_by_finding.items() if op != ANY_OP]
+    clean = max(
+        (series.clean_up_to(lasts.get(op, -1)) for op, series in series_by_finding.items() if op != ANY_OP), default=-1
+    )
+    if over_all is not None and sum(series.count for series in shown) < over_all.count:
+        shown, clean = [], over_all.clean_up_to(lasts.get(ANY_OP, -1))
+    by_op = sorted(start for series in shown for start in series.starts if start.offset > clean)
+    by_none = [start for start in over_all.starts if start.offset > clean] if over_all is not None else []
+    if not (by_op or by_none):
+        return None
+    records = max(sum(start.records for start in starts) for starts in (by_op, by_none))
+    return min([*by_op[:1], *by_none[:1]])._replace(records=records)

@@ -1,0 +1,170 @@
+"""Sequences: how the positions of a partition follow each other, counted exactly however the records were cut.
+
+Only neighbours are compared: a record with the one before it. So a stretch of records is known by what was read and
+by its first and its last position, and two stretches that touch become one. Whatever lies between two records, a
+position that fell between them fell: a gap or a sample may hide a breach, and never makes one up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+MOST_SEGMENTS: Final = 10_000
+RISING: Final = "always"
+NOT_FALLING: Final = "or-stays"
+ONCE_EACH: Final = "once-each"
+
+GOES_BACK: Final = "goes-back"
+REPEATS: Final = "repeats"
+WHOLE, FIRST_HALF, SECOND_HALF = range(3)
+"""Whether a record is a change of its own, or one half of an update."""
+
+
+class Point(NamedTuple):
+    """One record of a partition; the timestamp is in microseconds, None where the source has none."""
+
+    offset: int
+    timestamp: int | None
+
+
+@dataclass
+class Stretch:
+    """How many records of a partition, from the first to the last, by contract and by op code as sent."""
+
+    count: int
+    first: Point
+    last: Point
+    contracts: dict[str, int] = field(default_factory=dict)
+    ops: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: Stretch) -> None:
+        self.count += other.count
+        if other.first.offset < self.first.offset:
+            self.first = other.first
+        if other.last.offset > self.last.offset:
+            self.last = other.last
+        for mine, theirs in ((self.contracts, other.contracts), (self.ops, other.ops)):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+
+    def joined(self, other: Stretch) -> Stretch:
+        """Return both as one."""
+        both = self.copy()
+        both.add(other)
+        return both
+
+    def copy(self) -> Stretch:
+        return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
+
+
+class PositionLine(NamedTuple):
+    """Positions of one partition that follow each other: whose, where a message says its own, what is promised."""
+
+    topic: str
+    partition: int
+    subject: str
+    path: str
+    promise: str
+
+
+class PositionStep(NamedTuple):
+    """A record that has a position."""
+
+    point: Point
+    position: int
+    half: int
+    contract: str
+
+
+class Segment(NamedTuple):
+    """Records from offset `start` to offset `end`, read without a gap, and the first and last that have a position."""
+
+    start: int
+    end: int
+    first: PositionStep | None
+    last: PositionStep | None
+
+
+Breaches = dict[tuple[PositionLine, str], Stretch]
+
+
+@dataclass
+class Sequences:
+    """The segments of each line in order of their offsets, and the breaches within them."""
+
+    segments: dict[PositionLine, list[Segment]] = field(default_factory=dict)
+    within: Breaches = field(default_factory=dict)
+
+    def add(self, line: PositionLine, segments: Sequence[Segment]) -> None:
+        """Take segments in order of their offsets, whose inner breaches are added apart."""
+        known = self.segments.get(line, [])
+        if known and segments and known[-1].end >= segments[0].start:
+            known, segments = [], sorted([*known, *segments], key=_start)
+        for segment in segments:
+            if known and known[-1].end + 1 == segment.start:
+                known[-1] = self._join(line, known[-1], segment)
+            else:
+                known.append(segment)
+        self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
+
+    def add_breach(self, line: PositionLine, cause: str, stretch: Stretch) -> None:
+        """Count records that break what is promised of a line."""
+        _count(self.within, line, cause, stretch)
+
+    def merge(self, other: Sequences) -> None:
+        """Take what another part of the run saw; the order of merging does not matter."""
+        for (line, cause), stretch in other.within.items():
+            _count(self.within, line, cause, stretch)
+        for line, segments in other.segments.items():
+            self.add(line, segments)
+
+    def breaches(self) -> Breaches:
+        """Return every breach, those between segments that do not touch among them."""
+        found: Breaches = {key: stretch.copy() for key, stretch in self.within.items()}
+        for line, segments in self.segments.items():
+            last: PositionStep | None = None
+            for segment in segments:
+                _compare(found, line, last, segment.first)
+                last = segment.last or last
+        return found
+
+    def _join(self, line: PositionLine, left: Segment, right: Segment) -> Segment:
+        _compare(self.within, line, left.last, right.first)
+        return Segment(left.start, max(left.end, right.end), left.first or right.first, right.last or left.last)
+
+    def _shortened(self, line: PositionLine, segments: list[Segment]) -> list[Segment]:
+        """Join segments two by two, as if nothing lay between them; what comes later there is compared in itself."""
+        pairs = zip(segments[::2], segments[1::2], strict=False)
+        return [*(self._join(line, left, right) for left, right in pairs), *segments[len(segments) // 2 * 2 :]]
+
+
+def breach_between(promise: str, before: PositionStep, after: PositionStep) -> str | None:
+    """Return how a record breaks what is promised of its position, given the record before it."""
+    if after.position < before.position:
+        return None if promise == ONCE_EACH else GOES_BACK
+    halves = before.half != WHOLE and after.half == SECOND_HALF  # which may come joined as well as in two
+    if after.position == before.position and promise != NOT_FALLING and not halves:
+        return REPEATS
+    return None
+
+
+def _compare(breaches: Breaches, line: PositionLine, before: PositionStep | None, after: PositionStep | None) -> None:
+    if before is None or after is None or after.point.offset <= before.point.offset:
+        return
+    cause = breach_between(line.promise, before, after)
+    if cause is not None:
+        stretch = Stretch(1, after.point, after.point, {after.contract: 1})
+        _count(breaches, line, cause, stretch)
+
+
+def _count(breaches: Breaches, line: PositionLine, cause: str, stretch: Stretch) -> None:
+    if (line, cause) in breaches:
+        breaches[line, cause].add(stretch)
+    else:
+        breaches[line, cause] = stretch
+
+
+def _start(segment: Segment) -> tuple[int, int]:
+    return segment.start, segment.end

@@ -1,0 +1,140 @@
+"""Positions of changes in their source: whether any may have come twice, told from little.
+
+Where positions only ever rise, or stay within a transaction, none has come twice, and nothing has to be compared. So of
+each partition it is kept where positions began and ended, and whether they ever fell or stayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+SNAPSHOT: Final = "snapshot"
+"""Rows of a full load, which has positions of its own making."""
+
+
+class PositionLine(NamedTuple):
+    """The changes of one subject in one partition."""
+
+    topic: str
+    partition: int
+    subject: str
+
+
+@dataclass(frozen=True)
+class PositionStretch:
+    """Positions from one offset to another, in what they come to; `first` and `last` are by offset.
+
+    `fell` says that one was below one before it, or is no number, `stayed` that two messages had the same.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    least: int
+    most: int
+    fell: bool = False
+    stayed: bool = False
+
+    def join(self, other: PositionStretch) -> PositionStretch:
+        """Return this and a later stretch as one."""
+        return PositionStretch(
+            self.start, other.end, self.first, other.last, min(self.least, other.least), max(self.most, other.most),
+            fell=self.fell or other.fell or other.least < self.most,
+            stayed=self.stayed or other.stayed or other.first == self.last,
+        )  # fmt: skip
+
+    def shares(self, other: PositionStretch) -> bool:
+        """Say whether a position may be in both; of positions that are no numbers nothing is known."""
+        if self.least <= other.most and other.least <= self.most:
+            return True
+        return (self.fell and self.least == self.most) or (other.fell and other.least == other.most)
+
+    def comes_again(self, *, each_its_own: bool) -> bool:
+        """Say whether a position may have come twice; `each_its_own` where no two messages may share one."""
+        return self.fell or (each_its_own and self.stayed)
+
+
+@dataclass
+class Positions:
+    """The stretches of each line, in any order."""
+
+    lines: dict[PositionLine, list[PositionStretch]] = field(default_factory=dict)
+
+    def note(self, changes: pa.RecordBatch) -> None:
+        """Take note of rows (`CHANGES_SCHEMA`) that follow those noted before."""
+        for line, stretch in _stretches(changes):
+            known = self.lines.setdefault(line, [])
+            if known and known[-1].end < stretch.start:
+                known[-1] = known[-1].join(stretch)
+            else:
+                known.append(stretch)
+
+    def merge(self, other: Positions) -> None:
+        """Take what another part of the run saw."""
+        for line, stretches in other.lines.items():
+            self.lines.setdefault(line, []).extend(stretches)
+
+    def whole(self) -> dict[PositionLine, PositionStretch]:
+        """Return each line as one stretch."""
+        found = {}
+        for line, stretches in self.lines.items():
+            ordered = sorted(stretches, key=lambda one: (one.start, one.end))
+            whole = ordered[0]
+            for before, after in pairwise(ordered):
+                mixed = after.start <= before.end
+                whole = replace(whole.join(after), fell=True) if mixed else whole.join(after)
+            found[line] = whole
+        return found
+
+
+def write_positions(lines: Mapping[PositionLine, PositionStretch]) -> list[dict[str, Any]]:
+    """Return what the positions of a run came to as run records keep it."""
+    return [{**line._asdict(), **vars(stretch)} for line, stretch in sorted(lines.items())]
+
+
+def read_positions(documents: Iterable[Mapping[str, Any]]) -> dict[PositionLine, PositionStretch]:
+    """Return what a record says of positions."""
+    names = PositionLine._fields
+    return {
+        PositionLine(*(one[name] for name in names)): PositionStretch(
+            **{name: value for name, value in one.items() if name not in names}
+        )
+        for one in documents
+    }
+
+
+def _stretches(changes: pa.RecordBatch) -> Iterator[tuple[PositionLine, PositionStretch]]:
+    wanted = pc.and_(changes.column("position").is_valid(), pc.not_equal(changes.column("op"), SNAPSHOT))
+    wanted = pc.and_(wanted, pc.equal(changes.column("row_index"), 0))
+    # The halves of an update share a position by right: the first speaks for both.
+    wanted = pc.and_(wanted, pc.not_equal(pc.fill_null(changes.column("update_part"), ""), "after"))
+    rows = changes.select(["topic", "partition", "contract", "position", "offset"]).filter(wanted)
+    columns = [rows.column(name).dictionary_encode() for name in ("topic", "partition", "contract")]
+    codes = np.zeros(rows.num_rows, np.int64)
+    for column in columns:
+        codes = codes * len(column.dictionary) + column.indices.to_numpy(zero_copy_only=False)
+    for code in np.unique(codes):
+        part = rows if (codes == code).all() else rows.filter(pa.array(codes == code))
+        topic, partition, contract = (part.column(place)[0].as_py() for place in range(3))
+        line = PositionLine(topic, partition, contract.partition("@")[0])
+        yield line, _stretch(part.column("position"), part.column("offset").to_numpy(zero_copy_only=False))
+
+
+def _stretch(texts: pa.Array, offsets: NDArray[np.int64]) -> PositionStretch:
+    start, end = int(offsets[0]), int(offsets[-1])
+    try:
+        positions = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:  # no numbers: nothing is known of their order
+        return PositionStretch(start, end, 0, 0, 0, 0, fell=True)
+    steps = np.diff(positions)
+    result = int(positions[0]), int(positions[-1]), int(positions.min()), int(positions.max())
+    return PositionStretch(start, end, *result, fell=bool((steps < 0).any()), stayed=bool((steps == 0).any()))

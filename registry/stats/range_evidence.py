@@ -1,0 +1,52 @@
+"""Stakes: what hangs on the version that a range of a versions file declares, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+RangeKey = tuple[str, int, int]
+"""A topic, a partition, and the place of a range among those of the partition."""
+
+
+class VersionProof(NamedTuple):
+    """A record that fits another version and not the declared one, and what tells the two apart."""
+
+    offset: int
+    path: str
+    expected: str
+    observed: str
+
+
+@dataclass
+class RangeEvidence:
+    """How many records of a range another version would read otherwise, and the first that proves another version.
+
+    `undecided` fit several versions, `proven` the declared one alone.
+    """
+
+    differing: int = 0
+    proof: VersionProof | None = None
+    undecided: int = 0
+    proven: int = 0
+
+    def merge(self, other: RangeEvidence) -> None:
+        """Take what another part of the range holds; the order does not matter."""
+        self.differing += other.differing
+        self.undecided += other.undecided
+        self.proven += other.proven
+        self.proof = min((one for one in (self.proof, other.proof) if one is not None), default=None)
+
+
+def merge_range_evidence(stakes: dict[RangeKey, RangeEvidence], more: Mapping[RangeKey, RangeEvidence]) -> None:
+    """Add stakes to others."""
+    for key, range_evidence in more.items():
+        stakes.setdefault(key, RangeEvidence()).merge(range_evidence)
+
+
+def contradicted(stakes: Mapping[RangeKey, RangeEvidence]) -> Iterable[tuple[RangeKey, int, VersionProof]]:
+    """Yield the ranges that hold a proof against their version and records that hang on it, in order."""
+    for key, range_evidence in sorted(stakes.items()):
+        if range_evidence.differing and range_evidence.proof is not None:
+            yield key, range_evidence.differing, range_evidence.proof

@@ -1,0 +1,250 @@
+"""Facts: what records of one kind add to the course of their stream, whatever their values are.
+
+The fast path finds them once per precedent, the reference for each record.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from cdc_contracts.registry.common.findings import Finding, Severities, rule_id
+from cdc_contracts.registry.contract.envelope_schemas import is_integer
+from cdc_contracts.registry.contract.known_codes import show_known
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.contract.type_families import told_in
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.stats.column_writing import WrittenTable
+from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
+from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE, ControlKind
+from cdc_contracts.registry.stats.table_drift import RowGroup, Shape
+from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.rule_coverage import CoverageItem, coverage_by
+from cdc_contracts.registry.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
+from cdc_contracts.registry.values import Number
+
+DDL: Final = "ddl"
+_KINDS: Final = {"snapshot": "loaded", "delete": "deleted", "update-before": "deleted"}
+_HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
+
+
+class Track(NamedTuple):
+    """Whose positions these are, where a message says its own, what is promised, and what means that there is none."""
+
+    subject: str
+    path: str
+    promise: str
+    null_text: str | None
+    absent_value: int | None
+
+
+class RowFacts(NamedTuple):
+    """The rows of a message: their kind, where their columns are, the columns, and those a table contract lists."""
+
+    kind: str
+    at: str
+    shape: Shape
+    listed: Shape | None
+
+
+class WrittenRows(NamedTuple):
+    """The rows of a message of a dialect without types, all of their columns or those that changed.
+
+    `source` is where they stand, `at` where an insert has its row.
+    """
+
+    source: str
+    at: str
+    loaded: bool
+    typed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What records of one kind have in common: `op` is the canonical one, `code` what was sent for it.
+
+    `track` is None where nothing is promised of their positions; `control` is the place and the name of an op that
+    holds no row; `unlisted` the finding on a table that no table contract lists.
+    """
+
+    subject: str
+    contract: str
+    table: str | None
+    op: str
+    code: str | None
+    half: int
+    track: Track | None
+    rows: RowFacts | None
+    written: WrittenRows | None
+    control: tuple[str, str] | None
+    unlisted: Finding | None
+    exercised: tuple[CoverageItem, ...]
+    severities: Severities
+
+    @property
+    def is_statement(self) -> bool:
+        return self.op == DDL and self.control is not None
+
+
+def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
+    """Return what a message adds to a course as a version reads it; None where it is none of the subject."""
+    if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
+        return None
+    names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
+    types = columns.types or {}
+    forms = [form for result in types.values() if (form := columns.mapping.form_of(result)) is not None]
+    return Facts(
+        subject=verdict.version.subject,
+        contract=contract,
+        table=table_name(names.database, names.schema, names.table),
+        op=reading.op or "",
+        code=None if reading.code is None else show_known(reading.code, verdict.version),
+        half=_HALVES.get(reading.op or "", WHOLE),
+        track=_track(reading, verdict.version.subject) if fits else None,
+        rows=_rows(reading, columns) if fits and reading.holds_rows else None,
+        written=written_rows(reading, columns)
+        if verdict.outcome == CONFORMING and columns.origin != "message"
+        else None,
+        control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
+        unlisted=_unlisted(reading),
+        exercised=coverage_by(reading, contract, forms if reading.holds_rows else ()),
+        severities=reading.reading_options.severities,
+    )
+
+
+def facts_of_one(judged: JudgedMessage) -> Facts | None:
+    """Return the facts of a record that was judged by itself; None where it holds no message of the subject."""
+    if judged.reading is None or judged.columns is None:
+        return None
+    return facts_of(judged.verdict, judged.reading, judged.columns)
+
+
+def count_facts(tally: Tally, facts: Facts, source: Source, stretch: Stretch) -> None:
+    """Count records of one kind in a partition."""
+    statistics = tally.statistics
+    if facts.rows is not None:
+        group = RowGroup(*source, facts.table, facts.subject, facts.rows.kind, facts.rows.at, facts.rows.listed)
+        statistics.shapes.add(group, facts.rows.shape, stretch)
+    if facts.control is not None:
+        statistics.add_control(ControlKind(*source, *facts.control), stretch)
+    if facts.unlisted is not None:
+        finding = facts.unlisted
+        first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
+        series = FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
+        extent = Extent(stretch.count, first, last, {facts.op: series})
+        found = FindingTally(
+            finding.severity, Counter({finding.expected: stretch.count}), Counter({finding.observed: stretch.count}),
+            Counter(stretch.ops), Counter(stretch.contracts), {source: extent},
+        )  # fmt: skip
+        tally.add_finding(finding, facts.table, found)
+
+
+def written_table(facts: Facts, rows: WrittenRows, source: Source) -> WrittenTable:
+    """Return which rows of a partition the values of some records belong to."""
+    return WrittenTable(*source, facts.table, facts.subject, rows.loaded, rows.at, rows.typed)
+
+
+def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
+    """Count what so many records of one kind put to the test, and note how much findings of a course weigh."""
+    tally.statistics.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
+    for one in facts.exercised:
+        tally.statistics.rule_coverage[one] += total
+
+
+def whole_number(value: Any, track: Track) -> int | None:
+    """Return the position that one member tells; None where it tells none."""
+    if type(value) is int:
+        return None if value == track.absent_value else value
+    text = value.token if isinstance(value, Number) and is_integer(value) else value
+    if not isinstance(text, str) or text == track.null_text:
+        return None
+    try:
+        found = int(text)
+    except ValueError:
+        return None
+    return None if found == track.absent_value else found
+
+
+def _track(reading: Reading, subject: str) -> Track | None:
+    """A full load is not part of the sequence: its rows have no position, or one that means nothing (E77)."""
+    place = reading.meaning.envelope.position
+    if place is None or place.at is None or place.rises is None or reading.op == "snapshot":
+        return None
+    return Track(subject, place.at, place.rises, place.null_text, place.absent_value)
+
+
+def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
+    """Return the columns of a whole row: those that have a type, else those of an image that is not a partial one."""
+    sides = reading.meaning.images.of(reading.op or "")
+    for side in (sides.after, sides.before) if sides else ():
+        source = reading.source(side) if side is not None else None
+        if side is None or source is None:
+            continue
+        if columns.origin == "message":
+            types = columns.types or {}
+        elif side.over is not None and source == side.at:
+            continue  # holds the columns that changed
+        else:
+            types = dict.fromkeys((reading.rows(source) or [{}])[0], "")
+        at = source if reading.meaning.images.hold_one_row else f"{source}/0"
+        listed = columns.table.types if columns.table is not None else None
+        result = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
+        shape, kind = tuple(sorted(result.items())), _KINDS.get(reading.op or "", "written")
+        return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
+    return None
+
+
+def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
+    """Return where the values of a row stand whose types no message tells: those after a change, if there are any."""
+    if columns.origin == "message":
+        return None
+    sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
+    sources = [reading.source(side) for side in (sides.after, sides.before) if side] if sides else []
+    source = next((source for source in sources if source is not None), None)
+    if source is None:
+        return None
+    placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
+    at = placed[0] if placed else source
+    return WrittenRows(source, at if images.hold_one_row else f"{at}/0", reading.op == "snapshot", bool(columns.types))
+
+
+def _as_listed(told: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:
+    """Return a type as the table contract names it where both mean the same, else as it was told."""
+    if not told or listed is None:
+        return told
+    types, mapping = reading.meaning.columns.types, columns.mapping
+    known_as = told_in(mapping, listed, None if types == "none" else types.table)
+    return listed if known_as is None or mapping.normalise(known_as) == mapping.normalise(told) else told
+
+
+def _unlisted(reading: Reading) -> Finding | None:
+    names, tables = reading.names, reading.reading_options.tables
+    if not tables or not names.table or tables.of(names.database, names.schema, names.table) is not None:
+        return None
+    nearest = _nearest(table_name(names.database, names.schema, names.table) or "", tables.names())
+    return Finding(
+        rule=rule_id("unknown-table"),
+        name="unknown-table",
+        severity=reading.reading_options.severities.of("unknown-table"),
+        path=_place_of_table(reading.meaning),
+        expected="a table that the table contracts list" + (f", nearest {nearest}" if nearest else ""),
+        observed="another table",
+    )
+
+
+@lru_cache(maxsize=4096)
+def _nearest(name: str, listed: tuple[str, ...]) -> str | None:
+    found = difflib.get_close_matches(name, listed, 1)
+    return found[0] if found else None
+
+
+def _place_of_table(meaning: Meaning) -> str:
+    place = meaning.envelope.table or meaning.envelope.database_table
+    return (place.at or "") if place is not None else ""

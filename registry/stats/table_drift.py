@@ -1,0 +1,223 @@
+"""Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
+
+Rows are compared with rows of their kind and subject in the same partition: a full load is told by another component
+than the changes are, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
+only. What the table contract lists that rows were judged by settles what is expected; else it is what the first rows
+had. Two producers that take turns are one finding.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.stats.position_sequences import Stretch
+from cdc_contracts.registry.stats.read_offsets import ReadOffsets
+
+MOST_GROUPS: Final = 20_000
+MOST_SHAPES: Final = 64
+
+NEW_COLUMN: Final = "new-column"
+LOST_COLUMN: Final = "lost-column"
+DROPPED_COLUMN: Final = "dropped-column"
+COLUMN_TYPE: Final = "column-type"
+_ABSENT: Final = "no such column"
+_PRESENT: Final = "the column"
+
+Place = tuple[str, int]
+Shape = tuple[tuple[str, str], ...]
+"""The columns of a row by name, each with its source type; an empty text where the dialect tells none."""
+
+
+class RowGroup(NamedTuple):
+    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`.
+
+    `listed` is what the contract of their table lists, which a stream may get another of while it runs.
+    """
+
+    topic: str
+    partition: int
+    table: str | None
+    subject: str
+    kind: str
+    at: str
+    listed: Shape | None = None
+
+
+class TableBreach(NamedTuple):
+    """Rows of a partition that have another column, or another type of one, than is expected.
+
+    `clean` is the last offset of a row of their group that has what is expected, -1 where none has.
+    """
+
+    group: RowGroup
+    path: str
+    cause: str
+    expected: str
+    observed: str
+    stretch: Stretch
+    clean: int
+
+
+@dataclass
+class TableShapes:
+    """The shapes that the rows of each group had.
+
+    Bounded: of more groups or shapes than are kept, the first by name are, and counted in full however the records
+    were cut; `cut` says so.
+    """
+
+    seen: dict[RowGroup, dict[Shape, Stretch]] = field(default_factory=dict)
+    cut: bool = False
+    offsets: dict[Place, ReadOffsets] = field(default_factory=dict)
+    """What was read by topic and partition: rows are counted by what lies between its statements."""
+    eras: dict[RowGroup, dict[Shape, list[Stretch]]] = field(default_factory=dict)
+    """The rows of a shape in parts, where a statement, or what was not read, lies between some of them."""
+
+    def add(self, group: RowGroup, shape: Shape, stretch: Stretch) -> None:
+        """Count rows of a group, between which no statement lies."""
+        self._count(group, shape, [stretch], stretch)
+        self._bound(group)
+
+    def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
+        """Note what was read of a partition and where its statements stand, before the rows of it are counted."""
+        known = self.offsets.setdefault((topic, partition), ReadOffsets())
+        if known.merge(offsets):
+            self._rejoin((topic, partition))
+
+    def parts(self, group: RowGroup, shape: Shape) -> list[Stretch]:
+        """Return the rows of a shape in parts, in order: no statement of their partition lies within one."""
+        return self.eras.get(group, {}).get(shape) or [self.seen[group][shape]]
+
+    def merge(self, other: TableShapes) -> None:
+        """Take what another part of the run saw; the order of merging does not matter."""
+        self.cut |= other.cut
+        for place, offsets in other.offsets.items():
+            self.add_read(*place, offsets)
+        for group, shapes in other.seen.items():
+            for shape, stretch in shapes.items():
+                self._count(group, shape, other.parts(group, shape), stretch)
+            self._bound(group)
+
+    def breaches(self) -> Iterator[TableBreach]:
+        """Yield every column that is not as expected, by group and shape."""
+        had: dict[tuple[object, ...], set[str]] = defaultdict(set)
+        for group, shapes in self.seen.items():
+            names = {name for shape in shapes for name, _ in shape}
+            had[group.table, group.subject, group.listed] |= names
+            had[group.table, group.subject, group.listed, group.kind] |= names
+        for group in sorted(self.seen, key=_name):
+            shapes = self.seen[group]
+            wanted = dict(group.listed if group.listed is not None else _first(shapes))
+            # A listed column that rows of this kind never have, and others do, is not part of such rows.
+            of_any = had[group.table, group.subject, group.listed]
+            of_kind = had[group.table, group.subject, group.listed, group.kind]
+            due = wanted.keys() & of_kind | wanted.keys() - of_any
+            yield from _breaches_of(group, shapes, wanted, due)
+
+    def _count(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch], whole: Stretch) -> None:
+        """Count rows that come in parts, and as a whole."""
+        shapes, offsets = self.seen.setdefault(group, {}), self.offsets.get(group[:2])
+        if offsets is not None and offsets.parted:
+            known = self.eras.get(group, {}).get(shape) or [
+                one.copy() for one in [shapes.get(shape)] if one is not None
+            ]
+            self._keep_parts(group, shape, _in_parts(known, parts, offsets))
+        if shape in shapes:
+            shapes[shape].add(whole)
+        else:
+            shapes[shape] = whole
+
+    def _keep_parts(self, group: RowGroup, shape: Shape, parts: list[Stretch]) -> None:
+        """Keep the parts of a shape; a single one is the whole of it."""
+        if len(parts) > 1:
+            self.eras.setdefault(group, {})[shape] = parts
+        elif group in self.eras:
+            self.eras[group].pop(shape, None)
+            if not self.eras[group]:
+                del self.eras[group]
+
+    def _rejoin(self, place: Place) -> None:
+        """Join the parts of a partition that nothing can come between any more."""
+        offsets = self.offsets[place]
+        for group in [group for group in self.eras if group[:2] == place]:
+            for shape, parts in [*self.eras[group].items()]:
+                self._keep_parts(group, shape, _in_parts([], parts, offsets))
+
+    def _bound(self, group: RowGroup) -> None:
+        shapes = self.seen[group]
+        if len(shapes) > MOST_SHAPES:
+            kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
+            self.cut |= len(kept) < len(shapes)
+            self.seen[group] = {shape: stretch for shape, stretch in shapes.items() if shape in kept}
+            for shape in shapes.keys() - kept:
+                self._keep_parts(group, shape, [])
+        if len(self.seen) > 2 * MOST_GROUPS:
+            self.bound()
+
+    def bound(self) -> None:
+        """Keep the first groups by name."""
+        if len(self.seen) > MOST_GROUPS:
+            self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
+            self.eras = {group: shapes for group, shapes in self.eras.items() if group in self.seen}
+            self.cut = True
+
+
+def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:
+    """Return the parts of a shape with others added, each where it lies; no two are in one cell."""
+    for one in found:
+        cell = offsets.cell(one.first.offset)
+        place = bisect(known, one.first.offset, key=_first_offset)
+        for beside in (place - 1, place):
+            if 0 <= beside < len(known) and offsets.cell(known[beside].first.offset) == cell:
+                known[beside].add(one)
+                break
+        else:
+            known.insert(place, one.copy())
+    return known
+
+
+def _first_offset(stretch: Stretch) -> int:
+    return stretch.first.offset
+
+
+def _breaches_of(
+    group: RowGroup, shapes: Mapping[Shape, Stretch], wanted: Mapping[str, str], due: set[str]
+) -> Iterator[TableBreach]:
+    rows = [(dict(shape), shapes[shape]) for shape in sorted(shapes)]
+    found = [(one, stretch) for columns, stretch in rows for one in _differences(wanted, due, columns)]
+    clean: dict[str, int] = {}
+    for name in {name for (_, name, _, _), _ in found}:
+        wanted_types = (None,) if name not in wanted else ("", wanted[name])
+        as_wanted = [stretch.last.offset for columns, stretch in rows if columns.get(name) in wanted_types]
+        clean[name] = max(as_wanted, default=-1)
+    for (cause, name, expected, observed), stretch in found:
+        path = group.at + join_pointer(name)
+        yield TableBreach(group, path, cause, expected, observed, stretch, clean[name])
+
+
+def _differences(
+    wanted: Mapping[str, str], due: set[str], found: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield cause, column, expected and observed where a row is not as wanted; `due` are columns it has to have."""
+    for name, source_type in found.items():
+        if name not in wanted:
+            yield NEW_COLUMN, name, _ABSENT, source_type or _PRESENT
+        elif source_type and wanted[name] and source_type != wanted[name]:
+            yield COLUMN_TYPE, name, wanted[name], source_type
+    for name in sorted(due - found.keys()):
+        yield LOST_COLUMN, name, wanted[name] or _PRESENT, _ABSENT
+
+
+def _first(shapes: Mapping[Shape, Stretch]) -> Shape:
+    return min(shapes, key=lambda shape: shapes[shape].first.offset)
+
+
+def _name(group: RowGroup) -> tuple[bool, str, str, str, str, str, int, Shape]:
+    table = (group.table is not None, group.table or "")
+    return (*table, group.subject, group.kind, group.at, group.topic, group.partition, group.listed or ())

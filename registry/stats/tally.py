@@ -1,0 +1,413 @@
+"""Tallies: what a batch, a task and a whole run came to, in numbers that add up in any order.
+
+A tally is small whatever it counted: findings are kept per class, rule, path and table, never per record, and each
+list is bounded in a way that does not depend on how the records were cut into batches.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.common.findings import Finding, heaviest
+from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
+from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start, unbroken_series
+from cdc_contracts.registry.stats.key_chains import (
+    ChainEvidence,
+    ChainLine,
+    ChainProof,
+    Chains,
+    ChainStretch,
+    are_own,
+    is_strange,
+)
+from cdc_contracts.registry.stats.position_sequences import Point
+from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, merge_range_evidence
+from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
+from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
+
+MOST_FINDINGS: Final = 5_000
+MOST_SHAPES: Final = 200
+
+
+class Source(NamedTuple):
+    """One partition of one topic."""
+
+    topic: str
+    partition: int
+
+
+class Moment(NamedTuple):
+    """A record by its coordinates; the timestamp is in microseconds, None where the source has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int | None
+
+
+class FindingExample(NamedTuple):
+    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+    size: int
+    sha256: str | None
+    contract: str | None
+
+
+Lane = tuple[str | None, str]
+"""A table and a canonical op."""
+
+
+class FindingKey(NamedTuple):
+    """What makes two findings one."""
+
+    name: str
+    rule: str
+    path: str
+    table: str | None
+
+    @property
+    def order(self) -> tuple[str, str, str, bool, str]:
+        return (self.name, self.rule, self.path, self.table is not None, self.table or "")
+
+
+def key_of(finding: Finding, table: str | None) -> FindingKey:
+    """Return what makes a finding on a table one with others."""
+    return FindingKey(finding.name, finding.rule, finding.path, table)
+
+
+@dataclass
+class Extent:
+    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
+
+    count: int
+    first: Moment
+    last: Moment
+    series_by_finding: dict[str, FindingSeries] = field(default_factory=dict)
+
+    def add(self, other: Extent) -> None:
+        self.count += other.count
+        self.first = min(self.first, other.first, key=_offset)
+        self.last = max(self.last, other.last, key=_offset)
+        for op, series in other.series_by_finding.items():
+            if op in self.series_by_finding:
+                self.series_by_finding[op].add(series)
+            else:
+                self.series_by_finding[op] = series
+
+
+@dataclass
+class FindingTally:
+    """One finding over many records, as heavy as the heaviest of them.
+
+    `shapes` are those of the values where what is observed is their kind.
+    """
+
+    severity: str
+    expected: Counter[str] = field(default_factory=Counter)
+    observed: Counter[str] = field(default_factory=Counter)
+    ops: Counter[str] = field(default_factory=Counter)
+    contracts: Counter[str] = field(default_factory=Counter)
+    extents: dict[Source, Extent] = field(default_factory=dict)
+    shapes: Counter[str] = field(default_factory=Counter)
+    example: FindingExample | None = None
+
+    @property
+    def count(self) -> int:
+        return sum(extent.count for extent in self.extents.values())
+
+    def merge(self, other: FindingTally) -> None:
+        self.severity = heaviest(self.severity, other.severity)
+        self.expected.update(other.expected)
+        self.observed.update(other.observed)
+        self.ops.update(other.ops)
+        self.contracts.update(other.contracts)
+        if other.shapes:
+            self.shapes.update(other.shapes)
+        for counter in (self.expected, self.observed, self.ops, self.shapes):
+            _keep_least(counter, MOST_SHAPES)
+        for source, extent in other.extents.items():
+            if source in self.extents:
+                self.extents[source].add(extent)
+            else:
+                self.extents[source] = extent
+        result = [one for one in (self.example, other.example) if one is not None]
+        self.example = min(result, key=lambda one: one[:3], default=None)
+
+
+@dataclass
+class PartitionTally:
+    """What was read from one partition, by outcome; `changes` counts row changes, the rest messages."""
+
+    read: int = 0
+    conforming: int = 0
+    control: int = 0
+    tombstone: int = 0
+    quarantined: int = 0
+    excluded: int = 0
+    changes: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
+
+    @property
+    def whole(self) -> bool:
+        """Whether every offset from the first to the last was read, so that nothing can come between them."""
+        if self.first_offset is None or self.last_offset is None:
+            return False
+        return self.read == self.last_offset - self.first_offset + 1
+
+    def merge(self, other: PartitionTally) -> None:
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first_offset = _least(self.first_offset, other.first_offset)
+        self.last_offset = _most(self.last_offset, other.last_offset)
+        self.first_timestamp = _least(self.first_timestamp, other.first_timestamp)
+        self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
+
+
+@dataclass
+class Tally:
+    """Everything that a report is made of.
+
+    `lasts` has the last offset of a message of each table, by canonical op and over all; a table None stands for all
+    messages with a value. `told` counts the records of all findings, also of those that are not kept. `cuts` are the
+    offsets from which on runs are not kept. `stakes` are there where ranges declare versions.
+    """
+
+    partitions: dict[Source, PartitionTally] = field(default_factory=dict)
+    findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    readable: Counter[str | None] = field(default_factory=Counter)
+    lasts: dict[Source, dict[Lane, int]] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
+    undecided: int = 0
+    differing: int = 0
+    runs: dict[Source, list[Run]] = field(default_factory=dict)
+    cuts: dict[Source, int] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
+    told: int = 0
+    dropped: bool = False
+    statistics: StreamStatistics = field(default_factory=StreamStatistics)
+    chains: Chains = field(default_factory=Chains)
+    stakes: dict[RangeKey, RangeEvidence] = field(default_factory=dict)
+
+    def add_finding(self, finding: Finding, table: str | None, tally: FindingTally) -> None:
+        """Count one finding over the records in `tally`."""
+        self.told += tally.count
+        key = key_of(finding, table)
+        if key in self.findings:
+            self.findings[key].merge(tally)
+        else:
+            self.findings[key] = tally
+
+    def merge(self, other: Tally) -> None:
+        """Add another tally to this one; the order of merging does not matter."""
+        self._merge_findings(other)
+        for source, partition in other.partitions.items():
+            self.partitions.setdefault(source, PartitionTally()).merge(partition)
+        self._close_ranks(other)
+        self.outcomes.update(other.outcomes)
+        self.readable.update(other.readable)
+        for source, lanes in other.lasts.items():
+            mine = self.lasts.setdefault(source, {})
+            for lane, offset in lanes.items():
+                mine[lane] = max(mine.get(lane, -1), offset)
+        self.seen.update(other.seen)
+        self.undecided += other.undecided
+        self.differing += other.differing
+        self.told += other.told
+        self.dropped |= other.dropped
+        self.statistics.merge(other.statistics)
+        if other.chains:
+            self.chains.merge(other.chains)
+        merge_range_evidence(self.stakes, other.stakes)
+        self._merge_runs(other)
+        if other.statements:
+            self.statements = keep_first([*self.statements, *other.statements])
+        if len(self.findings) > 2 * MOST_FINDINGS:
+            self.bound()
+
+    def refutes(self, reference: str) -> Run | None:
+        """Return the first run of records proven to be of another version of a subject.
+
+        None where there is none, or where no record was read that the versions would read differently. Key chains may
+        prove a version of another subject as well.
+        """
+        subject = reference.partition("@")[0]
+        others = [
+            run
+            for _, runs in sorted(self.runs.items())
+            for run in runs
+            if run.version != reference and run.version.partition("@")[0] == subject
+        ]
+        chained = [
+            (is_strange(*found), as_run(found[1])) for found in self.speaks_against(reference) if found[1].proven
+        ]
+        result = [*((False, run) for run in others), *chained]
+        return next((run for strange, run in result if strange or self.differing), None)
+
+    def chain_evidence(self) -> list[ChainEvidence]:
+        """Return what the key chains of each partition come to, with the records that prove their version alone."""
+        proofs = {
+            line: [
+                ChainProof(
+                    reading, run.records, Point(run.first, run.first_timestamp), Point(run.last, run.last_timestamp)
+                )
+                for run in told_runs(self, Source(line.topic, line.partition))
+                for reading, versions in enumerate(self.chains.readings[line.subject])
+                if run.version in versions
+            ]
+            for line in self.chains.lines
+            if are_own(line, self.chains.readings[line.subject])
+        }
+        return self.chains.evidence(proofs)
+
+    def speaks_against(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
+        """Return the stretches of each partition in which key chains speak against a version, proven or not.
+
+        Of several versions that is told where they read an UPDATE in one way.
+        """
+        return [
+            (found.line, stretch)
+            for found in self.chain_evidence()
+            for stretch in found.against(*references)
+            if stretch.links
+        ]
+
+    def bound(self) -> None:
+        """Keep the first findings by class, rule, path and table; a run that met more says so.
+
+        What is kept is counted in full, however the records were cut.
+        """
+        if len(self.findings) > MOST_FINDINGS:
+            kept = heapq.nsmallest(MOST_FINDINGS, self.findings, key=lambda key: key.order)
+            self.findings = {key: self.findings[key] for key in kept}
+            self.dropped = True
+
+    def unbroken(self, key: FindingKey, source: Source) -> Start | None:
+        """Return the record of a partition from which on every message has a finding; None where the last has not."""
+        series_by_finding = self.findings[key].extents[source].series_by_finding
+        lasts = self.lasts.get(source, {})
+        return (
+            unbroken_series(series_by_finding, {op: lasts.get((key.table, op), -1) for op in series_by_finding})
+            if series_by_finding
+            else None
+        )
+
+    def _merge_findings(self, other: Tally) -> None:
+        """Add the findings, each with what the other side knows of messages without it."""
+        late = [source for source in other.partitions if not self._is_before(other, source)]
+        for key, finding in self.findings.items() if late else ():
+            if key not in other.findings:
+                self._see_clean(key, finding, other)
+        for key, finding in other.findings.items():
+            other._see_clean(key, finding, self)
+            if key in self.findings:
+                self._see_clean(key, self.findings[key], other)
+                self.findings[key].merge(finding)
+            else:
+                self.findings[key] = finding
+
+    def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
+        """Tell a finding the last messages without it that it cannot have met: behind it here, and on the other side.
+
+        What the other side knows of the same trail it tells itself.
+        """
+        for source, extent in finding.extents.items():
+            theirs = other.findings[key].extents.get(source) if key in other.findings else None
+            for op, series in extent.series_by_finding.items():
+                lane = (key.table, op)
+                series.see_clean(series.clean_up_to(self.lasts.get(source, {}).get(lane, -1)))
+                if theirs is None or op not in theirs.series_by_finding:
+                    series.see_clean(other.lasts.get(source, {}).get(lane, -1))
+
+    def _close_ranks(self, other: Tally) -> None:
+        """Shorten what findings remember of their starts where the other side added to it."""
+        for key, finding in other.findings.items():
+            for source in finding.extents:
+                whole = self.partitions[source].whole if source in self.partitions else False
+                for series in self.findings[key].extents[source].series_by_finding.values():
+                    series.close_ranks(whole=whole)
+
+    def _is_before(self, other: Tally, source: Source) -> bool:
+        """Say whether what was read of a partition here lies before all that was read of it there."""
+        mine, theirs = self.partitions.get(source), other.partitions[source]
+        if mine is None or mine.last_offset is None or theirs.first_offset is None:
+            return True
+        return mine.last_offset < theirs.first_offset
+
+    def _merge_runs(self, other: Tally) -> None:
+        for source, cut in other.cuts.items():
+            self.cuts[source] = min(cut, self.cuts.get(source, cut))
+        for source, runs in other.runs.items():
+            found = gather_runs(self.runs.get(source, ()), runs)
+            if len(found) > 2 * MOST_RUNS:
+                found = join_runs(found)
+                if len(found) > MOST_RUNS:
+                    cut = found[MOST_RUNS].first
+                    self.cuts[source] = min(cut, self.cuts.get(source, cut))
+            self.runs[source] = found
+        for source, cut in self.cuts.items():
+            if source in other.runs or source in other.cuts:
+                self.runs[source] = [run for run in self.runs[source] if run.first < cut]
+
+
+def told_runs(tally: Tally, source: Source) -> list[Run]:
+    """Return the runs of a partition, no more than are kept however its records were cut."""
+    return leave_out_open(tally.runs.get(source, ()))[:MOST_RUNS]
+
+
+def proven_runs(tally: Tally) -> dict[Source, list[Run]]:
+    """Return the runs of each partition, by records that prove their version and by key chains.
+
+    Where several subjects take turns, the stretches of one say nothing of where the others lie between its records.
+    """
+    runs = {source: told_runs(tally, source) for source in tally.runs}
+    for found in tally.chain_evidence():
+        stretches = [as_run(stretch) for stretch in found.proven()]
+        if stretches and any(found.links) and found.of_one_subject:
+            source = Source(found.line.topic, found.line.partition)
+            subjects = {run.version.partition("@")[0] for run in runs.get(source, ())}
+            if subjects <= {found.line.subject}:
+                runs[source] = stretches[:MOST_RUNS]
+    return runs
+
+
+def as_run(stretch: ChainStretch) -> Run:
+    """Return a stretch of key chains as a run of its version."""
+    first, last = stretch.first, stretch.last
+    return Run(stretch.contract, first.offset, last.offset, stretch.records, first.timestamp, last.timestamp)
+
+
+def _offset(moment: Moment) -> int:
+    return moment.offset
+
+
+def _least(left: int | None, right: int | None) -> int | None:
+    result = [value for value in (left, right) if value is not None]
+    return min(result) if result else None
+
+
+def _most(left: int | None, right: int | None) -> int | None:
+    result = [value for value in (left, right) if value is not None]
+    return max(result) if result else None
+
+
+def _keep_least(counter: Counter[str], most: int) -> None:
+    """Bound a counter by text order: what is kept is counted in full, however the records were cut."""
+    if len(counter) > most:
+        for text in heapq.nlargest(len(counter) - most, counter):
+            del counter[text]

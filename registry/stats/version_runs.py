@@ -1,0 +1,70 @@
+"""Runs: which versions follow each other in a partition, by the records that prove theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+MOST_RUNS: Final = 1_000
+
+
+class Run(NamedTuple):
+    """Consecutive proven records of one version in one partition: how many, from which offset and time to which."""
+
+    version: str
+    first: int
+    last: int
+    records: int
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+
+
+def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
+    """Return the runs of two parts of a partition in order of their offsets.
+
+    Records that are still to come may lie between two parts, so only runs whose offsets touch are joined.
+    """
+    if runs and more and runs[-1].last < more[0].first:  # mostly: one batch follows the other
+        return [*runs[:-1], *_fold([runs[-1], more[0]], _touch), *more[1:]]
+    return _fold(sorted([*runs, *more], key=_place), _touch)
+
+
+def join_runs(runs: Iterable[Run]) -> list[Run]:
+    """Return runs in order of their offsets, neighbours of one version joined, whatever lies between."""
+    return _fold(sorted(runs, key=_place), lambda left, right: True)
+
+
+def leave_out_open(runs: Iterable[Run]) -> list[Run]:
+    """Return runs without those of an open version that stand beside proven ones of their subject.
+
+    The records of an open version are named by their subject alone. What lies beside a proof belongs to no run, as in a
+    topic of one subject; a stretch without any proof stays.
+    """
+    result: list[Run] = []
+    for _, stretch in groupby(join_runs(runs), key=lambda run: run.version.partition("@")[0]):
+        found = list(stretch)
+        result += [run for run in found if "@" in run.version] or found
+    return join_runs(result)
+
+
+def _fold(runs: Sequence[Run], belong: Callable[[Run, Run], bool]) -> list[Run]:
+    folded: list[Run] = []
+    for run in runs:
+        before = folded[-1] if folded else None
+        if before is not None and before.version == run.version and belong(before, run):
+            end = max(before, run, key=lambda one: one.last)
+            folded[-1] = before._replace(
+                last=end.last, records=before.records + run.records, last_timestamp=end.last_timestamp
+            )
+        else:
+            folded.append(run)
+    return folded
+
+
+def _touch(left: Run, right: Run) -> bool:
+    return right.first <= left.last + 1
+
+
+def _place(run: Run) -> tuple[int, int]:
+    return run.first, run.last

@@ -1,0 +1,151 @@
+"""Turns of writing: which columns are written otherwise since when, and which versions of the contract write so.
+
+Not every turn is drift. A form may be documented to take numbers and digits alike; then only a column that turns for
+good is told. And where one version writes a source type as the column was written, and another as it is written since,
+enough such values speak for a switch from the first version to the second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.stats.column_writing import (
+    DIGITS,
+    ISO,
+    NUMBER,
+    SECONDS,
+    SQL,
+    TEXT,
+    ColumnWriting,
+    Turn,
+    Writing,
+    WrittenTable,
+)
+from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number
+
+ENOUGH: Final = 20
+"""So many values have to be written in each of two ways before they speak for versions."""
+
+_EXAMPLES: Final[Mapping[Writing, str | Number]] = {
+    Writing(NUMBER, SECONDS): Number("1700000000"),
+    Writing(TEXT, SECONDS): "1700000000.5",
+    Writing(TEXT, ISO): "2024-01-02T03:04:05",
+    Writing(TEXT, SQL): "2024-01-02 03:04:05",
+}
+
+
+class Switch(NamedTuple):
+    """Two versions that write a source type as a column was written, and as it is written since, by their forms."""
+
+    before: Version
+    after: Version
+    source_type: str
+    was: str
+    now: str
+
+
+class ToldTurn(NamedTuple):
+    """A turn that is drift, with the switch of versions that explains it, where one does."""
+
+    turn: Turn
+    switch: Switch | None
+
+
+def told_turns(seen: ColumnWriting, catalogue: Catalogue) -> Iterator[ToldTurn]:
+    """Yield the turns that are drift, partition by partition."""
+    turns = list(seen.turns())
+    ways: dict[tuple[object, ...], Counter[Writing]] = {_column(turn.rows, turn.name): Counter() for turn in turns}
+    for rows, columns in seen.seen.items() if ways else ():
+        for name, column in columns.items():
+            if (counts := ways.get(_column(rows, name))) is not None:
+                counts.update({writing: stretch.count for writing, stretch in column.items()})
+    result = [turn for turn in turns if not _is_documented(turn, tuple(catalogue.versions(turn.rows.subject)))]
+    switches: dict[tuple[object, ...], Switch] = {}
+    for turn in result:
+        counts = ways[_column(turn.rows, turn.name)]
+        enough = len(counts) == 2 and min(counts.values()) >= ENOUGH  # noqa: PLR2004  one way, and another
+        found = _switch(tuple(catalogue.versions(turn.rows.subject)), turn.before, turn.after) if enough else None
+        if found is not None:
+            switches[_column(turn.rows, turn.name)] = switches[turn.rows.topic, turn.rows.table, turn.rows.subject] = (
+                found
+            )
+    for turn in result:
+        beside = switches.get((turn.rows.topic, turn.rows.table, turn.rows.subject))
+        yield ToldTurn(turn, switches.get(_column(turn.rows, turn.name)) or _follow(beside, turn))
+
+
+def _column(rows: WrittenTable, name: str) -> tuple[object, ...]:
+    """Return what names a column in all partitions."""
+    return rows.topic, rows.table, rows.subject, rows.loaded, rows.at, name
+
+
+def _table(turn: Turn) -> tuple[object, ...]:
+    return turn.rows.topic, turn.rows.table, turn.rows.subject
+
+
+def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
+    """Say whether values come in both ways as they are documented: only a column that turned for good is told then."""
+    if turn.stretch.first.offset > turn.was.last.offset and turn.stretch.count >= ENOUGH:
+        return False
+    if any("value-forms" in version.meaning.undocumented for version in versions):
+        return True
+    ways = {turn.before, turn.after}
+    digits = {Writing(TEXT, DIGITS), Writing(TEXT, SECONDS)}
+    counts = {way for way in ways if way.kind == NUMBER}
+    return bool(counts) and ways - counts <= digits and any(_takes_both(version) for version in versions)
+
+
+@lru_cache(maxsize=256)
+def _takes_both(version: Version) -> bool:
+    """Say whether a version has a form that is written as a number or as a text."""
+    mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
+    return any({NUMBER, TEXT} <= FORMS[form].wire for mapping in mappings for form in mapping.document.forms)
+
+
+@lru_cache(maxsize=1024)
+def _switch(versions: tuple[Version, ...], before: Writing, after: Writing) -> Switch | None:
+    """Return the switch between two versions that a turn shows; None where none does, or several may."""
+    found = {
+        (one, other): Switch(one, other, source_type, was, now)
+        for one in versions
+        for other in versions
+        if one is not other
+        for source_type, was, now in _differing(one, other)
+        if _reads(was, before) and _reads(now, after) and not _reads(was, after) and not _reads(now, before)
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _follow(beside: Switch | None, turn: Turn) -> Switch | None:
+    """Return a switch that another column of the table shows, where it explains the kinds of this one as well."""
+    for source_type, was, now in _differing(beside.before, beside.after) if beside is not None else ():
+        took, takes = FORMS[was].wire, FORMS[now].wire
+        turns = turn.before.kind in took - takes and turn.after.kind in takes - took
+        if beside is not None and turns:
+            return beside._replace(source_type=source_type, was=was, now=now)
+    return None
+
+
+def _differing(one: Version, other: Version) -> Iterator[tuple[str, str, str]]:
+    """Yield the source types that two versions write in different forms."""
+    for name, its in zip(one.mapping_names(), other.mapping_names(), strict=False):
+        mine, theirs = one.catalogue.mapping(name), other.catalogue.mapping(its)
+        for form, types in mine.document.forms.items():
+            for source_type in types:
+                now = theirs.form_of(source_type)
+                if now is not None and now != form:
+                    yield source_type, form, now
+
+
+def _reads(form: str, writing: Writing) -> bool:
+    example = _EXAMPLES.get(writing)
+    if example is None or writing.kind not in FORMS[form].wire:
+        return False
+    try:
+        return FORMS[form].read(example, Context()).flag in (Flag.OK, Flag.NOTED)
+    except BrokenValue:
+        return False

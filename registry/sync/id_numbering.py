@@ -1,0 +1,71 @@
+"""Numbering: ids for the contracts of a folder that have none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.sync.id_locks import FILE, Entry, Key, Lock, read_lock, write_lock
+from cdc_contracts.registry.sync.publications import open_own_versions, published_texts
+from cdc_contracts.registry.sync.registry_folders import check_folder, read_folder
+from cdc_contracts.registry.sync.schema_digests import schema_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """What numbering came to: entries that are new, and entries whose contract is gone."""
+
+    new: tuple[Entry, ...]
+    retired: tuple[Entry, ...]
+
+
+def number_contracts(root: Path) -> Numbered:
+    """Give an id to every schema of every contract in a folder that has none, and retire those that are gone.
+
+    Raises ContractError where a schema that has an id is not what it was, UsageError where the folder holds nothing.
+    """
+    check_folder(root)
+    lock, digests = read_lock(root), contract_digests(root)
+    if not digests and not lock.entries:
+        read_folder(root)  # it raises where there is nothing else for a registry
+    new, present = [], set()
+    for key, digest in digests:
+        present.add(key)
+        entry = lock.entries.get(key)
+        if entry is None:
+            entry = Entry(lock.next_id(key.context), key, digest)
+            new.append(entry)
+        elif entry.digest != digest:
+            raise changed_schema(entry)
+        lock.add(replace(entry, retired=False))
+    gone = [key for key, entry in lock.entries.items() if key.is_contract and key not in present and not entry.retired]
+    for key in gone:
+        lock.retire(key)
+    write_lock(root, lock)
+    return Numbered(tuple(new), tuple(lock.entries[key] for key in gone))
+
+
+def contract_digests(root: Path) -> Sequence[tuple[Key, str]]:
+    """Return every schema of the contracts in a folder with its digest, in catalogue order."""
+    return [
+        (Key(version.subject, version.number, kind), schema_digest(kind, text))
+        for version in open_own_versions(root)
+        for kind, text in published_texts(version).items()
+    ]
+
+
+def changed_schema(entry: Entry) -> ContractError:
+    """Return the error of a schema that has an id and is not what it was."""
+    return ContractError(
+        f"{entry.key} has id {entry.id} and is no longer the schema that got it",
+        where=FILE,
+        hint=f"make a new version of the contract; if nothing was published under id {entry.id} yet, take its line out",
+    )
+
+
+def changed_ids(before: Lock, after: Lock) -> tuple[tuple[Entry, Entry | None], ...]:
+    """Return the entries of an earlier lock that the later one changed or lost: each breaks what has the id."""
+    found = ((entry, after.entries.get(key)) for key, entry in before.entries.items())
+    return tuple((old, new) for old, new in found if new is None or (old.id, old.digest) != (new.id, new.digest))

@@ -1,0 +1,123 @@
+"""Retrieval: what a server holds, as a folder: all of it anew, or what is newer than the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cdc_contracts.registry.common.atomic_files import check_folder, check_place, make_folder
+from cdc_contracts.registry.common.errors import ContractError, UsageError
+from cdc_contracts.registry.contract.catalogue import SUBJECTS
+from cdc_contracts.registry.sync.id_locks import FILE, Entry, Lock, read_lock, write_lock
+from cdc_contracts.registry.sync.registry_client import RegistryClient
+from cdc_contracts.registry.sync.registry_contents import HeldSchema, Holdings, ScopeSettings
+from cdc_contracts.registry.sync.registry_folders import (
+    SETTINGS,
+    read_folder,
+    read_settings,
+    write_folder,
+    write_schema,
+    write_settings,
+)
+from cdc_contracts.registry.sync.registry_servers import read_server
+
+
+@dataclass(slots=True)
+class Pulled:
+    """What pulling came to: what was written, and what stays as it is in the folder although the server differs."""
+
+    written: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+
+def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
+    """Write everything a server holds into a folder, and return it. An id that the folder knew stays in its lock.
+
+    Raises UsageError where the folder holds such files already and `force` is not given, UnavailableError where the
+    server does not answer or the folder cannot be written to; nothing is written then.
+    """
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is no folder")
+    before = [name for name in (SUBJECTS, SETTINGS, FILE) if (root / name).exists()]
+    if before and not force:
+        hint = "give a new folder, `registry pull` to add what is newer, or --force to write it anew"
+        raise UsageError(f"there is a {before[0]} already", where=str(root), hint=hint)
+    check_folder(root)
+    holdings = read_server(client)
+    write_folder(root, holdings, _lock_of(holdings, read_lock(root)))
+    return holdings
+
+
+def pull_server(client: RegistryClient, root: Path, *, force: bool, bound: Collection[str] = ()) -> Pulled:
+    """Write into a folder what a server holds and the folder does not. What differs in both is kept unless `force`.
+
+    Values of topics that are `bound` to contracts come as ids only. Raises ContractError where the folder is not as it
+    should be, UnavailableError where the server does not answer or the folder cannot be written to.
+    """
+    make_folder(root)
+    check_place(root / FILE)
+    wanted, lock = read_folder(root) if any(root.iterdir()) else (Holdings(), Lock())
+    held = read_server(client)
+    pulled = Pulled()
+    for schema in held.schemas.values():
+        own = wanted.schemas.get(schema.position)
+        name = f"{schema.subject} {schema.version}"
+        if own is not None and not _is_same(own, schema) and (own.contract is not None or not force):
+            pulled.kept.append(f"{name} is {own.contract or 'one schema'} here and another schema on the server")
+            continue
+        if own is None or not _is_same(own, schema):
+            if schema.subject not in bound:
+                write_schema(root, schema)
+            pulled.written.append(name)
+        _note(lock, own or schema, schema, pulled, force=force)
+    _pull_settings(root, held, pulled, force=force)
+    write_lock(root, lock)
+    return pulled
+
+
+def _is_same(own: HeldSchema, there: HeldSchema) -> bool:
+    return own.says_the_same(there) and (own.contract is not None or own.deleted == there.deleted)
+
+
+def _note(lock: Lock, own: HeldSchema, there: HeldSchema, pulled: Pulled, *, force: bool) -> None:
+    """Note the id that the server has for a schema."""
+    if there.id is None:
+        return
+    try:
+        lock.add(Entry(there.id, own.key, there.digest))
+    except ContractError as error:
+        if not force:
+            pulled.kept.append(f"{error.what}; the server says {there.id}")
+            return
+        lock.replace(Entry(there.id, own.key, there.digest))
+
+
+def _pull_settings(root: Path, held: Holdings, pulled: Pulled, *, force: bool) -> None:
+    """Write the settings that the folder lacks."""
+    own = read_settings(root)
+    merged = dict(own)
+    for scope, there in held.settings.items():
+        here = own.get(scope, ScopeSettings())
+        if force:
+            merged[scope] = there
+            continue
+        merged[scope] = replace(
+            here,
+            config=there.config if here.config is None else here.config,
+            mode=there.mode if here.mode is None else here.mode,
+        )
+        if merged[scope] != there:
+            pulled.kept.append(f"the settings of {scope or 'the whole registry'} are others here than on the server")
+    if merged != own:
+        write_settings(root, merged)
+        pulled.written.append(SETTINGS)
+
+
+def _lock_of(holdings: Holdings, before: Lock) -> Lock:
+    """Return the lock of what a server holds; entries of before that it no longer holds stay, retired."""
+    lock = Lock(Entry(one.id, one.key, one.digest) for one in holdings.schemas.values() if one.id is not None)
+    for key, entry in before.entries.items():
+        if key not in lock:
+            lock.add(entry if key.is_contract else replace(entry, retired=True))
+    return lock

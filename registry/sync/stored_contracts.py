@@ -1,0 +1,133 @@
+"""Contracts as a registry has them: what was published there, made into documents of a catalogue again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.common.contract_references import parse_reference
+from cdc_contracts.registry.common.errors import CdcContractsError, ContractError
+from cdc_contracts.registry.contract.bundle import Bundle
+from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA
+from cdc_contracts.registry.schema.schema_documents import AVRO, JSON
+from cdc_contracts.registry.sync.publications import CONTRACT, MEANING, meaning_of, published_subject, published_texts
+from cdc_contracts.registry.sync.registry_servers import list_subjects_here, read_subject
+from cdc_contracts.registry.sync.schema_digests import schema_digest
+from cdc_contracts.registry.sync.subject_names import unqualified
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.catalogue import Version
+    from cdc_contracts.registry.sync.registry_client import RegistryClient
+    from cdc_contracts.registry.sync.registry_contents import HeldSchema
+
+_FILES: Mapping[str, str] = {JSON: MESSAGE_SCHEMA, AVRO: AVRO_MESSAGE_SCHEMA}
+
+
+@dataclass(slots=True)
+class StoredContracts:
+    """The documents of the contracts that a registry has, and in sentences what of them it does not have."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def root(self) -> Traversable | None:
+        """The documents as a folder of contracts, None where there are none."""
+        return Bundle(self.files).open().roots[0] if self.files else None
+
+
+def read_contracts(client: RegistryClient, own: Sequence[Version]) -> StoredContracts:
+    """Return the contracts that a registry has: those that say so, and those under the subjects of the versions `own`.
+
+    They are those of the default context, or of the one that the URL ends in.
+
+    Where a registry kept schemas and dropped what they mean, the meaning of `own` stands in; `missing` says so, and
+    whether the schema is that of `own`.
+    Raises UnavailableError where the registry does not answer.
+    """
+    stored = StoredContracts()
+    mine = {version.reference: version for version in own}
+    known = {published_subject(version.subject, kind) for version in own for kind in _FILES}
+    for qualified in list_subjects_here(client):
+        subject = unqualified(qualified)
+        if subject in known or _may_be_published(subject):
+            for schema in read_subject(client, qualified):
+                if not schema.deleted:
+                    _add(stored, replace(schema, subject=subject), subject in known, mine)
+    _check_complete(stored)
+    return stored
+
+
+def _add(stored: StoredContracts, schema: HeldSchema, is_known: bool, mine: Mapping[str, Version]) -> None:  # noqa: FBT001
+    said = (schema.metadata or {}).get("properties") or {}
+    name = f"{schema.subject} {schema.version}"
+    dialect = schema.subject.removesuffix(".avro") if schema.type == AVRO else schema.subject
+    reference = str(said.get(CONTRACT, f"{dialect.replace('.', '/')}@{schema.version}"))
+    if not is_known and published_subject(parse_reference(reference).subject, schema.type) != schema.subject:
+        return  # a subject of its own that happens to have such a name
+    meaning = _meaning(said)
+    if meaning is None and CONTRACT not in said and not is_known:
+        return
+    if meaning is None and reference in mine:
+        own = mine[reference]
+        is_same = schema_digest(schema.type, schema.text) == schema_digest(
+            schema.type, published_texts(own)[schema.type]
+        )
+        result = "its schema is as here" if is_same else "its schema is another than here"
+        stored.missing.append(f"what {name} means is not on the registry, and taken to be as here; {result}")
+        meaning = meaning_of(own)
+    if meaning is None:
+        stored.missing.append(f"what {name} means is not on the registry: it is not compared")
+        return
+    subject, _, number = reference.partition("@")
+    folder = f"{subject}/v{number}"
+    stored.files[f"{folder}/contract.yaml"] = _yaml({**meaning["contract"], "contract": reference})
+    stored.files[f"{folder}/{_FILES[schema.type]}"] = schema.text
+    for file, text in (meaning.get("schemas") or {}).items():
+        stored.files[f"{folder}/{file}"] = text
+    for mapping, document in (meaning.get("mappings") or {}).items():
+        path, text = f"{subject.partition('/')[0]}/types/{mapping}.yaml", _yaml(document)
+        others = [one for one in stored.files if one.endswith(f"/types/{mapping}.yaml")]
+        if others and stored.files[others[0]] != text:
+            stored.missing.append(f"{name} was published with another mapping {mapping} than others: one is compared")
+        stored.files.setdefault(others[0] if others else path, text)
+
+
+def _meaning(said: Mapping[str, Any]) -> dict[str, Any] | None:
+    try:
+        meaning = json.loads(said[MEANING])
+        return meaning if isinstance(meaning["contract"], dict) else None
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def _check_complete(stored: StoredContracts) -> None:
+    """Take out what has one of its two schemas only, and say so: a contract has both."""
+    folders = {path.rpartition("/")[0] for path in stored.files if path.endswith("/contract.yaml")}
+    for folder in sorted(folders):
+        absent = [name for name in _FILES.values() if f"{folder}/{name}" not in stored.files]
+        if absent:
+            stored.missing.append(f"{folder} has no {absent[0]} on the registry: it is not compared")
+            for path in [one for one in stored.files if one.startswith(f"{folder}/")]:
+                del stored.files[path]
+
+
+def _may_be_published(subject: str) -> bool:
+    """Say whether a name has the form of a contract's subject: `dts.canal` or `dts.canal.avro`."""
+    parts = subject.removesuffix(".avro").split(".")
+    try:
+        return len(parts) == 2 and bool(parse_reference("/".join(parts)))  # noqa: PLR2004  system and dialect
+    except CdcContractsError:
+        return False
+
+
+def _yaml(document: Any) -> str:
+    """Return a document as YAML that is read as it was. Raises ContractError where it is no mapping."""
+    if not isinstance(document, dict):
+        raise ContractError("what a registry says of a contract is no mapping")
+    import yaml
+
+    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False)

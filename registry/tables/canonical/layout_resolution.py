@@ -1,0 +1,107 @@
+"""Settlement of layouts: which columns canonical tables have, and which type each.
+
+A layout never loses a column and never changes the type of one, whatever comes later: files that were written stay
+readable beside those that are written next, and what no longer fits is text in `_raw`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.stats.observed_columns import ObservedColumns, TableName
+from cdc_contracts.registry.tables.canonical.column_types import TEXT, column_type
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, Layouts, TableLayout
+
+CONTRACT: Final = "contract"
+MESSAGES: Final = "messages"
+MOST_COLUMNS: Final = 4_096
+"""No source table has more; what makes up names of columns does not make a table that grows for ever."""
+
+Added = Mapping[TableName, Mapping[str, str]]
+"""Columns that DDL messages added, by table: their names and source types."""
+
+_Seen = Mapping[str, AbstractSet[tuple[str | None, str | None]]]
+
+
+def resolve_layouts(
+    known: Layouts, tables: TableContracts, sightings: ObservedColumns, added: Added
+) -> dict[TableName, TableLayout]:
+    """Return the layouts of all tables that were ever seen: the known ones, and what this run adds to them.
+
+    A column is laid out once a row had it, for only then is it known how its values are written. A new table takes the
+    columns of its contract, else all that were seen; a known one takes new columns that its contract lists or a DDL
+    message added, and where nobody tells any types all that were seen: its first rows may have been keys alone.
+    """
+    layouts = dict(known)
+    for name in added:
+        if name in layouts:
+            layouts[name] = _await(layouts[name], added[name])
+    for name in sightings.tables():
+        contract, seen = tables.of(*name) if name.table else None, sightings.columns(name)
+        before = layouts.get(name)
+        if before is not None:
+            allowed = [*(contract.columns if contract else _untold(before, seen)), *before.awaited]
+        elif contract is not None:
+            allowed = [*contract.columns, *added.get(name, ())]
+        else:
+            allowed = list(seen)
+        before = before or TableLayout(
+            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ()))
+        )
+        layouts[name] = _widen(before, allowed, seen, contract)
+    return layouts
+
+
+def _untold(layout: TableLayout, seen: _Seen) -> list[str]:
+    """Return the columns that rows had without a type, where the layout has none either."""
+    if layout.origin == CONTRACT or any(column.source_type is not None for column in layout.columns):
+        return []
+    held = {column.name for column in layout.columns}
+    untold = [name for name, result in seen.items() if name not in held and not any(one for one, _ in result)]
+    return untold[: max(0, MOST_COLUMNS - len(layout.columns))]
+
+
+def _await(layout: TableLayout, added: Iterable[str]) -> TableLayout:
+    held = {column.name for column in layout.columns}
+    return TableLayout(
+        layout.name, layout.columns, layout.primary_key, layout.origin,
+        tuple(dict.fromkeys([*layout.awaited, *(name for name in added if name not in held)])),
+    )  # fmt: skip
+
+
+def _widen(layout: TableLayout, allowed: Iterable[str], seen: _Seen, contract: TableContract | None) -> TableLayout:
+    """Append the columns that are allowed and were seen."""
+    columns = [*layout.columns, *_new_columns(layout, allowed, seen, contract)]
+    held = {column.name for column in columns}
+    return TableLayout(
+        layout.name,
+        tuple(columns),
+        layout.primary_key or (contract.primary_key if contract is not None else ()),
+        layout.origin,
+        tuple(name for name in layout.awaited if name not in held),
+    )
+
+
+def _new_columns(
+    layout: TableLayout, allowed: Iterable[str], seen: _Seen, contract: TableContract | None
+) -> Iterator[ColumnLayout]:
+    taken = {column.name.casefold() for column in layout.columns}
+    for name in allowed:
+        # Spark, Delta and Iceberg know no two names that differ in case alone: the first stays. No database has a name
+        # with a NUL, which readers of Parquet take for its end.
+        if name not in seen or name.casefold() in taken or "\0" in name:
+            continue
+        taken.add(name.casefold())
+        declared = contract.types.get(name) if contract is not None else None
+        yield _resolve_column(name, declared, seen[name])
+
+
+def _resolve_column(name: str, declared: str | None, seen: AbstractSet[tuple[str | None, str | None]]) -> ColumnLayout:
+    """Return a column by its declared type, else by what was seen: text, where that does not agree."""
+    result = sorted({(declared or source_type or "", kind or "") for source_type, kind in seen})
+    types = {column_type(source_type or None, kind or None) for source_type, kind in result}
+    source_type, kind = result[0]
+    return ColumnLayout(name, types.pop() if len(types) == 1 else TEXT, source_type or None, kind or None)

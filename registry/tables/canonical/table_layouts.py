@@ -1,0 +1,111 @@
+"""The layout of a canonical table: its columns, and which type each has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.stats.observed_columns import TableName
+from cdc_contracts.registry.tables.canonical.column_types import read_type, write_type
+
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+
+METADATA: Final = pa.schema([
+    pa.field("_op", pa.string(), nullable=False),
+    pa.field("_tenant", pa.string()),
+    pa.field("_event_time", _INSTANT),
+    pa.field("_event_time_text", pa.string()),
+    pa.field("_process_time", _INSTANT),
+    pa.field("_position", pa.string()),
+    pa.field("_transaction", pa.string()),
+    pa.field("_update_part", pa.string()),
+    pa.field("_pair_id", pa.string()),
+    pa.field("_topic", pa.string(), nullable=False),
+    pa.field("_partition", pa.int32(), nullable=False),
+    pa.field("_offset", pa.int64(), nullable=False),
+    pa.field("_row_index", pa.int32(), nullable=False),
+    pa.field("_contract", pa.string(), nullable=False),
+    pa.field("_undecided", pa.bool_(), nullable=False),
+    pa.field("_changed", pa.list_(pa.string())),
+    pa.field("_absent", pa.list_(pa.string()), nullable=False),
+    pa.field("_raw", pa.map_(pa.string(), pa.string()), nullable=False),
+])  # fmt: skip
+"""What stands before the images `before` and `after` (structs of the columns) in every typed table.
+
+`_changed` names the columns that a partial image sent, null where the dialect sends whole images. `_absent` names as
+`after.NAME` or `before.NAME` the columns of the layout that an image which is there does not hold. `_raw` keeps, under
+the same names, the text of every value that its typed column cannot hold (an invalid date, a column that the layout
+does not have); the typed value is null there. So a null that is in neither is SQL NULL.
+"""
+
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """One column: its name, its type in tables, and the source type and canonical kind that this was settled by."""
+
+    name: str
+    type: pa.DataType
+    source_type: str | None
+    kind: str | None
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """The columns of a canonical table, in their order, and where they come from: `contract` or `messages`.
+
+    `awaited` are columns that a DDL message added and no row had so far: they become columns once one has them.
+    """
+
+    name: TableName
+    columns: tuple[ColumnLayout, ...]
+    primary_key: tuple[str, ...]
+    origin: str
+    awaited: tuple[str, ...] = ()
+
+    @property
+    def image(self) -> pa.StructType:
+        """The type of `before` and `after`."""
+        return pa.struct([pa.field(column.name, column.type) for column in self.columns])
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The schema of the table; one without columns has no images, for Parquet has no struct without a field."""
+        images = [pa.field("before", self.image), pa.field("after", self.image)] if self.columns else []
+        return pa.schema([*METADATA, *images])
+
+
+Layouts = Mapping[TableName, TableLayout]
+
+
+def write_layout(layout: TableLayout) -> dict[str, Any]:
+    """Return a layout as a JSON document, as run records keep it."""
+    return {
+        "name": layout.name._asdict(),
+        "columns": [
+            {"name": one.name, "type": write_type(one.type), "source_type": one.source_type, "kind": one.kind}
+            for one in layout.columns
+        ],
+        "primary_key": list(layout.primary_key),
+        "origin": layout.origin,
+        "awaited": list(layout.awaited),
+    }
+
+
+def read_layout(document: Mapping[str, Any]) -> TableLayout:
+    """Return the layout that a document describes."""
+    return TableLayout(
+        name=TableName(**document["name"]),
+        columns=tuple(
+            ColumnLayout(one["name"], read_type(one["type"]), one["source_type"], one["kind"])
+            for one in document["columns"]
+        ),
+        primary_key=tuple(document["primary_key"]),
+        origin=document["origin"],
+        awaited=tuple(document.get("awaited", ())),
+    )
+
+
+__all__ = ["METADATA", "ColumnLayout", "Layouts", "TableLayout", "TableName", "read_layout", "write_layout"]

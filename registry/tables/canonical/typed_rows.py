@@ -1,0 +1,242 @@
+"""Typed rows: the rows of `changes/` as rows of canonical tables.
+
+Everything is done by column over all rows at once. A value stays what it was or stays text: each one of an image is
+either in its typed column or, under the name `after.NAME` or `before.NAME`, in `_raw`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.stats.observed_columns import TableName
+from cdc_contracts.registry.tables.canonical.table_layouts import METADATA, TableLayout
+from cdc_contracts.registry.tables.canonical.typed_values import ReadColumn, read_column
+
+Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+_NAME: Final = ("database", "schema", "table")
+_SIDES: Final = ("before", "after")
+_RENAMED: Final = {field_name: field_name.removeprefix("_") for field_name in METADATA.names}
+_MADE: Final = ("_absent", "_raw")
+
+
+def split_by_table(changes: pa.RecordBatch) -> Iterator[tuple[TableName, pa.RecordBatch]]:
+    """Yield the rows of each table, in their order, by the order of the tables' names.
+
+    Rows that name no table are those of a table without a name.
+    """
+    if not changes.num_rows:
+        return
+    codes = np.zeros(changes.num_rows, np.int64)
+    texts = []
+    for name in _NAME:
+        column = changes.column(name).dictionary_encode(null_encoding="encode")
+        known = column.dictionary.to_pylist()
+        rank = {text: place for place, text in enumerate(sorted(known, key=lambda text: (text is not None, text)))}
+        ranks = np.array([rank[text] for text in known], np.int64)
+        codes = codes * len(known) + ranks[column.indices.to_numpy(zero_copy_only=False)]
+        texts.append(known)
+    if codes[0] == codes[-1] and (codes == codes[0]).all():
+        yield _name_of(changes), changes
+        return
+    order = np.argsort(codes, kind="stable")
+    ordered = changes.take(pa.array(order))
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    for start, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
+        rows = ordered.slice(start, end - start)
+        yield _name_of(rows), rows
+
+
+def _name_of(rows: pa.RecordBatch) -> TableName:
+    database, schema, table = (rows.column(name)[0].as_py() for name in _NAME)
+    return TableName.of(database, schema, table)
+
+
+def type_rows(changes: pa.RecordBatch, layout: TableLayout) -> tuple[pa.RecordBatch, dict[str, int]]:
+    """Return rows of one table (`CHANGES_SCHEMA`) in its layout, and how many values of each column are in `_raw`."""
+    rows = changes.num_rows
+    kept_as_text = _kept_as_text(changes, layout)
+    raw, absent = _Entries(rows), _Entries(rows)
+    sides = {side: _Held.of(changes.column(side), layout) for side in _SIDES}
+    for side, held in sides.items():
+        raw.add_all(held.others(side))
+        for place, column in enumerate(layout.columns):
+            absent.add(f"{side}.{column.name}", held.lacks(place))
+    typed: list[pa.Array] = []
+    for place, column in enumerate(layout.columns):
+        # Both sides at once: for tables of few rows the calls are what takes time.
+        texts = pa.concat_arrays([held.texts(place) for held in sides.values()])
+        values, left = _read(texts, column.type, kept_as_text.get(place))
+        if left is not None:
+            for side, start in zip(_SIDES, (0, rows), strict=True):
+                raw.add(f"{side}.{column.name}", left[start : start + rows], texts.slice(start, rows))
+        typed.append(values)
+    images = {}
+    for (side, held), start in zip(sides.items() if layout.columns else (), (0, rows), strict=False):
+        missing = None if held.there.all() else pa.array(~held.there)
+        arrays = [values.slice(start, rows) for values in typed]
+        images[side] = pa.StructArray.from_arrays(arrays, fields=list(layout.image), mask=missing)
+    made: dict[str, pa.Array] = {**images, "_absent": absent.as_lists(), "_raw": raw.as_maps()}
+    columns = [
+        made[one.name] if one.name in made else changes.column(_RENAMED[one.name]).cast(one.type)
+        for one in layout.arrow
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=layout.arrow), raw.counts()
+
+
+def _read(texts: pa.Array, type_: pa.DataType, kept_as_text: Mask | None) -> ReadColumn:
+    """Read the texts of both sides of a column, but for those that are kept as text."""
+    if kept_as_text is None:
+        return read_column(texts, type_)
+    kept = kept_as_text & texts.is_valid().to_numpy(zero_copy_only=False)
+    values, unread = read_column(pc.if_else(pa.array(kept), None, texts), type_)
+    return ReadColumn(values, kept if unread is None else kept | unread)
+
+
+@dataclass
+class _Held:
+    """The images of one side: where the text of each row and column of a layout is, -1 where there is none."""
+
+    there: Mask
+    places: Places
+    items: pa.Array
+    other_rows: Places
+    other_places: Places
+    other_names: pa.Array
+
+    @classmethod
+    def of(cls, images: pa.MapArray, layout: TableLayout) -> _Held:
+        there = images.is_valid().to_numpy(zero_copy_only=False)
+        offsets = images.offsets.to_numpy()
+        first, last = int(offsets[0]), int(offsets[-1])
+        keys, items = images.keys.slice(first, last - first), images.items.slice(first, last - first)
+        row_of = np.repeat(np.arange(len(images)), np.diff(offsets))
+        encoded = keys.dictionary_encode()
+        known = {column.name: place for place, column in enumerate(layout.columns)}
+        column_of = np.array([known.get(name, -1) for name in encoded.dictionary.to_pylist()], np.int64)
+        columns = column_of[encoded.indices.to_numpy()] if len(keys) else np.zeros(0, np.int64)
+        mine = columns >= 0
+        if len(there) and not there.all():  # what stands under a null is nothing
+            mine &= there[row_of]
+        places = np.full((len(layout.columns), len(images)), -1, np.int64)
+        places[columns[mine], row_of[mine]] = np.flatnonzero(mine)
+        others = np.flatnonzero((columns < 0) & there[row_of])
+        return cls(there, places, items, row_of[others], others, keys.take(pa.array(others)))
+
+    def texts(self, column: int) -> pa.Array:
+        places = self.places[column]
+        return self.items.take(pa.array(places, mask=places < 0))
+
+    def lacks(self, column: int) -> Mask:
+        lacks: Mask = self.there & (self.places[column] < 0)
+        return lacks
+
+    def others(self, side: str) -> Iterator[tuple[str, Places, pa.Array]]:
+        """Yield what the layout has no column for, by name: rows and texts. A NULL is kept as one."""
+        if not len(self.other_rows):
+            return
+        encoded = self.other_names.dictionary_encode()
+        codes = encoded.indices.to_numpy()
+        for code, name in enumerate(encoded.dictionary.to_pylist()):
+            chosen = np.flatnonzero(codes == code)
+            yield f"{side}.{name}", self.other_rows[chosen], self.items.take(pa.array(self.other_places[chosen]))
+
+
+@dataclass
+class _Entries:
+    """Names, or names with texts, that some of the rows have; in the order they were added."""
+
+    total: int
+    names: list[str] = field(default_factory=list)
+    rows: list[Places] = field(default_factory=list)
+    texts: list[pa.Array] = field(default_factory=list)
+
+    def add(self, name: str, marked: Mask, texts: pa.Array | None = None) -> None:
+        rows = np.flatnonzero(marked)
+        if len(rows):
+            self._add(name, rows, None if texts is None else texts.take(pa.array(rows)))
+
+    def add_all(self, entries: Iterator[tuple[str, Places, pa.Array]]) -> None:
+        for name, rows, texts in entries:
+            self._add(name, rows, texts)
+
+    def counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for name, rows in zip(self.names, self.rows, strict=True):
+            column = name.partition(".")[2]
+            counts[column] = counts.get(column, 0) + len(rows)
+        return counts
+
+    def as_lists(self) -> pa.Array:
+        offsets, order, names = self._laid_out()
+        return pa.ListArray.from_arrays(offsets, names.take(order))
+
+    def as_maps(self) -> pa.Array:
+        offsets, order, names = self._laid_out()
+        texts = pa.concat_arrays(self.texts) if self.texts else pa.array([], pa.string())
+        return pa.MapArray.from_arrays(offsets, names.take(order), texts.take(order))
+
+    def _add(self, name: str, rows: Places, texts: pa.Array | None) -> None:
+        self.names.append(name)
+        self.rows.append(rows)
+        if texts is not None:
+            self.texts.append(texts)
+
+    def _laid_out(self) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """Return the offsets of the rows, the order that brings the entries there, and the name of each entry."""
+        rows = np.concatenate(self.rows) if self.rows else np.zeros(0, np.int64)
+        counts = np.bincount(rows, minlength=self.total)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+        places = np.repeat(np.arange(len(self.names)), [len(one) for one in self.rows])
+        names = pa.array(self.names, pa.string()).take(pa.array(places))
+        return offsets, pa.array(np.argsort(rows, kind="stable")), names
+
+
+def _kept_as_text(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
+    """Return which values of each column, those before and then those after, are text whatever they look like.
+
+    These are what does not have its form and, in columns of bytes, what has no type: any four letters may be Base64.
+    """
+    found = _invalid(changes, layout)
+    binary = [place for place, column in enumerate(layout.columns) if pa.types.is_binary(column.type)]
+    if binary:
+        typed = _Held.of(changes.column("column_types"), layout)
+        for place in binary:
+            untyped = np.tile(typed.places[place] < 0, len(_SIDES))
+            if untyped.any():
+                found[place] = untyped | found[place] if place in found else untyped
+    return found
+
+
+def _invalid(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
+    """Return which values of each column, those before and then those after, do not have their form.
+
+    Files of earlier releases do not tell on which side a column has such a value: there it is both.
+    """
+    columns, values = changes.column("invalid"), changes.column("invalid_values")
+    if not len(columns.flatten()):
+        return {}
+    result = np.tile(values.is_valid().to_numpy(zero_copy_only=False), len(_SIDES))
+    found = {}
+    for place, column in enumerate(layout.columns):
+        either = _rows_naming(columns, column.name)
+        if either.any():
+            each = np.concatenate([_rows_naming(values, f"{side}.{column.name}") for side in _SIDES])
+            found[place] = np.where(result, each, np.tile(either, len(_SIDES)))
+    return found
+
+
+def _rows_naming(lists: pa.ListArray, name: str) -> Mask:
+    """Return the rows whose list holds a name."""
+    found = np.zeros(len(lists), np.bool_)
+    named = pc.equal(lists.flatten(), name).to_numpy(zero_copy_only=False)
+    found[pc.list_parent_indices(lists).to_numpy()[named]] = True
+    return found

@@ -1,0 +1,19 @@
+"""DDL as databases print it: table contracts of CREATE TABLE, and what later statements add or take away."""
+
+from cdc_contracts.registry.tables.ddl.contract_drafts import Problem
+from cdc_contracts.registry.tables.ddl.create_table import Definitions, read_create_table
+from cdc_contracts.registry.tables.ddl.ddl_messages import Additions, read_added_columns
+from cdc_contracts.registry.tables.ddl.ddl_resets import Reset, read_resets
+from cdc_contracts.registry.tables.ddl.grammars import GRAMMARS, Grammar
+
+__all__ = [
+    "GRAMMARS",
+    "Additions",
+    "Definitions",
+    "Grammar",
+    "Problem",
+    "Reset",
+    "read_added_columns",
+    "read_create_table",
+    "read_resets",
+]

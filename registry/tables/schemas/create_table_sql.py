@@ -1,0 +1,105 @@
+"""DDL: the CREATE TABLE of a canonical table in the SQL of Spark, DuckDB and Flink, with the exact type of each column.
+
+Every identifier is quoted: names of columns are those of the source, whatever they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.tables.canonical.column_types import INSTANT, WALL_CLOCK
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+
+_INDENT: Final = "  "
+
+
+@dataclass(frozen=True)
+class SqlDialect:
+    """How one engine writes types and names; its nested types as templates of what they hold."""
+
+    quote: str
+    plain: Mapping[pa.DataType, str]
+    struct: str
+    member: str
+    array: str
+    map: str
+    ending: str = ""
+
+    def name(self, text: str) -> str:
+        """Return a name as a quoted identifier."""
+        return self.quote + text.replace(self.quote, 2 * self.quote) + self.quote
+
+    def type(self, type_: pa.DataType) -> str:
+        """Return a column type in the words of the engine."""
+        if pa.types.is_decimal(type_):
+            return f"DECIMAL({type_.precision}, {type_.scale})"
+        if pa.types.is_struct(type_):
+            members = (self.member.format(name=self.name(one.name), type=self.type(one.type)) for one in type_)
+            return self.struct.format(", ".join(members))
+        if pa.types.is_list(type_):
+            return self.array.format(self.type(type_.value_type))
+        if pa.types.is_map(type_):
+            return self.map.format(self.type(type_.key_type), self.type(type_.item_type))
+        return self.plain[type_]
+
+
+def _plain(**words: str) -> Mapping[pa.DataType, str]:
+    types: Mapping[str, pa.DataType] = {
+        "text": pa.string(), "whole": pa.int64(), "short": pa.int32(), "floating": pa.float64(), "boolean": pa.bool_(),
+        "binary": pa.binary(), "date": pa.date32(), "instant": INSTANT, "wall_clock": WALL_CLOCK,
+    }  # fmt: skip
+    return MappingProxyType({types[name]: word for name, word in words.items()})
+
+
+_SPARK: Final = SqlDialect(
+    "`",
+    _plain(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BINARY",
+           date="DATE", instant="TIMESTAMP", wall_clock="TIMESTAMP_NTZ"),
+    struct="STRUCT<{}>", member="{name}: {type}", array="ARRAY<{}>", map="MAP<{}, {}>", ending=" USING parquet",
+)  # fmt: skip
+_DUCKDB: Final = SqlDialect(
+    '"',
+    _plain(text="VARCHAR", whole="BIGINT", short="INTEGER", floating="DOUBLE", boolean="BOOLEAN", binary="BLOB",
+           date="DATE", instant="TIMESTAMP WITH TIME ZONE", wall_clock="TIMESTAMP"),
+    struct="STRUCT({})", member="{name} {type}", array="{}[]", map="MAP({}, {})",
+)  # fmt: skip
+_FLINK: Final = SqlDialect(
+    "`",
+    _plain(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BYTES",
+           date="DATE", instant="TIMESTAMP_LTZ(6)", wall_clock="TIMESTAMP(6)"),
+    struct="ROW<{}>", member="{name} {type}", array="ARRAY<{}>", map="MAP<{}, {}>",
+)  # fmt: skip
+
+
+def _write(dialect: SqlDialect, layout: TableLayout) -> str:
+    name = ".".join(dialect.name(part) for part in layout.name if part)
+    columns = [
+        f"{_INDENT}{dialect.name(one.name)} {dialect.type(one.type)}{'' if one.nullable else ' NOT NULL'}"
+        for one in layout.arrow
+    ]
+    return f"CREATE TABLE {name} (\n" + ",\n".join(columns) + f"\n){dialect.ending};\n"
+
+
+def spark_ddl(layout: TableLayout) -> str:
+    """Return the CREATE TABLE of a canonical table for Spark SQL."""
+    return _write(_SPARK, layout)
+
+
+def duckdb_ddl(layout: TableLayout) -> str:
+    """Return the CREATE TABLE of a canonical table for DuckDB; the schema in its name has to be there."""
+    return _write(_DUCKDB, layout)
+
+
+def flink_ddl(layout: TableLayout) -> str:
+    """Return the CREATE TABLE of a canonical table for Flink SQL; its WITH clause is the reader's own."""
+    return _write(_FLINK, layout)
+
+
+DDL: Final[Mapping[str, Callable[[TableLayout], str]]] = MappingProxyType({
+    "spark-ddl": spark_ddl, "duckdb": duckdb_ddl, "flink-ddl": flink_ddl,
+})  # fmt: skip

@@ -1,0 +1,189 @@
+"""Exercise: what of a contract the messages of a run put to the test, and what they did not.
+
+A green result says nothing of what never came. Ops that hold rows, and DDL, are told one by one, since each may drift
+by itself; other messages without a row, and value forms, in one line each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.model import CONTROL_OPS, ROW_OPS, Meaning
+from cdc_contracts.registry.contract.relations import Relation, relation_of_index, relation_of_row
+from cdc_contracts.registry.message.reading import Reading
+
+OP: Final = "op"
+RULE: Final = "rule"
+FORM: Final = "form"
+_MOST_NAMED: Final = 12
+_DDL: Final = "ddl"
+
+
+class CoverageItem(NamedTuple):
+    """One thing of a contract that a record puts to the test."""
+
+    contract: str
+    kind: str
+    name: str
+
+
+class CoverageGap(NamedTuple):
+    """One thing of a contract that no record put to the test; `cause` names it in a rule id."""
+
+    contract: str
+    cause: str
+    path: str
+    expected: str
+    observed: str
+
+
+RuleCoverage = Counter[CoverageItem]
+
+
+def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence[str]) -> tuple[CoverageItem, ...]:
+    """Return what a record puts to the test: its op, the rules that have something to look at, the forms it holds."""
+    found = [CoverageItem(contract, FORM, form) for form in dict.fromkeys(forms)]
+    if reading.op is not None:
+        found.append(CoverageItem(contract, OP, reading.op))
+        rules = reading.meaning.rules
+        found += [CoverageItem(contract, RULE, rule) for rule in rules if rule not in _NEEDS or _NEEDS[rule](reading)]
+    return _the_one(tuple(found))
+
+
+@lru_cache(maxsize=10_000)
+def _the_one(found: tuple[CoverageItem, ...]) -> tuple[CoverageItem, ...]:
+    """Return what is equal for many kinds of records as one object, so that it is counted once for all."""
+    return found
+
+
+def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> Iterator[CoverageGap]:
+    """Yield what of the contracts that were met no record put to the test, the versions of one subject together."""
+    met: dict[str, list[Version]] = {}
+    for contract in sorted({one.contract for one in rule_coverage}):
+        version = catalogue.version(contract)
+        met.setdefault(version.subject, []).append(version)
+    for versions in met.values():
+        versions.sort(key=lambda version: version.number)
+        contracts = {version.reference for version in versions}
+        seen = {(one.kind, one.name) for one in rule_coverage if one.contract in contracts}
+        yield from _unexercised(versions, seen)
+
+
+def _unexercised(versions: Sequence[Version], seen: set[tuple[str, str]]) -> Iterator[CoverageGap]:
+    latest = versions[-1]
+    meanings = [version.meaning for version in versions]
+    op_at = latest.meaning.envelope.op.at
+    missing = [op for op in (*ROW_OPS, *CONTROL_OPS) if _documented(meanings, op) and (OP, op) not in seen]
+    rest = [op for op in missing if op in CONTROL_OPS and op != _DDL]
+    for op in missing:
+        if op not in rest:
+            yield CoverageGap(latest.reference, op, op_at, _codes(meanings, op), "none")
+    if rest:
+        expected = ", ".join(_codes(meanings, op) for op in rest)
+        yield CoverageGap(latest.reference, "control", op_at, expected, "none of them")
+    if all((OP, op) not in seen for op in ROW_OPS):
+        return  # nothing that looks at rows could be tried
+    for rule in dict.fromkeys(rule for meaning in meanings for rule in meaning.rules):
+        if (RULE, rule) not in seen:
+            yield CoverageGap(latest.reference, rule, "", rule, "nothing to apply it to")
+    forms = _documented_forms(versions)
+    if any(kind == FORM for kind, _ in seen) and (
+        never := [result for form, result in forms if (FORM, form) not in seen]
+    ):
+        more = f" and {len(never) - _MOST_NAMED} more" if len(never) > _MOST_NAMED else ""
+        yield CoverageGap(
+            latest.reference, "value-forms", "", "a column of each value form",
+            "none such as " + ", ".join(never[:_MOST_NAMED]) + more,
+        )  # fmt: skip
+
+
+def _documented(meanings: Sequence[Meaning], op: str) -> bool:
+    return any(
+        op in meaning.ops.values() or any(flag.means == op for flag in meaning.envelope.op.flags)
+        for meaning in meanings
+    )
+
+
+def _codes(meanings: Sequence[Meaning], op: str) -> str:
+    """Return an op as messages say it, with its own name where that is another."""
+    codes = [
+        code
+        for meaning in meanings
+        for code, result in meaning.ops.items()
+        if result == op and code not in meaning.tolerated_ops
+    ]
+    result = dict.fromkeys(codes)
+    return " or ".join(result) if result else op
+
+
+def _documented_forms(versions: Sequence[Version]) -> list[tuple[str, str]]:
+    """Return the value forms, each with a source type that has it; with its own name where types are numbers."""
+    mappings = [version.catalogue.mapping(name) for version in versions for name in version.mapping_names()]
+    result = {
+        form: form if types[0].isdigit() else types[0]
+        for mapping in reversed(mappings)
+        for form, types in reversed(mapping.document.forms.items())
+    }
+    return list(reversed(result.items()))
+
+
+def _has_key(reading: Reading) -> bool:
+    return bool(reading.primary_key)
+
+
+def _has_codes(reading: Reading) -> bool:
+    codes = reading.meaning.columns.codes
+    return codes is not None and bool(reading.types) and isinstance(reading.at(codes.at), dict)
+
+
+def _has_key_values(reading: Reading) -> bool:
+    return _has_key(reading) and isinstance(reading.place(reading.meaning.envelope.primary_key_values), str)
+
+
+def _has_partial_row(reading: Reading) -> bool:
+    sides = reading.meaning.images.of(reading.op or "")
+    found = [side for side in (sides.before, sides.after) if side and side.over] if sides else []
+    return any(reading.rows(side.at) is not None for side in found)
+
+
+def _is_half(reading: Reading) -> bool:
+    return reading.op in ("update-before", "update-after")
+
+
+def _has_pattern(reading: Reading) -> bool:
+    return any(isinstance(reading.at(pointer), str) for pointer in reading.meaning.patterns)
+
+
+def _holds(relation_of: Callable[[Meaning], Relation | None]) -> Callable[[Reading], bool]:
+    def has_relation(reading: Reading) -> bool:
+        relation = relation_of(reading.meaning)
+        return relation is not None and relation.holds(*map(reading.at, relation.places)) is not None
+
+    return has_relation
+
+
+def _holds_rows(reading: Reading) -> bool:
+    return reading.holds_rows
+
+
+_NEEDS: Final[Mapping[str, Callable[[Reading], bool]]] = {
+    "image-present-for-op": _holds_rows,
+    "columns-typed": lambda reading: reading.holds_rows and bool(reading.types),
+    "codes-match-types": _has_codes,
+    "primary-key-in-image": _has_key,
+    "primary-key-values-agree": _has_key_values,
+    "old-keys-in-data": _has_partial_row,
+    "data-keys-in-key": _has_partial_row,
+    "images-match-fields": _holds_rows,
+    "ddl-flag-agrees": lambda reading: isinstance(reading.at("/isDdl"), bool),
+    "idx-is-seq-of-size": _holds(relation_of_index),
+    "rowid-starts-with-table": _holds(relation_of_row),
+    "position-matches": _has_pattern,
+    "halves-paired": _is_half,
+    "types-without-parameters": lambda reading: bool(reading.types),
+}
+"""What a record must hold for a rule to have something to look at; the other rules look at every record."""

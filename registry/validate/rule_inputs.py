@@ -1,0 +1,67 @@
+"""Reads: what of a message a rule depends on, and so what the fast path has to tell records apart by.
+
+Some things make records differ for every rule: the op with its flags, the names of the table, the JSON kind of every
+member, the columns of the images and their types. Whatever else a rule looks at it declares here; the fast path
+derives from it what belongs to the frame of a record and what is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.contract.relations import Relation
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What rules read under one contract, places as JSON Pointers.
+
+    `values`: members by their very value. `filled`: members by whether they hold a text that is not empty. `seconds`:
+    numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
+    they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
+    `blocks`: schema blocks by whether they describe the columns of the images.
+    """
+
+    values: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    seconds: tuple[str, ...] = ()
+    patterns: tuple[tuple[str, str], ...] = ()
+    relations: tuple[Relation, ...] = ()
+    joined: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Every place that is read."""
+        related = (place for relation in self.relations for place in relation.places)
+        matched = (place for place, _ in self.patterns)
+        return frozenset((*self.values, *self.filled, *self.seconds, *matched, *related, *self.joined, *self.blocks))
+
+
+DeclareReads = Callable[[Meaning], Reads]
+"""What a rule reads under a contract: it knows the places by what they are for."""
+
+
+def read_nothing(meaning: Meaning) -> Reads:
+    """Say of a rule that it reads nothing but what makes records differ for every rule."""
+    return Reads()
+
+
+def join_reads(all_reads: Iterable[Reads]) -> Reads:
+    """Return what several rules read between them, each thing once."""
+    result = list(all_reads)
+    return Reads(
+        **{
+            one.name: tuple(dict.fromkeys(part for reads in result for part in getattr(reads, one.name)))
+            for one in fields(Reads)
+        }
+    )
+
+
+def always_read(meaning: Meaning) -> frozenset[str]:
+    """Return the places that make records differ for every rule: op, flags, images and the types of columns."""
+    op, types = meaning.envelope.op, meaning.columns.types
+    at_of_types = () if types == "none" or types.at is None else (types.at,)
+    return frozenset((op.at, *(flag.at for flag in op.flags), *meaning.images.pointers(), *at_of_types))

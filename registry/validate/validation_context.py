@@ -1,0 +1,320 @@
+"""The scope of a run: which versions of which subject are judged, on which terms; and the slow judge of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.json_messages import Unreadable
+from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import table_name
+from cdc_contracts.registry.contract.version_ranges import VersionRanges
+from cdc_contracts.registry.message.canonical_changes import Change, Control
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.message.transport import Wire
+from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator, TypedColumns
+from cdc_contracts.registry.validate.verdicts import (
+    CONFORMING,
+    CONTROL,
+    DRIFTED,
+    OTHER_DIALECT,
+    TOMBSTONE,
+    UNREADABLE,
+    Case,
+    Opinion,
+    Same,
+    Verdict,
+    decide,
+    foreign,
+    unreadable,
+)
+
+AUTO: Final = "auto"
+"""What is declared where the contract is to be found out."""
+
+NOT_OF_SUBJECT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
+"""Outcomes of a record that another subject of the same topic may take."""
+
+
+@dataclass(frozen=True)
+class DetectedSubjects:
+    """The subjects that the messages of topics speak, the most frequent first, and the versions evidence speaks for."""
+
+    subjects: tuple[str, ...]
+    preferences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undetected:
+    """A scope that the messages themselves have to tell."""
+
+    catalogue: Catalogue
+    reading_options: ReadingOptions
+    declared: str = AUTO
+
+
+@dataclass(frozen=True)
+class JudgedMessage:
+    """The verdict of one record, with the changes or the control message where it has them, its table and op code.
+
+    `reading` and `columns` are the message as the version of the verdict reads it, where there is one.
+    """
+
+    verdict: Verdict
+    changes: tuple[Change, ...] = ()
+    control: Control | None = None
+    table: str | None = None
+    code: str | None = None
+    reading: Reading | None = field(default=None, compare=False, repr=False)
+    columns: TypedColumns | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ValidationContext:
+    """The versions a record may speak (`judged`), among all versions of their subject.
+
+    `preferences` are versions that the evidence of other records speaks for: they decide what is ambiguous by itself.
+    `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
+    of them that takes it.
+    `ranges` say which version holds where; then this is the scope of what none of them covers: it belongs to no
+    version (`left_open`), and what would conform is ambiguous.
+    """
+
+    catalogue: Catalogue
+    judged: tuple[Version, ...]
+    reading_options: ReadingOptions
+    declared: str
+    preferences: tuple[Version, ...] = ()
+    beside: tuple[str, ...] = ()
+    ranges: VersionRanges | None = None
+    left_open: bool = False
+    made: dict[Version, ReferenceValidator] = field(default_factory=dict, repr=False, compare=False)
+    """The judges made so far; scopes of one catalogue on the same terms may share them."""
+
+    @property
+    def subject(self) -> str:
+        return self.judged[0].subject
+
+    @cached_property
+    def judges(self) -> tuple[ReferenceValidator, ...]:
+        """One reference judge for each version of the subject, lowest version first."""
+        return tuple(map(self.judge_of, self.catalogue.versions(self.subject)))
+
+    @cached_property
+    def companions(self) -> tuple[ValidationContext, ...]:
+        """The scope of every other subject spoken in the same topics."""
+        return tuple(
+            replace(self, judged=tuple(self.catalogue.versions(other)), beside=(), ranges=None) for other in self.beside
+        )
+
+    @cached_property
+    def declared_scopes(self) -> dict[str, ValidationContext]:
+        """The scope of every version that ranges declare, by reference."""
+        return {
+            reference: ValidationContext(
+                self.catalogue, (self.catalogue.version(reference),), self.reading_options, reference, made=self.made
+            )
+            for reference in (self.ranges.contracts if self.ranges is not None else ())
+        }
+
+    def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
+        """Return the scope that the record of a place is judged within; `timestamp` is in microseconds."""
+        found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
+        return self if found is None else self.declared_scopes[found.contract]
+
+    @property
+    def detected(self) -> DetectedSubjects:
+        """The subjects that records are judged by, as a value that travels."""
+        return DetectedSubjects((self.subject, *self.beside), tuple(version.reference for version in self.preferences))
+
+    @property
+    def preferred(self) -> Version | None:
+        """The version of the subject that decides what is ambiguous by itself, if there is one."""
+        return next((version for version in self.preferences if version.subject == self.subject), None)
+
+    @property
+    def wire(self) -> Wire:
+        """How messages of the subject are read from values."""
+        return self.judges[-1].wire
+
+    @cached_property
+    def others(self) -> tuple[ValidationContext, ...]:
+        """The scope of every other subject, in catalogue order: who might claim a message."""
+        return tuple(
+            ValidationContext(
+                self.catalogue, tuple(self.catalogue.versions(subject)), self.reading_options, subject, made=self.made
+            )
+            for subject in self.catalogue.subjects()
+            if subject != self.subject
+        )
+
+    @cached_property
+    def _kin(self) -> tuple[ValidationContext, ...]:
+        """The other subjects whose messages are written in values as ours are."""
+        return tuple(validation for validation in self.others if validation.wire.transport == self.wire.transport)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
+        parts = [self.declared, self.reading_options.identity()]
+        if self.preferences or self.beside:
+            parts.append(f"{self.detected}")
+        if self.ranges is not None:
+            parts.append(self.ranges.identity)
+        parts += [version.fingerprint for version in self.catalogue.versions(self.subject)]
+        parts += [version.fingerprint for validation in self.others for version in validation.judged]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def judge(self, value: bytes | None) -> JudgedMessage:
+        """Return the outcome of one record by the reference, with what it decodes to, whoever of the topic takes it."""
+        judged = self.judge_by_subject(value)
+        if judged.verdict.outcome in NOT_OF_SUBJECT:
+            taken_by = next((companion for companion in self.companions if companion.welcomes(value)), None)
+            return judged if taken_by is None else taken_by.judge_by_subject(value)
+        return judged
+
+    def judge_by_subject(self, value: bytes | None) -> JudgedMessage:
+        """Return the same by the first subject alone."""
+        if value is None:
+            return JudgedMessage(Verdict(TOMBSTONE, None, ()))
+        try:
+            message = self.wire.open(value)
+        except Unreadable as error:
+            return JudgedMessage(self._unreadable(value, error))
+        judgements = self.judgements(message)
+        result = {judgement.version: (judgement.changes, judgement.control) for judgement in judgements}
+        verdict = decide(
+            self.case(
+                message,
+                [judgement.opinion for judgement in judgements],
+                same=lambda versions: all(result[version] == result[versions[0]] for version in versions),
+                claimed_by=self.claimant(message),
+            )
+        )
+        judge = next((judge for judge in self.judges if judge.version is verdict.version), self.judges[-1])
+        reading = Reading(judge.meaning, message, self.reading_options)
+        names = reading.names
+        table = table_name(names.database, names.schema, names.table)
+        if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
+            return JudgedMessage(
+                verdict, *result[verdict.version], table, reading.code, reading, judge.columns_of(reading)
+            )
+        return JudgedMessage(
+            verdict, table=table, code=reading.code, reading=reading, columns=judge.columns_of(reading)
+        )
+
+    def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
+        """Return the verdict of a value without a message; one of another transport may be another subject's."""
+        others = [validation for validation in self.others if validation.wire.transport != self.wire.transport]
+        claimed_by = join_claimants(validation.subject for validation in others if validation.welcomes(value))
+        if claimed_by is not None:
+            return foreign(self.subject, self.judged[-1], claimed_by)
+        return unreadable(error.cause, self.wire.expected, error.observed)
+
+    def judgements(self, message: dict[str, Any]) -> list[Judgement]:
+        """Return what each version of the subject says of a parsed message."""
+        return [judge.judge(message) for judge in self.judges]
+
+    def case(self, message: dict[str, Any], opinions: Sequence[Opinion], *, same: Same, claimed_by: str | None) -> Case:
+        """Return what the outcome of a parsed message depends on."""
+        return Case(
+            subject=self.subject,
+            op_pointer=self.judges[0].meaning.envelope.op.at,
+            judged=self.judged,
+            opinions=opinions,
+            same=same,
+            claimed_by=claimed_by,
+            members=list(message),
+            required=self.judged[-1].schema.get("required", []),
+            preferred=self.preferred,
+            left_open=self.left_open,
+        )
+
+    def claimant(self, message: dict[str, Any]) -> str | None:
+        """Return the other subjects that claim a message: their marks are there, ours are not, and it fits them."""
+        if any(judge.claims(message) for judge in self.judges):
+            return None
+        return join_claimants(validation.subject for validation in self._kin if validation.claims(message))
+
+    def claimants(self, value: bytes) -> list[str]:
+        """Return the other subjects that would claim the message of a value, whatever our own marks say."""
+        message = self.wire.open(value)
+        return [validation.subject for validation in self._kin if validation.claims(message)]
+
+    def claims(self, message: dict[str, Any]) -> bool:
+        """Say whether the subject's discriminators hold and the version they belong to finds no error."""
+        return any(
+            judge.meaning.claim is None and judge.claims(message) and judge.judge(message).fits for judge in self.judges
+        )
+
+    def welcomes(self, value: bytes | None) -> bool:
+        """Say the same of a value that may hold no message."""
+        try:
+            return value is not None and self.claims(self.wire.open(value))
+        except Unreadable:
+            return False
+
+    def judge_of(self, version: Version) -> ReferenceValidator:
+        """Return the reference judge of any version on the terms of the scope."""
+        if version not in self.made:
+            self.made[version] = ReferenceValidator(version, self.reading_options)
+        return self.made[version]
+
+
+def join_claimants(subjects: Iterable[str]) -> str | None:
+    """Return the subjects that claim a message as one text, None where there are none."""
+    return ", ".join(subjects) or None
+
+
+def open_validation(catalogue: Catalogue, reference: str, reading_options: ReadingOptions) -> ValidationContext:
+    """Return the scope that a reference names. Raises UsageError where there is no such contract."""
+    return ValidationContext(catalogue, tuple(catalogue.resolve(reference)), reading_options, reference)
+
+
+def open_detected(
+    catalogue: Catalogue, detected: DetectedSubjects, reading_options: ReadingOptions
+) -> ValidationContext:
+    """Return the scope of what was found to be spoken: all versions of each subject. Raises UsageError as above."""
+    first, *beside = detected.subjects
+    preferences = tuple(map(catalogue.version, detected.preferences))
+    return ValidationContext(
+        catalogue, tuple(catalogue.versions(first)), reading_options, AUTO, preferences, tuple(beside)
+    )
+
+
+def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: ReadingOptions) -> ValidationContext:
+    """Return the scope of ranges that declare versions. Raises UsageError where there is no such."""
+    subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
+    if not subjects:
+        raise UsageError(
+            f"no range says which version {', '.join(ranges.topics[:3]) or 'a topic'} speaks",
+            where=ranges.where,
+            hint="add one, as in `0: [{contract: SYSTEM/DIALECT@N}]`",
+        )
+    first, *beside = subjects
+    judged = tuple(catalogue.versions(first))
+    return ValidationContext(
+        catalogue, judged, reading_options, ", ".join(subjects), beside=tuple(beside), ranges=ranges, left_open=True
+    )  # fmt: skip
+
+
+def open_again(
+    catalogue: Catalogue,
+    declared: str,
+    detected: DetectedSubjects,
+    ranges: VersionRanges | None,
+    reading_options: ReadingOptions,
+) -> ValidationContext:
+    """Return the scope that said this of itself. Raises UsageError as those above."""
+    if ranges is not None:
+        return open_ranges(catalogue, ranges, reading_options)
+    return (
+        open_detected(catalogue, detected, reading_options)
+        if declared == AUTO
+        else open_validation(catalogue, declared, reading_options)
+    )

@@ -1,0 +1,40 @@
+"""Value forms: how one source type is written on the wire, and its canonical text.
+
+In: one JSON value, or a whole Arrow column, and a context. Out: canonical text, or why the value breaks its form.
+
+Begin with `form_table.py`: one row per form. A form reads one JSON value (`read`, the reference), a whole
+Arrow column (`column`, `check`: the fast path, which never disagrees with `read`) and writes one (`write`).
+"""
+
+from cdc_contracts.registry.values.form_table import FORMS
+from cdc_contracts.registry.values.form_values import (
+    FIRST_MISFIT,
+    FIRST_RECORD,
+    NOTED_MISFIT,
+    RECORDS,
+    BrokenValue,
+    Context,
+    Flag,
+    FormColumn,
+    Number,
+    Value,
+)
+from cdc_contracts.registry.values.value_form import ValueForm
+from cdc_contracts.registry.values.value_shapes import describe_shape, describe_shapes
+
+__all__ = [
+    "FIRST_MISFIT",
+    "FIRST_RECORD",
+    "FORMS",
+    "NOTED_MISFIT",
+    "RECORDS",
+    "BrokenValue",
+    "Context",
+    "Flag",
+    "FormColumn",
+    "Number",
+    "Value",
+    "ValueForm",
+    "describe_shape",
+    "describe_shapes",
+]

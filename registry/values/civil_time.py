@@ -1,0 +1,106 @@
+# ruff: noqa: PLR2004 - the numbers are those of the calendar
+"""The proleptic Gregorian calendar, on plain integers and on arrays of them alike.
+
+Days count from 1970-01-01. The algorithms are those of Howard Hinnant, "chrono-Compatible Low-Level Date
+Algorithms"; a year runs from March to February in them, so that the leap day comes last.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+from cdc_contracts.registry.values.lazy_arrow import np, pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cdc_contracts.registry.values.arrow_columns import Bytes, Ints, Mask
+
+DAY: Final = 86_400
+"""Seconds of a day."""
+MONTH_DAYS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_ERA: Final = 146_097  # days of 400 years
+
+
+def count_days(year: Any, month: Any, day: Any) -> Any:
+    """Give the days from 1970-01-01 to a date, as an integer or as an array."""
+    year = year - (month <= 2)
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return era * _ERA + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def find_date(days: Any) -> tuple[Any, Any, Any]:
+    """Give year, month and day, as integers or as arrays."""
+    days = days + 719_468
+    era = days // _ERA
+    day = days - era * _ERA
+    of_era = (day - day // 1460 + day // 36_524 - day // 146_096) // 365
+    day = day - (365 * of_era + of_era // 4 - of_era // 100)
+    month = (5 * day + 2) // 153
+    day = day - (153 * month + 2) // 5 + 1
+    month = (month + 2) % 12 + 1
+    return of_era + era * 400 + (month <= 2), month, day
+
+
+def has_date(year: int, month: int, day: int) -> bool:
+    """Say whether the date exists; the year 0000 does, as a leap year."""
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= day <= MONTH_DAYS[month] + leap
+
+
+def have_dates(year: NDArray[np.uint16], month: Bytes, day: Bytes) -> Mask:
+    """Say the same of arrays."""
+    fits: Mask = (month - np.uint8(1) < 12) & (day != 0)
+    last = np.array(MONTH_DAYS, np.uint8)[np.where(fits, month, np.uint8(0))]
+    leap = np.flatnonzero((day == 29) & (month == 2))
+    if len(leap):
+        years = year[leap]
+        last[leap] += (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+    fits &= day <= last
+    return fits
+
+
+FIRST_DAY: Final = int(count_days(0, 1, 1))
+LAST_DAY: Final = int(count_days(9999, 12, 31))
+
+
+def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int:
+    """Give the seconds that local time is ahead of UTC.
+
+    A local time that occurs twice is the earlier instant; one that was skipped is read with the offset before
+    the gap (`fold=0`). Years that `datetime` lacks have the offset of a year 400 years (or a multiple) away.
+    """
+    year, month, day = find_date(days)
+    if not 1 <= year <= 9999:
+        year = year % 400 + (400 if year < 1 else 9200)
+    local = datetime(year, month, day, tzinfo=zone) + timedelta(seconds=seconds)
+    offset = zone.utcoffset(local) or timedelta()
+    return offset // timedelta(seconds=1)
+
+
+@lru_cache(maxsize=1 << 16)
+def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
+    """Give the offset of a local day; None where it changes during the day.
+
+    Its two ends tell: no zone has ever changed its offset twice within three days.
+    """
+    first, last = find_offset(zone, days, 0), find_offset(zone, days, DAY - 1)
+    return first if first == last else None
+
+
+def find_offsets(zone: ZoneInfo | timezone, days: Ints) -> tuple[Ints, Mask]:
+    """Give the offset of each local day, and mark the days of change, which have none."""
+    if isinstance(zone, timezone):
+        return np.full(len(days), find_offset(zone, 0, 0)), np.zeros(len(days), bool)
+    distinct = pa.array(days).dictionary_encode()
+    known = [find_day_offset(zone, day) for day in distinct.dictionary.to_pylist()]
+    rows = distinct.indices.to_numpy()
+    offsets = np.array([offset or 0 for offset in known], np.int64)[rows]
+    return offsets, np.array([offset is None for offset in known])[rows]

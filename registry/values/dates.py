@@ -1,0 +1,89 @@
+"""Dates: `YYYY-MM-DD` and days since 1970-01-01."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.values import byte_layouts
+from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, break_unless, to_integers
+from cdc_contracts.registry.values.civil_time import FIRST_DAY, LAST_DAY, count_days, find_date, has_date, have_dates
+from cdc_contracts.registry.values.form_values import BrokenValue, Context, Number, Value
+from cdc_contracts.registry.values.integers import INTEGER
+from cdc_contracts.registry.values.lazy_arrow import np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cdc_contracts.registry.values.arrow_columns import Bytes, Mask
+
+DATE: Final = "([0-9]{4})-([0-9]{2})-([0-9]{2})"
+SQL_DATE: Final = re.compile(DATE)
+INT64_CHARACTERS: Final = 20
+
+
+def read_date(text: str, context: Context) -> Value:
+    """Read `YYYY-MM-DD`."""
+    parts = SQL_DATE.fullmatch(text)
+    if parts is None:
+        raise BrokenValue
+    return Value(text) if has_date(*map(int, parts.groups())) else context.keep(text)
+
+
+def read_days(token: str, _context: Context) -> Value:
+    """Read days since 1970-01-01 within the years 0000 to 9999."""
+    return Value(format_date(read_count(token, FIRST_DAY, LAST_DAY)))
+
+
+def read_count(token: str, first: int, last: int) -> int:
+    """Read an integer token within a range.
+
+    Raises BrokenValue: it is no integer, or lies outside.
+    """
+    if len(token) > INT64_CHARACTERS or not INTEGER.fullmatch(token) or not first <= int(token) <= last:
+        raise BrokenValue
+    return int(token)
+
+
+def format_date(days: int) -> str:
+    """Write a date; a year over 9999 takes as many digits as it needs."""
+    year, month, day = find_date(days)
+    return f"{year:04d}-{month:02d}-{day:02d}"
+
+
+def parse_date(text: str) -> int:
+    """Give the days from 1970-01-01 to a canonical date.
+
+    Raises ValueError: the text has other parts.
+    """
+    year, month, day = map(int, text.split("-"))
+    days: int = count_days(year, month, day)
+    return days
+
+
+def write_days(text: str, _context: Context) -> Number:
+    """Write a date as days since 1970-01-01."""
+    return Number(str(parse_date(text)))
+
+
+def validate_dates(values: pa.Array, _context: Context) -> ColumnResult:
+    """Settle dates that exist; others of the layout stay open."""
+    texts = Texts(values)
+    columns = texts.window(len(byte_layouts.DATE))
+    shaped = (texts.lengths == len(byte_layouts.DATE)) & byte_layouts.match(columns, byte_layouts.DATE)
+    missing = shaped & ~match_dates(columns)
+    return ColumnResult(lambda: values, missing, break_unless(shaped))
+
+
+def match_dates(columns: Bytes) -> Mask:
+    """Mark the rows whose first ten bytes, digits and separators being right, are a date that exists."""
+    return have_dates(
+        byte_layouts.read_four(columns, 0), byte_layouts.read_two(columns, 5), byte_layouts.read_two(columns, 8)
+    )
+
+
+def validate_days(values: pa.Array, _context: Context) -> ColumnResult:
+    """Settle days within the years 0000 to 9999; all others are broken."""
+    days, unfit = to_integers(values)
+    fits = (days >= FIRST_DAY) & (days <= LAST_DAY)
+    return ColumnResult(lambda: byte_layouts.write_dates(np.where(fits, days, 0)), unfit, break_unless(fits))

@@ -1,0 +1,129 @@
+"""What goes into a form and what comes out of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timezone
+from decimal import Decimal, InvalidOperation
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, Self
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+LIMIT: Final = 4096
+"""Characters a number may have in canonical text; a longer one is `Flag.TOO_LONG`."""
+
+JSON_NUMBER: Final = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+
+
+class Number(Decimal):
+    """A JSON number and the very token that stood on the wire.
+
+    A magnitude that `Decimal` cannot hold is a signed infinity (or a signed zero); the token keeps it exactly.
+
+    Raises ValueError: the token is not a JSON number.
+    """
+
+    __slots__ = ("token",)
+    token: str
+
+    def __new__(cls, token: str) -> Self:
+        parts = JSON_NUMBER.fullmatch(token)
+        if parts is None:
+            raise ValueError(f"not a JSON number: {token[:40]!r}")
+        try:
+            number = super().__new__(cls, token)
+        except InvalidOperation:
+            sign, whole, fraction, exponent = parts.groups()
+            vanishes = exponent.startswith("-") or not (whole + (fraction or "")).strip("0")
+            number = super().__new__(cls, sign + ("0" if vanishes else "Infinity"))
+        number.token = token
+        return number
+
+    def __reduce__(self) -> tuple[type[Number], tuple[str]]:
+        return Number, (self.token,)
+
+
+class Flag(IntEnum):
+    """What became of one value."""
+
+    OK = 0
+    BROKEN = 1  # not of the form
+    INVALID = 2  # of the form, but no such time exists: the text is kept as sent
+    NOTED = 3  # accepted, with a detail that no document describes
+    TOO_LONG = 4  # a number of more than LIMIT characters
+
+
+RECORDS: Final = (
+    "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
+    "TextGeometry", "BinaryObject", "TextObject",
+)  # fmt: skip
+"""The records that hold the values of an Avro image; a value written as text has its record's name in front."""
+FIRST_RECORD: Final = 32
+"""Added to its place in RECORDS, the flag of a value whose record is none that the form takes."""
+
+FIRST_MISFIT: Final = 64
+"""Added to what keeps a value out of the type that its table contract declares, and to NOTED_MISFIT where noted."""
+NOTED_MISFIT: Final = 8
+
+
+class BrokenValue(Exception):
+    """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG).
+
+    From FIRST_RECORD on the flag tells which record holds it where the form takes another.
+    """
+
+    def __init__(self, flag: int = Flag.BROKEN) -> None:
+        super().__init__(str(flag))
+        self.flag = flag
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The canonical text of one value; `flag` is OK, INVALID or NOTED."""
+
+    text: str
+    flag: Flag = Flag.OK
+
+
+@dataclass(frozen=True, slots=True)
+class FormColumn:
+    """The canonical texts of a column.
+
+    `text` is a `pa.string()` array, null where the value is null, BROKEN or TOO_LONG.
+    `flags` holds one `Flag` per value (nulls are OK); None means that all are OK.
+    """
+
+    text: pa.Array
+    flags: NDArray[np.uint8] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a mapping and its parameters say about the reading of a form.
+
+    `zone` is the parameter `timestamp_zone`. `keep_invalid` is the entry `keep-text` of the mapping, and
+    `invalid_literal` its `{literal: …}`: the one text that stands for a time that does not exist.
+    `second_digits` is how many digits of a second an Avro record counts. `zeros_left_out` is whether the mapping has
+    the form among those whose fraction of a second ends in no zero: a value that does end so is NOTED.
+    """
+
+    zone: ZoneInfo | timezone | None = None
+    keep_invalid: bool = False
+    invalid_literal: str | None = None
+    second_digits: int = 9
+    zeros_left_out: bool = False
+
+    def keep(self, text: str) -> Value:
+        """Keep the text of a time that does not exist.
+
+        Raises BrokenValue: the mapping does not keep such texts.
+        """
+        if self.keep_invalid:
+            return Value(text, Flag.INVALID)
+        raise BrokenValue

@@ -1,0 +1,192 @@
+"""Values of Avro images: the text of a record with its name in front (`Integer 42`), read as the text behind it.
+
+What stands behind the name has the layout of a JSON form, so that form reads it, one by one and in columns. A value
+that is held by another record is broken with a flag that tells which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.values import (
+    byte_strings,
+    dates,
+    datetime_columns,
+    datetimes,
+    day_times,
+    decimals,
+    floats,
+    integers,
+    plain_texts,
+    timestamps,
+)
+from cdc_contracts.registry.values.arrow_columns import ColumnResult, Texts, leave_all, leave_open, to_mask
+from cdc_contracts.registry.values.form_values import FIRST_RECORD, RECORDS, BrokenValue, Context, Flag, Number, Value
+from cdc_contracts.registry.values.lazy_arrow import np, pc
+from cdc_contracts.registry.values.value_form import ValueForm
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cdc_contracts.registry.values.arrow_columns import Mask
+
+Judge = Callable[[str, Context], Value]
+Encode = Callable[[str, Context], str | Number | bool]
+ColumnValidator = Callable[["pa.Array", Context], ColumnResult]
+
+_TEXT: Final = frozenset({"text"})
+_DATE_LENGTH: Final = len("9999-99-99")
+
+
+def read_date_part(text: str, context: Context) -> Value:
+    """Read the date of a DateTime, whatever clock stands behind it."""
+    return dates.read_date(text.partition(" ")[0], context)
+
+
+def read_clock_part(text: str, context: Context) -> Value:
+    """Read the clock of a DateTime, whatever date stands before it."""
+    return day_times.read_time(text.rpartition(" ")[2], context)
+
+
+def read_year_part(text: str, context: Context) -> Value:
+    """Read the year of a DateTime."""
+    return integers.read_year(text.partition(" ")[0].partition("-")[0], context)
+
+
+def read_single(text: str, context: Context) -> Value:
+    """Read a double as the number of single precision that it holds: the fewest digits that read back to that."""
+    floats.read_float64(text, context)
+    with np.errstate(over="ignore"):
+        single = np.float32(float(text))
+    if not np.isfinite(single):
+        raise BrokenValue
+    return Value(floats.shortest(float(np.format_float_scientific(single))))
+
+
+def read_instant(text: str, context: Context) -> Value:
+    """Read seconds with a fraction, or the seconds that stand for an invalid time."""
+    if context.invalid_literal is not None and text == context.invalid_literal:
+        return Value(text, Flag.INVALID)
+    return timestamps.read_seconds_fraction(text, context)
+
+
+def validate_date_part(values: pa.Array, context: Context) -> ColumnResult:
+    """Settle dates; those with a clock behind them stay open."""
+    return _open_where(values, context, dates.validate_dates, lambda texts: texts.lengths != _DATE_LENGTH)
+
+
+def validate_clock_part(values: pa.Array, context: Context) -> ColumnResult:
+    """Settle clocks; those with a date before them stay open."""
+    blank = to_mask(pc.match_substring(values, " "))
+    return _open_where(values, context, day_times.validate_times, lambda _: blank)
+
+
+def validate_instant(values: pa.Array, context: Context) -> ColumnResult:
+    """Settle seconds from 1970 on; those before stay open."""
+    first = lambda texts: texts.bytes_at(texts.starts) == ord("-")  # noqa: E731
+    return _open_where(values, context, timestamps.validate_seconds_fraction, first)
+
+
+def _open_where(
+    values: pa.Array, context: Context, validate: ColumnValidator, left: Callable[[Texts], Mask]
+) -> ColumnResult:
+    result, rows = validate(values, context), left(Texts(values))
+    return ColumnResult(result.text, rows if result.open is None else result.open | rows, result.flags)
+
+
+def _form(
+    name: str, kind: str, record: str, says: str, judge: Judge, encode: Encode, validate: ColumnValidator
+) -> ValueForm:
+    """Return the form of values that one record holds."""
+    head = record + " "
+
+    def read(text: str, context: Context) -> Value:
+        return judge(_behind(text, (record,)), context)
+
+    def write(text: str, context: Context) -> str:
+        value = encode(text, context)
+        return head + (value.token if isinstance(value, Number) else str(value))
+
+    def validate_column(values: pa.Array, context: Context) -> ColumnResult:
+        mine = to_mask(pc.starts_with(values, head))
+        behind = pc.utf8_slice_codeunits(values, len(head))
+        result = validate(behind, context)
+        if mine.all():
+            return result
+        return ColumnResult(result.text, ~mine if result.open is None else result.open | ~mine, result.flags)
+
+    return ValueForm(name, kind, _TEXT, "text", _starts(head), says, read, write, validate_column, (record,))
+
+
+def _behind(text: str, records: tuple[str, ...]) -> str:
+    """Return what stands behind the name of the record. Raises BrokenValue where it is another record's."""
+    record, blank, rest = text.partition(" ")
+    if not blank or record not in RECORDS:
+        raise BrokenValue
+    if record not in records:
+        raise BrokenValue(FIRST_RECORD + RECORDS.index(record))
+    return rest
+
+
+def _starts(*heads: str) -> dict[str, object]:
+    return {"type": ["string", "null"], "pattern": f"^(?:{'|'.join(heads)})"}
+
+
+_TEXTUAL: Final = ("Character", "TextObject", "TextGeometry")
+_BINARY: Final = ("BinaryObject", "BinaryGeometry")
+
+
+def _either(name: str, kind: str, records: tuple[str, ...], says: str) -> ValueForm:
+    """Return the form of columns whose type does not say whether they hold text or bytes: each value does."""
+
+    def read(text: str, context: Context) -> Value:
+        behind = _behind(text, records)
+        return byte_strings.read_base64(behind, context) if text.partition(" ")[0] in _BINARY else Value(behind)
+
+    def write(text: str, _context: Context) -> str:
+        return f"{records[0]} {text}"
+
+    def validate_column(values: pa.Array, _context: Context) -> ColumnResult:
+        textual = [to_mask(pc.starts_with(values, record + " ")) for record in records if record in _TEXTUAL]
+        known = np.logical_or.reduce(textual)
+        return ColumnResult(
+            lambda: pc.replace_substring_regex(values, r"\A[A-Za-z]+ ", ""), None if known.all() else ~known
+        )
+
+    return ValueForm(name, kind, _TEXT, "text", _starts(*(record + " " for record in records)), says, read, write,
+                validate_column, records)  # fmt: skip
+
+
+AVRO_FORMS: Final = (
+    _form("avro-integer", "integer", "Integer", "Digits of a whole number.",
+          integers.read_integer, integers.write_text, integers.validate_integer_texts),
+    _form("avro-decimal", "decimal", "Decimal", "An exact decimal; trailing zeros count.",
+          decimals.read_decimal, integers.write_text, decimals.validate_decimal_texts),
+    _form("avro-float32", "float", "Float", "A number of single precision, held as a double.",
+          read_single, integers.write_text, leave_open),
+    _form("avro-float64", "float", "Float", "A number of double precision.",
+          floats.read_float64, integers.write_text, floats.validate_float64_texts),
+    _form("avro-character", "text", "Character", "Text, decoded from its charset.",
+          plain_texts.read_text, integers.write_text, leave_all),
+    _form("avro-bytes", "bytes", "BinaryObject", "Bytes.",
+          byte_strings.read_base64, integers.write_text, byte_strings.validate_base64),
+    _form("avro-text-object", "text", "TextObject", "Text.",
+          plain_texts.read_text, integers.write_text, leave_all),
+    _either("avro-text-or-bytes", "text", ("Character", "TextObject", "BinaryObject"),
+            "Text, or bytes shown in Base64, as each value says: the type of the column does not."),
+    _either("avro-geometry", "opaque", ("TextGeometry", "BinaryGeometry"),
+            "A geometry as text, or as bytes shown in Base64."),
+    _form("avro-timestamp", "timestamp", "Timestamp", "An instant in seconds since 1970-01-01T00:00:00Z and a part.",
+          read_instant, timestamps.write_seconds_fraction, validate_instant),
+    _form("avro-zoned", "datetime", "TimestampWithTimeZone", "A wall-clock time with its zone.",
+          datetimes.read_sql_zone, datetimes.write_sql_zone, datetime_columns.validate_sql_zones),
+    _form("avro-date", "date", "DateTime", "The date of a DateTime.",
+          read_date_part, integers.write_text, validate_date_part),
+    _form("avro-time", "time", "DateTime", "The clock of a DateTime, a signed duration to 838 hours.",
+          read_clock_part, integers.write_text, validate_clock_part),
+    _form("avro-datetime", "datetime", "DateTime", "Date and clock of a DateTime.",
+          datetimes.read_sql, datetimes.write_sql, datetime_columns.validate_sql),
+    _form("avro-year", "year", "DateTime", "The year of a DateTime: 0, or 1901 to 2155.",
+          read_year_part, integers.write_text, leave_open),
+)  # fmt: skip

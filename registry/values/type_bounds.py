@@ -1,0 +1,133 @@
+"""Bounds: which values the declared type of a column holds.
+
+They are what a table contract refuses a value by: a value beyond them could only be kept by rounding it, or not at
+all. Lengths of text are not among them, nor digits of a second that tables keep anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.values.lazy_arrow import np, pa, pc
+from cdc_contracts.registry.values.source_types import Digits, SourceType, parse_source_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BITS: Final = {
+    "TINYINT": 8, "INT1": 8, "SMALLINT": 16, "INT2": 16, "MEDIUMINT": 24, "INT3": 24, "INT": 32, "INT4": 32,
+    "BIGINT": 64, "INT8": 64, "INT64": 64, "SERIAL": 64,
+}  # fmt: skip
+"""INTEGER is not among them: it has 32 bits here and 38 digits there."""
+_MOST_COUNTED: Final = 1000
+"""So often a pattern may ask for a digit (RE2)."""
+_MICROS: Final = 6
+_NANOS: Final = 9
+
+
+class Misfit(IntFlag):
+    """What keeps a value out of its declared type."""
+
+    RANGE = 1
+    SCALE = 2
+    SECONDS = 4
+
+
+CAUSES: Final = {
+    Misfit.RANGE: ("range", "a number beyond it"),
+    Misfit.SCALE: ("scale", "more digits after the point"),
+    Misfit.SECONDS: ("second-digits", "more digits of a second"),
+}
+"""The rule that a misfit breaks, and what is observed then."""
+
+
+@dataclass(frozen=True)
+class TypeBound:
+    """What canonical text has to match, and between which whole numbers its value lies (both included)."""
+
+    patterns: tuple[tuple[Misfit, str], ...]
+    least: int | None = None
+    most: int | None = None
+
+    def judge(self, text: str) -> Misfit:
+        """Return what keeps the value of a text out; nothing where it fits."""
+        found = Misfit(0)
+        for misfit, pattern in self.patterns:
+            if re.fullmatch(pattern, text) is None:
+                found |= misfit
+        if self.least is not None and not self._holds(int(text.partition(".")[0])):
+            found |= Misfit.RANGE
+        return found
+
+    def judge_column(self, texts: pa.Array) -> NDArray[np.uint8]:
+        """Return the same for every text of a column; a null fits."""
+        found = np.zeros(len(texts), np.uint8)
+        for misfit, pattern in self.patterns:
+            matches = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z").fill_null(fill_value=True)
+            found |= np.where(matches.to_numpy(zero_copy_only=False), 0, misfit).astype(np.uint8)
+        if self.least is not None:
+            found |= np.where(self._beyond(texts), Misfit.RANGE, 0).astype(np.uint8)
+        return found
+
+    def _beyond(self, texts: pa.Array) -> NDArray[np.bool_]:
+        whole = pc.replace_substring_regex(texts, r"\..*", "")
+        try:
+            values = whole.cast(pa.int64()).fill_null(0).to_numpy()
+        except pa.ArrowInvalid:  # of more than 64 bits: few are
+            result = (None if text is None else int(text) for text in whole.to_pylist())
+            return np.array([value is not None and not self._holds(value) for value in result], np.bool_)
+        inside = np.ones(len(values), np.bool_)
+        if self.least is not None and self.most is not None:
+            inside = (values >= self.least) & (values <= min(self.most, np.iinfo(np.int64).max))
+        return ~inside
+
+    def _holds(self, value: int) -> bool:
+        return self.least is None or self.most is None or self.least <= value <= self.most
+
+
+@lru_cache(8192)
+def bound_of(declared: str, kind: str) -> TypeBound | None:
+    """Return the bound of a declared type for values of a canonical kind; None where it has none, or tells none.
+
+    A DECIMAL or TIMESTAMP without digits may be one whose digits the message did not tell.
+    """
+    result = parse_source_type(declared)
+    match kind:
+        case "integer" | "bit" | "decimal" | "number":
+            return _of_digits(result.digits) if result.digits is not None else _of_integers(result)
+        case "timestamp" | "datetime" if result.second_digits is not None:
+            return _of_seconds(max(result.second_digits, _MICROS))
+        case _:
+            return None
+
+
+def _of_digits(digits: Digits) -> TypeBound | None:
+    whole, fraction, zeros = digits
+    if max(whole, fraction) > _MOST_COUNTED:
+        return None
+    head = f"(?:0|[1-9][0-9]{{0,{whole - 1}}})" if whole else "0"
+    tail = rf"(?:\.(?:0*|0{{{zeros}}}[0-9]*))?" if zeros > 0 else r"(?:\.[0-9]*)?"
+    even = f"(?:0|[1-9][0-9]*0{{{-zeros}}})" if zeros < 0 else "[0-9]+"
+    return TypeBound((
+        (Misfit.RANGE, f"-?{head}{tail}"),
+        (Misfit.SCALE, rf"-?{even}(?:\.[0-9]{{0,{fraction}}}0*)?"),
+    ))  # fmt: skip
+
+
+def _of_integers(told: SourceType) -> TypeBound | None:
+    bits = told.bits if told.name == "BIT" else _BITS.get(told.name)
+    if bits is None:
+        return None
+    signed = not (told.unsigned or told.name == "BIT")
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return TypeBound(((Misfit.SCALE, r"-?[0-9]+(?:\.0*)?"),), least, most)
+
+
+def _of_seconds(digits: int) -> TypeBound | None:
+    if digits >= _NANOS:
+        return None
+    return TypeBound(((Misfit.SECONDS, rf"[0-9T:-]+(?:\.[0-9]{{0,{digits}}})?(?:[^0-9T:.-].*)?"),))

@@ -1,1 +1,0 @@
-"""The wire: from the bytes of a Kafka value to the text of a JSON message, and back."""

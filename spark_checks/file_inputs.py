@@ -1,0 +1,132 @@
+"""Files of messages as something to read: captures, and files of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.detect.topic_samples import sample_files
+from cdc_contracts.registry.records.input_files import FilePlan, Slice, Window, plan_files, read_slice
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, range_words, select
+from cdc_contracts.spark_checks.range_slices import keep
+from cdc_contracts.spark_checks.sources import windows_of
+from cdc_contracts.spark_checks.task_shares import hand_out
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+    from cdc_contracts.spark_checks.spark_tasks import Work
+
+_TASK_BYTES: Final = 256 * 1024 * 1024
+_OFFSET_BYTES: Final = 512  # what a message may weigh
+
+
+@dataclass(frozen=True)
+class FileInput:
+    """A range of the messages in files; the tasks read the files themselves, so Spark cuts no line."""
+
+    paths: tuple[str, ...]
+    plan: FilePlan
+    windows: Mapping[Source, Window]
+    tasks: int
+    sample: Fraction | None = None
+
+    @property
+    def spans(self) -> dict[Source, Span]:
+        return {source: Span(*window) for source, window in self.windows.items()}
+
+    @property
+    def idle(self) -> dict[Source, Span]:
+        return {}
+
+    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
+        return {}  # a capture does not say which topic of its name it is of
+
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
+        blank = 0
+        for source in self.plan.line_partitions & set(spans):
+            span, counted = spans[source], tally.partitions.get(source)
+            blank += span.end - span.start - span.skipped - (counted.read if counted else 0)
+        ranges = range_words(by_topic(self.windows))
+        return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
+
+    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
+        groups, read = _share_out(self.plan.slices, self.tasks), self._reading()
+
+        def read_and_work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+            return work(batch for number in numbers for one in groups[number] for batch in read(one))
+
+        return hand_out(session, len(groups), read_and_work, schema).collect()
+
+    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+        yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        read = self._reading()
+        for one in self.plan.slices:
+            yield from read(one)
+
+    def pieces(self, offsets: int | None = None) -> list[FileInput]:
+        if offsets is None:
+            return [self]
+        pieces: list[list[Slice]] = []
+        held = most = offsets * _OFFSET_BYTES
+        for one in self.plan.slices:
+            if held >= most:
+                pieces.append([])
+                held = 0
+            pieces[-1].append(one)
+            held += one.size
+        return [replace(self, plan=replace(self.plan, slices=slices)) for slices in pieces]
+
+    def _reading(self) -> Callable[[Slice], Iterator[pa.RecordBatch]]:
+        """Return what reads the messages of a slice that are wanted, in this process or in a task."""
+        windows, chosen = dict(self.windows), windows_of(self) if self.sample is not None else None
+
+        def read(one: Slice) -> Iterator[pa.RecordBatch]:
+            for batch in read_slice(one, windows):
+                yield batch if chosen is None else keep(batch, chosen)
+
+        return read
+
+
+def read_files(paths: Sequence[Path], wanted: Range, *, tasks: int, whole: bool = False) -> FileInput:
+    """Return a range of the messages in files.
+
+    Raises UnavailableError where a file or offset is not there, UsageError where a range names a time.
+    """
+    plan = plan_files(paths, whole=whole)
+    windows: dict[Source, Window] = {}
+    for topic, limits in by_topic(plan.limits).items():
+        for partition, window in select(wanted, limits, _no_times).items():
+            windows[Source(topic, partition)] = window
+    return FileInput(tuple(map(str, paths)), plan, windows, tasks)
+
+
+def _no_times(_: datetime) -> Mapping[int, int]:
+    raise UsageError("files are ranged by offsets, not by times", hint="use earliest, latest, offset:N or last:N")
+
+
+def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:
+    """Part the slices into runs of neighbours of about the same size, as many as keep all tasks busy to the end.
+
+    They are a multiple of `tasks`: where five tasks run two at a time, one core waits for the last.
+    """
+    total = sum(one.size for one in slices)
+    wanted = tasks * max(1, -(-total // (tasks * _TASK_BYTES)))
+    groups: list[list[Slice]] = [[] for _ in range(wanted)]
+    before = 0
+    for one in slices:
+        middle = before + one.size // 2
+        groups[min(wanted - 1, middle * wanted // max(1, total))].append(one)
+        before += one.size
+    return [tuple(group) for group in groups if group]

@@ -1,0 +1,82 @@
+"""Slices of a range: which offsets a sample reads, and the pieces that a long range is read in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.records.sample_windows import Window, place_windows
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source
+
+MOST_SLICES: Final = 10
+LEAST_OFFSETS: Final = 100
+
+Windows = Mapping[Source, Sequence[Window]]
+
+
+def parse_fraction(text: str) -> Fraction:
+    """Return the part of a range that a sample reads. Raises UsageError where the text is no part of 1."""
+    if not re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}|[0-9]{0,9}\.?[0-9]{1,9}", text) or re.fullmatch(r".*/0+", text):
+        raise UsageError("not a fraction", where=f"--sample {text}", hint="write 1/10 or 0.1")
+    fraction = Fraction(text)
+    if not 0 < fraction <= 1:
+        raise UsageError("not a part of the whole", where=f"--sample {text}", hint="write 1/10 or 0.1")
+    return fraction
+
+
+def describe_sample(fraction: Fraction) -> str:
+    """Return how a report says which part was read."""
+    return f"{fraction} of each partition, in up to {MOST_SLICES} slices from its beginning to its end"
+
+
+def spread(spans: Mapping[Source, Span], fraction: Fraction) -> dict[Source, tuple[Window, ...]]:
+    """Return the slices of each partition that a sample reads: from its beginning to its end, always the same."""
+    return {source: tuple(_spread(span.start, span.end, fraction)) for source, span in spans.items()}
+
+
+def cut(windows: Windows, offsets: int | None) -> list[dict[Source, Window]]:
+    """Return windows in pieces of about so many offsets, each with one window of a partition, in their order."""
+    step = max(1, offsets // max(1, len(windows))) if offsets is not None else None
+    parts = {source: [part for window in held for part in _cut(*window, step)] for source, held in windows.items()}
+    rounds = max(map(len, parts.values()), default=0)
+    return [
+        {source: found[number] for source, found in parts.items() if number < len(found)} for number in range(rounds)
+    ]
+
+
+def skipped(span: Span, windows: Sequence[Window]) -> int:
+    """Return how many offsets of a span lie in none of the windows."""
+    return span.end - span.start - sum(max(0, min(end, span.end) - max(start, span.start)) for start, end in windows)
+
+
+def keep(batch: pa.RecordBatch, windows: Windows) -> pa.RecordBatch:
+    """Return the records of a batch that lie in the windows."""
+    offsets = batch.column("offset").to_numpy()
+    inside = np.zeros(len(offsets), np.bool_)
+    topics, partitions = (np.array(batch.column(name).to_pylist(), object) for name in ("topic", "partition"))
+    for source, held in windows.items():
+        mine = (topics == source.topic) & (partitions == source.partition)
+        for start, end in held if mine.any() else ():
+            inside |= mine & (offsets >= start) & (offsets < end)
+    return batch if inside.all() else batch.filter(pa.array(inside))
+
+
+def _spread(start: int, end: int, fraction: Fraction) -> list[Window]:
+    total = -(-(end - start) * fraction.numerator // fraction.denominator)
+    if not total:
+        return [(start, start)]
+    count = max(1, min(MOST_SLICES, total // LEAST_OFFSETS))
+    return place_windows(start, end, total, count)
+
+
+def _cut(start: int, end: int, step: int | None) -> list[Window]:
+    if step is None or end - start <= step:
+        return [(start, end)]
+    return [(first, min(end, first + step)) for first in range(start, end, step)]

@@ -1,0 +1,125 @@
+"""Past runs: what later runs of a directory have to know of its finished ones, all of them at one moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, read_positions
+from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName, read_layout
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset, read_reset
+from cdc_contracts.spark_checks.runs.run_records import overlap, range_of
+from cdc_contracts.spark_checks.runs.write_modes import WriteMode
+
+RUNS: Final = "_runs"
+"""Where their records are; what one process may do at a time is done with this folder locked."""
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A finished run in short.
+
+    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by, and
+    `query` the stream that it is a batch of.
+    """
+
+    run: str
+    attempt: str
+    replaces: tuple[str, ...]
+    spans: Mapping[Source, Span]
+    layouts: tuple[TableLayout, ...]
+    positions: Mapping[PositionLine, PositionStretch] = field(default_factory=dict)
+    replays: frozenset[str] = frozenset()
+    topics: Mapping[str, str] = field(default_factory=dict)
+    query: str | None = None
+    resets: tuple[TableReset, ...] = ()
+    write_mode: WriteMode = field(default_factory=WriteMode)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> PastRun:
+        return cls(
+            run=record["run"],
+            attempt=record.get("attempt", record["run"]),
+            replaces=tuple(record.get("replaces", ())),
+            spans=range_of(record),
+            layouts=tuple(_layout(json.dumps(one["layout"])) for one in record.get("tables", ())),
+            positions=read_positions(record.get("positions", ())),
+            replays=frozenset((record.get("replay") or {}).get("of", ())),
+            topics=record.get("topics", {}),
+            query=(record.get("stream") or {}).get("query"),
+            resets=tuple(map(read_reset, record.get("upheavals", ()))),
+            write_mode=WriteMode.of(record),
+        )
+
+    def overlaps(self, spans: Mapping[Source, Span]) -> bool:
+        """Say whether the run has read some of the same records from where they come from."""
+        return not self.replays and overlap(self.spans, spans)
+
+
+class PastRuns(tuple[PastRun, ...]):
+    """The finished runs that none has replaced, in order of their names, as they were when they were listed."""
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(past.run for past in self)
+
+    def overlapping(self, run: str, spans: Mapping[Source, Span]) -> list[PastRun]:
+        """Return the other runs that read some of the same records, and the replays of those and of the run itself."""
+        others = [past for past in self if past.run != run]
+        found = [past for past in others if past.overlaps(spans)]
+        read_again = {run, *(past.run for past in found)}
+        return [*found, *(past for past in others if past.replays & read_again)]
+
+    def check_unread(
+        self, run: str, spans: Mapping[Source, Span], directory: str, *, without: Collection[str] = ()
+    ) -> None:
+        """Raise UnavailableError where another run, but for some, has read some of these records."""
+        read = {one.run for one in self.overlapping(run, spans)} - set(without)
+        if read:
+            raise UnavailableError(
+                f"run {min(read)} has decoded some of these records meanwhile",
+                where=directory,
+                hint="let one command at a time decode a range into a directory",
+            )
+
+    def layouts(self, *, without: Collection[str] = ()) -> Layouts:
+        """Return what the runs, but for some, have fixed of the layouts of tables."""
+        # Thousands of runs have few layouts, which are one object each: to compare them all would take the longest.
+        each = {id(one): one for past in self if past.run not in without for one in past.layouts}
+        return grown_layouts(each.values())
+
+
+def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
+    """Return what the layouts of runs have come to, whatever the order they ended in.
+
+    Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
+    of the other stand behind, by name.
+    """
+    found: dict[TableName, TableLayout] = {}
+    for layout in sorted(set(layouts), key=_longest_first):
+        longest = found.setdefault(layout.name, layout)
+        names = {column.name.casefold() for column in longest.columns}
+        more = [column for column in layout.columns if column.name.casefold() not in names]
+        columns = (*longest.columns, *sorted(more, key=lambda column: column.name))
+        held = {column.name for column in columns}
+        awaited = dict.fromkeys(name for name in (*longest.awaited, *layout.awaited) if name not in held)
+        found[layout.name] = replace(longest, columns=columns, awaited=tuple(awaited))
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _layout(text: str) -> TableLayout:
+    """Return the layout that a record tells, the same object for the same text."""
+    return read_layout(json.loads(text))
+
+
+def _longest_first(layout: TableLayout) -> tuple[int, str]:
+    return -len(layout.columns), repr(layout)

@@ -1,0 +1,201 @@
+"""The runs of an output directory: which are finished, and which files count.
+
+    DIR/{changes,control,quarantine,replayed,ledger,repeats}/run=<id>/part-*.parquet
+                                                                                 files of all attempts, counted or not
+    DIR/tables/<database>.<table>/run=<id>/part-*.parquet                        typed rows, if kept as Parquet
+    DIR/_reports/<id>.json                                                       what the run found
+    DIR/_begun/<id>.json                                                         what a run or a replay reads, till it
+                                                                                 is done
+    DIR/_runs/<id>.json                                                          written last: what counts
+
+A reader trusts `_runs` alone. A task that is tried again writes other names; files that no record names are removed
+when the run is done, and those of other runs are left alone: another process may be writing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from pyarrow import fs
+
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.spark_checks.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
+from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
+from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog
+from cdc_contracts.spark_checks.runs.repeats import REPEATS
+from cdc_contracts.spark_checks.runs.run_records import RunRecord
+
+OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
+REPORTS: Final = "_reports"
+
+
+class RunDirectory:
+    """The runs of an output directory; what it has read of finished runs it keeps, in short."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self._folder = Folder(directory)
+        self._past: dict[tuple[str, int, Any], PastRun] = {}
+        self.begun = IntentLog(directory, self._folder, self.past)
+
+    @property
+    def root(self) -> str:
+        """The directory as every worker finds it: a local one by its absolute path."""
+        return self._folder.root if self._folder.local else self.directory
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of all finished runs that none has replaced, in order of their ids.
+
+        Raises UnavailableError where there is none.
+        """
+        finished = self.past()
+        if not finished:
+            raise UnavailableError("no finished run of `decode` there", where=self.directory)
+        for past in finished:
+            found = self._record(past.run)
+            if found is not None:
+                yield found
+
+    def find(self, run: str, among: PastRuns | None = None) -> dict[str, Any] | None:
+        """Return the record of a run, None where it is not finished or another has replaced it.
+
+        `among` are the finished runs where they are known already.
+        """
+        known = self.past() if among is None else among
+        return self._record(run) if run in known.names else None
+
+    def report(self, run: str) -> dict[str, Any] | None:
+        """Return the report of a finished run, None where there is none."""
+        return self._folder.read_document(f"{REPORTS}/{run}.json")
+
+    def past(self) -> PastRuns:
+        """Return the runs that are finished now; what was read of one before is not read again."""
+        known, self._past = self._past, {}
+        for entry in self._listing(RUNS):
+            key = entry.base_name, entry.size, entry.mtime_ns
+            if key in known:
+                self._past[key] = known[key]
+            elif (record := self._folder.read_document(f"{RUNS}/{entry.base_name}")) is not None:
+                self._past[key] = PastRun.of(record)
+        return PastRuns(past for past in self._past.values() if past.attempt not in self._replaced())
+
+    def commit(
+        self,
+        record: RunRecord,
+        report: Mapping[str, Any],
+        *,
+        replaced: Collection[str] = (),
+        check: Callable[[PastRuns], None] | None = None,
+    ) -> None:
+        """Make a run count: write its record last, then remove what no record names any more.
+
+        `check` raises where the runs that are finished by now speak against it.
+        Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
+        a file of this run because it publishes the same.
+        """
+        with self._folder.locked(RUNS):
+            past = self.past()
+            if record.replay is None:
+                past.check_unread(record.run, record.spans, self.directory, without=replaced)
+            if check is not None:
+                check(past)
+            self._publish(record, report, replaced)
+
+    def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
+        # Else nothing would say any more that they do not count, once the record that says so is written over.
+        self._remove_replaced()
+        before = self._record(record.run)
+        self._finalize_files(record)
+        self._folder.write_document(f"{REPORTS}/{record.run}.json", report)
+        document = record.as_document()
+        self._folder.write_document(f"{RUNS}/{record.run}.json", document)
+        for run in replaced:
+            self._remove_run(run)
+        self.tidy(document)
+        self.begun.forget(record.run)
+        if before is not None:
+            self._remove(_paths(before) - _paths(document))
+
+    def tidy(self, record: Mapping[str, Any]) -> None:
+        """Remove what attempts at a finished run have left that were killed, and the runs it was to replace."""
+        kept = _paths(record)
+        for folder in {*map(_folder, kept), *(f"{one}/run={record['run']}" for one in OUTPUTS)}:
+            self._remove(self._files(folder) - kept)
+            self._folder.remove_if_empty(folder)
+        if record.get("replaces"):
+            self.past()
+            self._remove_replaced()
+
+    def discard(self, place: SinkPlace, folders: Iterable[str] = ()) -> None:
+        """Remove the files that this attempt at a run has written, in `folders` besides its outputs.
+
+        What the record of the run names stays: an attempt may be stopped when it counts already.
+        """
+        kept = _paths(self._record(place.run) or {"files": ()})
+        for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
+            own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
+            self._remove(own - kept)
+            self._folder.remove_if_empty(folder)
+
+    def _finalize_files(self, record: RunRecord) -> None:
+        """Make sure that the files a record is to name are there, whole, and stay there."""
+        for part in record.files:
+            if not self._folder.holds(part.path, part.size):
+                raise UnavailableError(
+                    "a file that this run has written is gone: another process may have written the same run",
+                    where=f"{self.directory}/{part.path}",
+                    hint="run the command again",
+                )
+        for folder in {above for one in record.folders for above in _ancestors(one)}:
+            self._folder.bring_to_disk(folder)
+
+    def _replaced(self) -> set[str]:
+        """The attempts that others have replaced: one that was killed meanwhile may have left their records there."""
+        return {attempt for past in self._past.values() for attempt in past.replaces}
+
+    def _remove_replaced(self) -> None:
+        gone = self._replaced()
+        for past in [one for one in self._past.values() if one.attempt in gone]:
+            self._remove_run(past.run)
+
+    def _remove_run(self, run: str) -> None:
+        """Remove a run that another has replaced: its record first, so that nothing counts that is not there."""
+        record = self._record(run)
+        if record is not None:
+            self._remove({f"{RUNS}/{run}.json"})
+            self._remove({*_paths(record), f"{REPORTS}/{run}.json"})
+
+    def _remove(self, paths: Collection[str]) -> None:
+        """Remove files, as far as they are there, and folders that are empty then."""
+        self._folder.remove(paths)
+        for folder in {_folder(path) for path in paths} - {RUNS, REPORTS, BEGUN}:
+            self._folder.remove_if_empty(folder)
+
+    def _listing(self, folder: str) -> list[fs.FileInfo]:
+        return [entry for entry in self._folder.files(folder) if entry.base_name.endswith(".json")]
+
+    def _record(self, run: str) -> dict[str, Any] | None:
+        return self._folder.read_document(f"{RUNS}/{run}.json")
+
+    def _files(self, folder: str) -> set[str]:
+        return {f"{folder}/{entry.base_name}" for entry in self._folder.files(folder)}
+
+
+def _paths(record: Mapping[str, Any]) -> set[str]:
+    """Return the files that a record names."""
+    tables = (part for table in record.get("tables", ()) for part in table["files"])
+    return {part["path"] for part in (*record["files"], *tables)}
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    """Yield a folder and those that it is in, up to the directory of the output."""
+    yield folder
+    if folder:
+        yield from _ancestors(_folder(folder))

@@ -1,0 +1,206 @@
+"""Attempts: runs in the making, whose rows count once their record is there, and of which nothing stays otherwise."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cdc_contracts.registry.report.audit_report import Spans
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
+from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
+from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
+from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled, fix_layouts
+from cdc_contracts.spark_checks.runs.intent_log import Intent
+from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
+from cdc_contracts.spark_checks.runs.repeats import Repeats
+from cdc_contracts.spark_checks.runs.run_ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.runs.write_targets import Output
+from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.spark_tasks import (
+    RESULT_SCHEMA,
+    Quarantine,
+    TaskResult,
+    Watch,
+    decode_work,
+    describe_validation,
+    merge_results,
+    read_results,
+)
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey, WriteOrder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Replay(Protocol):
+    """A run that reads the quarantine of other runs, and not the source of its records."""
+
+    def begin(self, validation: ValidationContext) -> str:
+        """Return the name of the run: the quarantine of the same runs judged by the same contract has the same.
+
+        Raises UnavailableError where another replay of it was begun and not finished.
+        """
+        ...
+
+    def as_document(self, tally: Tally) -> dict[str, Any]:
+        """Return what the record of the run says of it."""
+        ...
+
+    def check(self) -> None:
+        """Raise UnavailableError where the quarantine is not what it was when this began."""
+        ...
+
+
+@dataclass
+class Attempt:
+    """One attempt at a run: what it reads, what it judges by, and which runs it takes the place of.
+
+    `topics` are what the broker knows the topics of the source by. `key` is given for a batch of a stream, `replay`
+    where the source is the quarantine of the output itself.
+    """
+
+    session: SparkSession
+    source: Input
+    validation: ValidationContext
+    output: Output
+    run: str
+    topics: Mapping[str, str]
+    replaces: Sequence[PastRun] = ()
+    key: WriteKey | None = None
+    replay: Replay | None = None
+    _layouts: Layouts = field(default_factory=dict, init=False)
+
+    @cached_property
+    def place(self) -> SinkPlace:
+        """Where it writes, under names that no other attempt has."""
+        return SinkPlace(self.output.runs.root, self.run, secrets.token_hex(8))
+
+    @cached_property
+    def gone(self) -> frozenset[str]:
+        """The runs that do not count any more once this one does, itself of before included."""
+        return frozenset({self.run, *(past.run for past in self.replaces)})
+
+    def judge(self, watch: Watch | None = None) -> TaskResult:
+        """Judge every record and write what it is, by tasks that read each once.
+
+        Raises LedgerError where the counts do not add up.
+        """
+        work = decode_work(describe_validation(self.validation), self.place, watch, self._quarantine)
+        judged = merge_results(read_results(self.source.run(self.session, work, RESULT_SCHEMA)))
+        check_rows(judged.tally, judged.parts, replay=self.replay is not None)
+        return judged
+
+    def publish(self, judged: TaskResult, report: dict[str, Any]) -> RunRecord:
+        """Type the rows, write the ledger, and let the run count: its record comes last.
+
+        The report is told which rows were sent again.
+        Raises UnavailableError where another run has done meanwhile what this one did; LedgerError where rows are lost.
+        """
+        output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
+        past = runs.past()  # others may have finished while this one judged
+        query = None if self.key is None else self.key.writer
+        comparable = runs.begun.comparable(self.run, past)
+        repeats = look_for_repeats(
+            self.session, runs, comparable, self.place, judged, validation.catalogue, query=query
+        )
+        report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
+        resets, emptied = self._finalize(judged, past)
+        if self.replay is None and not output.tables.replaceable:
+            runs.begun.add(self._begun(comparable))
+        tables = self._type(judged, repeats, emptied)
+        ledger = ledger_rows(judged.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
+        if self.replay is not None:
+            ledger = moved_rows(ledger)
+        record = RunRecord(
+            run=self.run,
+            attempt=self.place.token,
+            replaces=tuple(past.attempt for past in self.replaces),
+            contract=validation.declared,
+            fingerprint=validation.fingerprint,
+            table_contracts=validation.reading_options.tables.fingerprint,
+            spans=self._reach if resets else spans,  # current rows that are made again need it
+            counts=sum_rows(ledger),
+            parts=(*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)),
+            table_format=output.tables.name,
+            table_schema=output.tables.schema,
+            tables=tables,
+            repeats=report["repeats"],
+            positions=judged.positions.whole(),
+            topics=self.topics,
+            resets=resets,
+            stream=self.key,
+            current=output.tables.keeps_current,
+            drops_repeats=output.drop_duplicates,
+            redacted=output.redact and self.replay is None,
+            replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
+        )
+        runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
+        return record
+
+    def discard(self) -> None:
+        """Remove what it has written."""
+        self.output.runs.discard(self.place, map(table_folder, self._layouts))
+
+    def _begun(self, compared: PastRuns) -> Intent:
+        output = self.output
+        return Intent(
+            self.run, self.validation.declared, self.key, self.source.spans, self.topics, output.write_mode,
+            output.drop_duplicates, compared.names,
+        )  # fmt: skip
+
+    @property
+    def _reach(self) -> Spans:
+        """What is read, and where partitions stand that hold nothing new: what a statement empties begins before."""
+        return {**self.source.idle, **self.source.spans}
+
+    @property
+    def _quarantine(self) -> Quarantine:
+        if self.replay is not None:
+            return Quarantine.LEFT
+        return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
+
+    def _finalize(
+        self, judged: TaskResult, past: PastRuns
+    ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
+        """Settle the layouts of tables; return what takes rows away from them, and which rows of which table."""
+        known = past.layouts(without=self.gone)
+        layouts = fix_layouts(known, self.validation.reading_options.tables, judged)
+        resets = finalize_resets(judged.resets.all(), {**known, **layouts})
+        others = [one for one in past if one.run not in self.gone]
+        emptied = find_emptied(resets, self._reach, others, {**known, **layouts})
+        self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
+        return resets, emptied
+
+    def _type(
+        self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
+    ) -> tuple[TableRecord, ...]:
+        """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
+        changes = [part for part in judged.parts if part.table == "changes"]
+        dropped: Counter[TableName] = Counter()
+        if self.output.drop_duplicates and repeats.parts:
+            changes = drop_repeats(self.session, self.place, changes, repeats.parts)
+            dropped = repeats.by_table()
+        concerned = judged.rows.keys() | {name for name, one in emptied.items() if one.new}
+        layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
+        key = self.key or WriteKey(self.run, 0)
+        written = self.output.tables.write(self.session, WriteOrder(self.place, key, changes, layouts, emptied))
+        check_typed(judged.rows, dropped, written.rows)
+        return table_records(self._layouts, written)
+
+    def _check(self, finished: PastRuns) -> None:
+        """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""
+        check_settled(finished.layouts(without=self.gone), self._layouts)
+        self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
+        self.output.runs.begun.check_write_mode(self.output.write_mode, finished)
+        if self.replay is not None:
+            self.replay.check()

@@ -1,0 +1,43 @@
+"""Manners of writing: what all runs of a directory have to agree on, else some rows would be where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.spark_checks.tables.table_formats import PARQUET
+
+
+@dataclass(frozen=True)
+class WriteMode:
+    """How a run writes its typed tables: format, schema of a catalog or None, and whether current rows are kept."""
+
+    table_format: str = PARQUET
+    table_schema: str | None = None
+    current: bool = False
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> WriteMode:
+        """Return that of a record, or of a note of a run that was begun; those of earlier releases tell less."""
+        return cls(document.get("table_format", PARQUET), document.get("table_schema"), document.get("current", False))
+
+    def as_document(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def check(self, wanted: WriteMode, run: str, directory: str) -> None:
+        """Raise UnavailableError where a run is to write otherwise than this one, `run`, did."""
+        if (self.table_format, self.table_schema) != (wanted.table_format, wanted.table_schema):
+            raise UnavailableError(
+                f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "
+                "rows of one table would be in two places",
+                where=directory,
+                hint=f"choose another directory, or go on with --table-format {self.table_format}",
+            )
+        if self.current and not wanted.current:
+            raise UnavailableError(
+                f"run {run} keeps the current rows of its tables: they would lack what is read now",
+                where=directory,
+                hint="choose another directory, or go on with --current",
+            )

@@ -1,0 +1,234 @@
+"""One Spark session: quiet, in UTC, and able to read Kafka and to write tables of a format.
+
+What the user has set (spark-submit, spark-defaults.conf, environment) wins over what stands here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.spark_checks.class_archives import archive_option
+from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
+from cdc_contracts.spark_checks.jars import (
+    Say,
+    fetch_jars,
+    find_java,
+    java_failure,
+    kafka_connector,
+    spark_home,
+)
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+ARROW_RECORDS: Final = 10_000
+ARROW_BYTES: Final = 64 * 1024 * 1024
+MEMORY: Final = "2g"
+KAFKA_SOURCE: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+
+
+def open_session(
+    *,
+    kafka: bool,
+    cores: int | None = None,
+    jars: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    formats: Sequence[str] = (),
+    memory: str = MEMORY,
+    say: Say,
+    log: Path | None = None,
+) -> SparkSession:
+    """A session runs that fits the checks; one that was running before is used with the settings it has.
+
+    `formats` are those of `CONNECTORS` that tables are to be written in.
+    `log` receives all that the JVM prints; without it that is kept unseen and shown only if the start fails.
+
+    Raises:
+        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had, or a session
+            that was running before lacks settings that a format needs.
+        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a setting of the
+            user's speaks against a format.
+
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    files = [_existing(jar) for jar in jars]
+    connectors = [CONNECTORS[name] for name in formats if name in CONNECTORS]
+    running = SparkContext._active_spark_context  # noqa: SLF001  the only way to ask without starting one
+    if running is not None:
+        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+        for connector in connectors:
+            connector.check(partial(session.conf.get, default=None))
+        for jar in _equip(running._jvm, running.getConf(), files, packages, connectors, kafka=kafka, say=say):  # noqa: SLF001
+            running._jsc.addJar(jar.as_uri())  # noqa: SLF001
+        return session
+    java = find_java()
+    with log.open("w+b") if log else tempfile.TemporaryFile() as output:
+        try:
+            gateway = SparkContext._gateway or _launch(output, memory)  # noqa: SLF001  of a session that was stopped
+            conf, local = _settings(gateway.jvm, cores, say)
+            for connector in connectors:
+                connector.prepare(conf)
+            added = _equip(gateway.jvm, conf, files, packages, connectors, kafka=kafka, say=say)
+            named = [name for name in (conf.get("spark.jars") or "").split(",") if name]
+            conf.set("spark.jars", ",".join(named + [jar.as_uri() for jar in added]))
+            # The path of this interpreter means nothing to the machines of a cluster.
+            python = os.environ.get("PYSPARK_PYTHON", sys.executable if local else "python3")
+            # Spark's handler of Ctrl-C would talk to the JVM in the midst of another conversation.
+            with _environment({"PYSPARK_PYTHON": python}), signals.kept():
+                context = SparkContext(gateway=gateway, conf=conf)
+        except CdcContractsError:
+            raise
+        except Exception as error:
+            raise java_failure("Spark did not start", java, output, error) from error
+    context.setLogLevel("ERROR")
+    session = SparkSession(context)
+    _sweep(session)
+    return session
+
+
+def _launch(output: IO[bytes], memory: str) -> Any:
+    """A JVM runs that prints into `output`."""
+    from pyspark import java_gateway
+
+    launch: Callable[..., Any] = java_gateway.launch_gateway
+    # Here, and not in the conf, because spark-defaults.conf and spark-submit win over the environment.
+    settings = {"SPARK_DRIVER_MEMORY": os.environ.get("SPARK_DRIVER_MEMORY", memory)}
+    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    if "Archive" not in options and "-Xshare" not in options:
+        settings["SPARK_SUBMIT_OPTS"] = f"{options} {archive_option()}".strip()
+    with _environment(settings):
+        return launch(None, {"stdout": output, "stderr": output})
+
+
+def _settings(jvm: Any, cores: int | None, say: Say) -> tuple[SparkConf, bool]:
+    """What the user has set, completed, and whether Spark runs on this machine alone."""
+    from pyspark import SparkConf
+
+    conf = SparkConf(_jvm=jvm)
+    conf.setIfMissing("spark.master", "local[*]")
+    local = re.match(r"local($|\[)", conf.get("spark.master") or "") is not None
+    if cores is not None and local:
+        conf.setMaster(f"local[{cores}]")
+    elif cores is not None:
+        say(f"the number of cores is left to {conf.get('spark.master')}")
+    conf.set("spark.ui.showConsoleProgress", "false")
+    if conf.get("spark.app.name") in (None, "pyspark-shell"):
+        conf.setAppName("cdc-contracts")
+    defaults = {
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_RECORDS),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BYTES),
+        # Spark hides passwords in plans and event logs, but not the line that Kafka clients log in with.
+        "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas",
+        "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|access[.]?key|jaas",
+    }
+    if local:
+        # The name of a laptop often does not resolve.
+        defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[2])
+        # By default 200 tasks sort the rows of one machine, and 50 read the log of each Delta table.
+        defaults["spark.sql.shuffle.partitions"] = "8"
+        defaults["spark.databricks.delta.snapshotPartitions"] = "2"
+    for name, value in defaults.items():
+        conf.setIfMissing(name, value)
+    return conf, local
+
+
+def _fetch_for_spark(coordinates: Sequence[str], conf: SparkConf, say: Say) -> list[Path]:
+    shipped = (re.match(r"(.+?)-\d", jar.name) for jar in (spark_home() / "jars").glob("*.jar"))
+    return fetch_jars(
+        coordinates,
+        without=[match[1] for match in shipped if match],
+        settings=conf.get("spark.jars.ivySettings"),
+        repositories=[url for url in (conf.get("spark.jars.repositories") or "").split(",") if url],
+        say=say,
+    )
+
+
+def _equip(
+    jvm: Any,
+    conf: SparkConf,
+    files: Sequence[Path],
+    packages: Sequence[str],
+    connectors: Sequence[Connector],
+    *,
+    kafka: bool,
+    say: Say,
+) -> list[Path]:
+    """The driver can load the jars named and, if asked, each connector; returned are those that executors lack."""
+    added = list(files)
+    _add_to_driver(jvm, files)
+    if packages:
+        added += _add_to_driver(jvm, _fetch_for_spark(packages, conf, say))
+    wanted = [(KAFKA_SOURCE, kafka_connector)] if kafka else []
+    wanted += [(connector.provider, connector.package) for connector in connectors]
+    for provider, package in wanted:
+        if not _loads(jvm, provider):
+            added += _add_to_driver(jvm, _fetch_for_spark([package()], conf, say))
+            if not _loads(jvm, provider):
+                hint = f"Start Spark with --packages {package()}."
+                raise UnavailableError("a connector was fetched, and Spark cannot load it", where=provider, hint=hint)
+    return added
+
+
+def _add_to_driver(jvm: Any, jars: Sequence[Path]) -> Sequence[Path]:
+    """What spark-submit does with `--jars` before it calls the program."""
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for jar in jars:
+        loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
+    return jars
+
+
+def _sweep(session: SparkSession) -> None:
+    """Remove the directory `artifacts` that Spark 4.0 makes in the working directory, needs not, and leaves there."""
+    with suppress(Exception):  # where a later Spark has no such thing, all is well
+        made = Path(session._jsparkSession.artifactManager().artifactRootPath().toString())  # noqa: SLF001
+        if made.parent == Path.cwd() / "artifacts":
+            made.rmdir()
+            made.parent.rmdir()
+
+
+def _loads(jvm: Any, name: str) -> bool:
+    try:
+        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
+    except Exception as error:
+        if "ClassNotFoundException" in str(error):
+            return False
+        raise
+    return True
+
+
+def _existing(jar: str) -> Path:
+    path = Path(jar).absolute()
+    if not path.is_file():
+        raise UsageError("there is no such jar file", where=jar, hint="--jars takes files of this machine.")
+    return path
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """The variables are set inside the block, and as they were after it."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

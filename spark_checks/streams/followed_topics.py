@@ -1,0 +1,132 @@
+"""Following a topic with an audit or a decode: what is done with each batch, and how a stream is opened for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.common.errors import WithheldError
+from cdc_contracts.registry.records.redacted_quarantine import forget_examples
+from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.spark_checks.auditing import audit_input
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.kafka.failures import RecordsGone
+from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
+from cdc_contracts.spark_checks.streams.stream_resumption import Wanted, check_checkpoint, check_output, open_epoch
+from cdc_contracts.spark_checks.streams.streaming import Follow
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_audit(
+    session: SparkSession,
+    checkpoint: Checkpoint,
+    wanted: Wanted,
+    validation: ValidationContext | Undetected,
+    observer: Observer,
+    *,
+    fail_on: str,
+    pace: Pace,
+    stop: Stop,
+    say: Say,
+) -> Follow | None:
+    """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
+
+    def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: Chains) -> tuple[Tally, None]:
+        return audit_input(session, source, within, fail_on=fail_on).tally, None
+
+    epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
+    if epoch is None:
+        return None
+    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+
+
+def open_decode(
+    session: SparkSession,
+    checkpoint: Checkpoint,
+    wanted: Wanted,
+    validation: ValidationContext | Undetected,
+    observer: Observer,
+    *,
+    output: Output,
+    new_epoch: bool,
+    fail_on: str,
+    pace: Pace,
+    stop: Stop,
+    say: Say,
+) -> Follow | None:
+    """Return a decode of a stream, ready to run; None where it was stopped before.
+
+    Raises UnavailableError where output and checkpoint do not belong together, unless `new_epoch`, and as `open_epoch`
+    does.
+    """
+
+    def judge(
+        source: TopicInput, within: ValidationContext, key: WriteKey, earlier: Chains
+    ) -> tuple[Tally, Mapping[str, Any]]:
+        decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key, earlier=earlier)
+        if decoded.withheld is not None:
+            raise WithheldError(
+                f"nothing of batch {key.number} was published: {decoded.withheld}",
+                where=checkpoint.directory,
+                hint="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
+            )
+        for line in describe_unfollowed(decoded.record or {}):
+            say(f"batch {key.number}: {line}")
+        tally = decoded.tally or audit_again(source, within, key, decoded.report)
+        if output.redact:  # the account of a stream is kept beside its rows
+            forget_examples(tally)
+        return tally, _repeats_besides(decoded.report["repeats"], output, key)
+
+    def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Mapping[str, Any]) -> Tally:
+        try:
+            return audit_input(session, source, within, fail_on=fail_on).tally
+        except RecordsGone:
+            say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
+            return _counted(report)
+
+    known = check_checkpoint(checkpoint, wanted, validation.declared)
+    beside, ends = check_output(
+        checkpoint, wanted, output.runs.past(), output.directory, known=known, new_epoch=new_epoch
+    )
+    epoch = open_epoch(
+        session, checkpoint, wanted, validation,
+        beside=beside, since=ends if new_epoch else None, taken={} if output.replace else ends,
+        wait=_wait(pace), stop=stop, say=say,
+    )  # fmt: skip
+    if epoch is None:
+        return None
+    output.runs.begun.check_topics(epoch.setup.topic_ids or {}, output.runs.past())
+    return Follow(session, checkpoint, epoch, judge, observer, fail_on=fail_on, say=say)
+
+
+def _wait(pace: Pace) -> float | None:
+    return None if pace.once else pace.interval
+
+
+def _repeats_besides(repeats: Mapping[str, Any], output: Output, key: WriteKey) -> dict[str, Any]:
+    """Return what a report says of repeats; the batches of the stream are no other runs to it."""
+    if not repeats["compared_with"]:
+        return dict(repeats)
+    own = {past.run for past in output.runs.past() if past.query == key.writer}
+    return {**repeats, "compared_with": [run for run in repeats["compared_with"] if run not in own]}
+
+
+def _counted(report: Mapping[str, Any]) -> Tally:
+    """Return the counts of a report as a tally without findings."""
+    names = [one.name for one in fields(PartitionTally)]
+    counts = {
+        Source(one["topic"], one["partition"]): {name: one[name] for name in names if isinstance(one.get(name), int)}
+        for one in report["ledger"]["partitions"]
+    }
+    return Tally({source: PartitionTally(**result) for source, result in counts.items()})

@@ -1,0 +1,97 @@
+"""The rolling account of a stream: what all batches since its beginning came to, kept from start to start."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections import Counter
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Final
+
+from cdc_contracts import __version__
+from cdc_contracts.registry.detect.detection import Detection
+from cdc_contracts.registry.report.audit_report import Span, build_report, check_ledger
+from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
+from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
+from cdc_contracts.spark_checks.sources import TopicInput
+
+_OWN: Final = "cdc_contracts.registry."
+
+
+@dataclass
+class Rolling:
+    """What was read of each partition, and what it came to, in bounded size. `batches` are counted since `first`.
+
+    `repeats` are what a report says of rows that repeat others, None where no rows are kept.
+    """
+
+    spans: dict[Source, Span] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    batches: int = 0
+    first: int | None = None
+    repeats: dict[str, Any] | None = None
+
+    def add(
+        self, number: int, tally: Tally, spans: Mapping[Source, Span], repeats: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add a batch. Raises LedgerError where the counts of it do not add up."""
+        check_ledger(tally, spans)
+        self.first = number if self.first is None else self.first
+        self.batches += 1
+        self.tally.merge(deepcopy(tally))  # merging keeps parts of what it is given, and adds to them later
+        for source, span in spans.items():
+            known = self.spans.get(source, span)
+            self.spans[source] = Span(known.start, span.end)
+        if repeats is not None:
+            self.repeats = add_repeats(self.repeats or NO_REPEATS, repeats)
+
+    def report(
+        self, source: TopicInput, validation: ValidationContext, detection: Detection | None, fail_on: str
+    ) -> dict[str, Any]:
+        """Return the report over all batches, as that of one run over the same range."""
+        selected = by_topic(bounds_of(dict(sorted(self.spans.items()))))
+        whole = TopicInput(source.bootstrap, selected, source.properties)
+        report = build_report(
+            self.tally,
+            catalogue=validation.catalogue,
+            contract=validation.declared,
+            source=whole.describe(self.tally, self.spans),
+            spans=self.spans,
+            fail_on=fail_on,
+            detection=detection,
+            show_values=validation.reading_options.show_values,
+            versions=validation.ranges,
+        )
+        return report if self.repeats is None else {**report, "repeats": self.repeats}
+
+
+def write_rolling(rolling: Rolling) -> bytes:
+    """Return the account as bytes that this release reads again."""
+    return pickle.dumps((__version__, rolling.spans, rolling.tally, rolling.batches, rolling.first, rolling.repeats))
+
+
+def read_rolling(data: bytes) -> Rolling | None:
+    """Return the account; None where another release has written it, or it holds anything but an account."""
+    try:
+        version, spans, tally, batches, first, repeats = _Reader(io.BytesIO(data)).load()
+    except (pickle.UnpicklingError, ValueError, TypeError, EOFError, AttributeError, ImportError):
+        return None
+    return Rolling(spans, tally, batches, first, repeats) if version == __version__ else None
+
+
+class _Reader(pickle.Unpickler):
+    """Reads the values that tallies are made of and nothing else, so that a checkpoint cannot run code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("collections", "Counter"):
+            return Counter
+        if module.startswith(_OWN) and "." not in name:
+            found = super().find_class(module, name)
+            plain = isinstance(found, type) and found.__module__ == module
+            if plain and (is_dataclass(found) or issubclass(found, tuple)):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no part of an account")

@@ -1,0 +1,53 @@
+"""Batches of a stream: how they are made, and who is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.tally import Source, Tally
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a stream runs: `once` over what is there now, else on and on with a batch each `interval` seconds.
+
+    A batch has at most `max_offsets`; one that runs when the stream is to stop has `grace` seconds to finish.
+    """
+
+    once: bool = False
+    interval: float = 10.0
+    max_offsets: int | None = None
+    grace: float = 30.0
+
+
+@dataclass(frozen=True)
+class StreamBatch:
+    """A batch that is done: its range, what it came to, and how long it took."""
+
+    number: int
+    spans: Mapping[Source, Span]
+    tally: Tally
+    seconds: float
+
+    @property
+    def read(self) -> int:
+        return sum(counts.read for counts in self.tally.partitions.values())
+
+
+class Observer(Protocol):
+    """Who is told how a stream is doing."""
+
+    def note_begin(self) -> None:
+        """Take note that a batch has begun."""
+        ...
+
+    def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
+        """Take note of a batch, and of the report over all batches up to it."""
+        ...
+
+    def note_latest(self, latest: Mapping[Source, int]) -> None:
+        """Take note of where the topics end now; empty where there is nothing behind the last batch."""
+        ...

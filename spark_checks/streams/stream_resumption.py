@@ -1,0 +1,266 @@
+"""Epochs: how a stream begins, or goes on where its checkpoint says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError, UsageError
+from cdc_contracts.registry.detect.detection import Detection, read_detection
+from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.validate.validation_context import (
+    DetectedSubjects,
+    Undetected,
+    ValidationContext,
+    open_detected,
+)
+from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
+from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
+from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun
+from cdc_contracts.spark_checks.sources import TopicInput, read_topics
+from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+AUDIT: Final = "audit"
+DECODE: Final = "decode"
+_ASK_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be followed: topics of brokers, from where on if this is the first start; None where nobody said."""
+
+    command: str
+    bootstrap: str
+    topics: tuple[str, ...]
+    properties: Mapping[str, str]
+    start: Range | None = None
+    tasks: int | None = None
+
+    def input(self, selected: Mapping[str, Mapping[int, tuple[int, int]]], *, headers: bool) -> TopicInput:
+        """Return a range of the topics."""
+        return TopicInput(self.bootstrap, selected, self.properties, self.tasks, headers)
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A stream that can be started: what it is, what it is judged by, and where it begins if it never did."""
+
+    wanted: Wanted
+    setup: StreamSetup
+    validation: ValidationContext
+    detection: Detection | None
+    starts: Mapping[str, Mapping[int, int]] | None
+
+
+def check_checkpoint(checkpoint: Checkpoint, wanted: Wanted, contract: str) -> StreamSetup | None:
+    """Return what the checkpoint is of; None where the stream was never started.
+
+    Raises UsageError where it is the checkpoint of another stream.
+    """
+    known = checkpoint.setup()
+    if known is None:
+        if checkpoint.query is not None:
+            raise _other_checkpoint(checkpoint, "it is not one of cdc-contracts")
+        return None
+    if known.command != wanted.command:
+        raise _other_checkpoint(checkpoint, f"it is that of a stream of `{known.command}`")
+    if set(known.topics) != set(wanted.topics):
+        raise _other_checkpoint(checkpoint, f"its stream reads {', '.join(known.topics)}")
+    if known.contract != contract:
+        raise _other_checkpoint(
+            checkpoint, f"its stream is judged by {known.contract}, this one is to be by {contract}"
+        )
+    return known
+
+
+def check_output(
+    checkpoint: Checkpoint, wanted: Wanted, finished: Iterable[PastRun], directory: str,
+    *, known: StreamSetup | None, new_epoch: bool,
+) -> tuple[tuple[str, ...], Offsets]:  # fmt: skip
+    """Return the other queries whose rows of the topics the output holds, and where its runs end by partition.
+
+    Raises UnavailableError where the output has rows of the topics from streams whose checkpoint is not this, and
+    nobody agreed to that; or where the checkpoint has finished batches and the output has none of them.
+    """
+    query = checkpoint.query
+    queries: set[str] = set()
+    ends: dict[str, dict[int, int]] = {}
+    for past in finished:
+        read = {source: span.end for source, span in past.spans.items() if source.topic in wanted.topics}
+        if past.query is not None and read:
+            queries.add(past.query)
+        for source, end in read.items():
+            partitions = ends.setdefault(source.topic, {})
+            partitions[source.partition] = max(end, partitions.get(source.partition, 0))
+    beside = tuple(sorted(queries - {query}))
+    agreed = set(known.beside) if known else set()
+    if set(beside) - agreed and not new_epoch:
+        raise UnavailableError(
+            "the output holds rows of these topics from a stream whose checkpoint is another",
+            where=f"output {directory}, checkpoint {checkpoint.directory}",
+            hint="Without its checkpoint nobody knows where that stream ended. Give the checkpoint that belongs to the "
+            "output (--checkpoint), or another output; --new-epoch goes on where the runs of the output end.",
+        )
+    if checkpoint.finished is not None and query not in queries:
+        raise UnavailableError(
+            "the checkpoint is of a stream that wrote elsewhere: the output has none of its batches",
+            where=f"output {directory}, checkpoint {checkpoint.directory}",
+            hint="Give the output that belongs to the checkpoint, or begin with a new checkpoint.",
+        )
+    return beside, ends
+
+
+def open_epoch(
+    session: SparkSession,
+    checkpoint: Checkpoint,
+    wanted: Wanted,
+    validation: ValidationContext | Undetected,
+    *,
+    beside: tuple[str, ...] = (),
+    since: Offsets | None = None,
+    taken: Offsets | None = None,
+    wait: float | None = None,
+    stop: Stop,
+    say: Say,
+) -> Epoch | None:
+    """Return the stream to start, noted in the checkpoint; `since` is where it begins if nobody said.
+
+    `taken` is where the runs of the output end: a stream that never started has to begin behind that.
+    Where the contract is to be found out, this is done before the first batch, from what the topics hold, and kept.
+    Where they do not tell it yet, it is tried again every `wait` seconds; without them, that is an UndetectedError.
+    None where the run was stopped meanwhile.
+    Raises UsageError where the checkpoint is of another stream, UnavailableError where topics or offsets are not there.
+    """
+    known = check_checkpoint(checkpoint, wanted, validation.declared)
+    setup = known or StreamSetup(wanted.command, wanted.topics, validation.declared)
+    if beside:
+        setup = replace(setup, beside=beside)
+    setup = replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
+    starts = None
+    if checkpoint.last is None:
+        setup, starts = _begin(session, wanted, setup, since)
+        _refuse_what_is_read(starts, taken or {})
+    elif wanted.start is not None:
+        say(f"--from {wanted.start.start.word} is not used: the stream goes on where its checkpoint says")
+    found = _finalize_validation(session, wanted, validation, setup, starts or {}, wait, stop, say)
+    if found is None:
+        return None
+    judged, detection = found
+    if isinstance(validation, Undetected) and detection is not None and setup.detected is None:
+        detected = {"subjects": list(judged.detected.subjects), "preferences": list(judged.detected.preferences)}
+        setup = replace(setup, detected=detected, detection=detection.as_document())
+    if setup != known:
+        checkpoint.keep_setup(setup)
+    return Epoch(wanted, setup, judged, detection, starts)
+
+
+def _same_topics(
+    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
+) -> Mapping[str, str]:
+    """Return the ids of the topics. Raises UnavailableError where a topic is not the one that was read before."""
+    found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
+    known = (setup.topic_ids or found) if checkpoint.last is not None else found
+    anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
+    if anew:
+        raise UnavailableError(
+            "the topic was deleted and made anew since the stream began: its offsets mean other records now",
+            where=", ".join(anew),
+            hint="Follow it with a new checkpoint and into another output.",
+        )
+    return {**known, **found}
+
+
+def _begin(
+    session: SparkSession, wanted: Wanted, setup: StreamSetup, since: Offsets | None
+) -> tuple[StreamSetup, dict[str, dict[int, int]]]:
+    """Return the stream with the partitions that are named, and the offsets it begins at."""
+    start = wanted.start or parse_range()
+    resolved = read_topics(
+        session, wanted.bootstrap, wanted.topics, start, wanted.properties,
+        since=since if wanted.start is None else None,
+    )  # fmt: skip
+    starts = {topic: {one: first for one, (first, _) in found.items()} for topic, found in resolved.selected.items()}
+    named = {topic: sorted(found) for topic, found in starts.items()} if start.start.kind == "offsets" else None
+    return replace(setup, partitions=named), starts
+
+
+def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:
+    """Refuse to begin a stream with a batch that could never be published; what Spark has noted of it would stay."""
+    for topic, partitions in starts.items():
+        for partition, first in partitions.items():
+            end = taken.get(topic, {}).get(partition, 0)
+            if first < end:
+                raise UnavailableError(
+                    f"the stream would begin at offset {first}, and runs of the output have read up to {end}",
+                    where=f"{topic} partition {partition}",
+                    hint="--new-epoch goes on where the runs of the output end; --from or another output would do too.",
+                )
+
+
+def _finalize_validation(
+    session: SparkSession,
+    wanted: Wanted,
+    validation: ValidationContext | Undetected,
+    setup: StreamSetup,
+    starts: Offsets,
+    wait: float | None,
+    stop: Stop,
+    say: Say,
+) -> tuple[ValidationContext, Detection | None] | None:
+    if isinstance(validation, ValidationContext):
+        return validation, None
+    if setup.detected is not None and setup.detection is not None:
+        detected = DetectedSubjects(tuple(setup.detected["subjects"]), tuple(setup.detected["preferences"]))
+        judged = open_detected(validation.catalogue, detected, validation.reading_options)
+        return judged, read_detection(setup.detection, validation.catalogue, detected)
+    result = False
+    while stop.reason is None:
+        source = read_topics(
+            session, wanted.bootstrap, wanted.topics, parse_range(), wanted.properties, headers=False, since=starts
+        )
+        if setup.partitions is not None:
+            source = replace(source, selected=_named(source.selected, setup.partitions))
+        found, detection = find_validation(validation, _peek(session, source))
+        if found is not None:
+            return found, detection
+        if wait is None:
+            raise UndetectedError(
+                "the contract of these messages cannot be told, so nothing is read",
+                where=", ".join(wanted.topics),
+                hint="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
+            )
+        if not result:
+            say("the contract cannot be told yet: waiting for messages that tell it")
+            result = True
+        _sleep(max(wait, 1.0), stop)
+    return None
+
+
+def _named(selected: Mapping[str, Mapping[int, Any]], named: Mapping[str, list[int]]) -> dict[str, dict[int, Any]]:
+    return {topic: {one: found[one] for one in named[topic]} for topic, found in selected.items()}
+
+
+def _peek(session: SparkSession, source: TopicInput) -> Callable[[], Iterable[Any]]:
+    return lambda: source.peek(session, ENOUGH)
+
+
+def _sleep(seconds: float, stop: Stop) -> None:
+    until = time.monotonic() + seconds
+    while stop.reason is None and time.monotonic() < until:
+        time.sleep(_ASK_SECONDS)
+
+
+def _other_checkpoint(checkpoint: Checkpoint, why: str) -> UsageError:
+    return UsageError(
+        f"the checkpoint belongs to another stream: {why}",
+        where=checkpoint.directory,
+        hint="Give this stream a checkpoint of its own (--checkpoint DIR).",
+    )

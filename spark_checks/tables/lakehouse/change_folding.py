@@ -1,0 +1,196 @@
+"""Folding: many changes of a key as one, the newest, with all that the changes since the last whole row have told.
+
+A change is a deletion of a key or a row under a key; an update that changes the key is both. Changes are ordered by
+position, where positions are numbers, else and between equals by their place in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import Emptied
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+ORDER: Final = ("_order", "_topic", "_partition", "_offset", "_row_index")
+"""What changes are ordered by. A change without a position is older than any with one."""
+_FACTS: Final = ("_op", "_event_time", "_position", *ORDER)
+LOADED: Final = "snapshot"
+_NEW: Final = ("insert", LOADED)
+_NUMBER: Final = "^-?[0-9]{1,38}$"
+
+
+def fold_changes(
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
+    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None,
+) -> DataFrame:  # fmt: skip
+    """Return one row per key that is new to what is known: keys, and the changes by which they are there or deleted.
+
+    What is older than what has emptied the table counts for nothing, be it new or known.
+
+    Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
+    how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far;
+    `_fresh`, whether what was there before is of no account; `c0`, `c1`, ...: value
+    and text of each column, null where no change told it; `_absent`, the names of those; `_raw`, texts by name;
+    `_last`, the facts of the newest change.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = [f"k{place}" for place in range(len(key))]
+    known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
+    events = _events(rows, key, ordered)
+    if emptied is not None:
+        events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
+        still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
+        known = {name: frame.withColumn("there", F.when(still, F.col("there"))) for name, frame in known.items()}
+    same = Window.partitionBy(*keys)
+    events = events.withColumn("_newest", F.max("_at").over(same))
+    for name, frame in known.items():
+        events = events.join(frame.withColumnRenamed("there", name), keys, "left")
+    # A merge that was cut off has put the newest change among the current rows, and left the key among the deleted
+    # ones: it is done again.
+    cut_off = F.col("_was_deleted") & F.col("_newest").eqNullSafe(F.col("_standing"))
+    events = events.where((F.coalesce(cut_off, F.lit(False)) | _is_new("_standing")) & _is_new("_deletion"))  # noqa: FBT003
+    reset = F.col("_delete") | F.col("_fresh") | (F.size("_absent") == 0)
+    events = events.withColumn("_since", F.max(F.when(reset, F.col("_at"))).over(same))
+    events = events.where(F.col("_since").isNull() | (F.col("_at") >= F.col("_since")))
+    return _gather(events, layout, keys)
+
+
+def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
+    """What each row of the history does to which key."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # Rows of a full load have positions of its own making, and are older than changes.
+    ranked = F.col("_contract").isin(*ordered) & (F.col("_op") != LOADED)
+    number = ranked & F.col("_position").rlike(_NUMBER)
+    rows = rows.withColumn("_order", F.when(number, F.col("_position")).cast("decimal(38,0)"))
+    before, after = _key(key, "before", "after"), _key(key, "after", "before")
+    moved = _full(before, key) & ~before.eqNullSafe(after)
+    half = F.coalesce(F.col("_update_part") == "before", F.lit(False))  # noqa: FBT003
+    deletes = (F.col("_op") == "delete") | half
+    row = F.struct(
+        F.lit(False).alias("_delete"),  # noqa: FBT003
+        (F.col("_op").isin(*_NEW) | moved).alias("_fresh"),
+        after.alias("_key"),
+        F.col("after").alias("_image"),
+        F.transform(
+            F.filter("_absent", lambda name: name.startswith("after.")), lambda name: F.substr(name, F.lit(7))
+        ).alias("_absent"),
+        F.transform_keys(
+            F.map_filter("_raw", lambda name, _: name.startswith("after.")), lambda name, _: F.substr(name, F.lit(7))
+        ).alias("_raw"),
+    )
+    gone = F.struct(
+        F.lit(True).alias("_delete"),  # noqa: FBT003
+        F.lit(False).alias("_fresh"),  # noqa: FBT003
+        before.alias("_key"),
+        F.lit(None).cast(rows.schema["after"].dataType).alias("_image"),
+        F.array().cast("array<string>").alias("_absent"),
+        F.create_map().cast("map<string,string>").alias("_raw"),
+    )
+    done = F.when(deletes, F.array(gone)).when(moved, F.array(gone, row)).otherwise(F.array(row))
+    facts = F.struct(*_FACTS)
+    at = F.struct(*ORDER)
+    events = rows.select(facts.alias("_facts"), at.alias("_at"), F.explode(done).alias("_event"))
+    keys = [F.col(f"_event._key.k{place}").alias(f"k{place}") for place in range(len(key))]
+    return events.select("_facts", "_at", *keys, "_event.*").drop("_key")
+
+
+def _key(key: tuple[str, ...], image: str, other: str) -> Column:
+    """The key by one image, and by the other where the one does not tell it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parts = []
+    for place, name in enumerate(key):
+        result = F.col(image).isNotNull() & ~F.array_contains("_absent", f"{image}.{name}")
+        part = F.when(result, F.col(image).getField(name)).otherwise(F.col(other).getField(name))
+        parts.append(part.alias(f"k{place}"))
+    return F.struct(*parts)
+
+
+def _full(keys: Column, key: tuple[str, ...]) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    full = F.lit(True)  # noqa: FBT003
+    for place in range(len(key)):
+        full &= keys.getField(f"k{place}").isNotNull()
+    return full
+
+
+def _is_new(known: str) -> Column:
+    """Whether a change is newer than what is known of its key, and the newest one of the key is as well.
+
+    Else merging the same changes again would bring others of them to the fore.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(known).isNull() | (_newer("_newest", known) & _newer("_at", known))
+
+
+def _newer(mine: str, theirs: str) -> Column:
+    """Whether one change is newer than another: by position; between equals by Kafka, within a partition.
+
+    Between partitions nothing tells which one was first, so the change that comes now is the newer one.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def at(name: str) -> tuple[Column, Column]:
+        return F.col(f"{mine}.{name}"), F.col(f"{theirs}.{name}")
+
+    (order, known), (topic, other), (partition, another) = at("_order"), at("_topic"), at("_partition")
+    (offset, past), (row, earlier) = at("_offset"), at("_row_index")
+    elsewhere = (topic != other) | (partition != another)
+    by_kafka = elsewhere | (offset > past) | ((offset == past) & (row > earlier))
+    by_position = F.coalesce(order > known, order.isNotNull())
+    return F.when(order.eqNullSafe(known), by_kafka).otherwise(by_position)
+
+
+def _gather(events: DataFrame, layout: TableLayout, keys: Sequence[str]) -> DataFrame:
+    """One row per key: per column, what the newest change that told it says."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    result = []
+    for place, column in enumerate(layout.columns):
+        given = F.struct(
+            F.col("_image").getField(column.name).alias("value"), F.element_at("_raw", column.name).alias("text")
+        )
+        tells = ~F.col("_delete") & ~F.array_contains("_absent", column.name)
+        result.append(F.max_by(F.when(tells, given), F.when(tells, F.col("_at"))).alias(f"c{place}"))
+    folded = events.groupBy(*keys).agg(
+        F.count(F.lit(1)).alias("_changes"),
+        F.max_by("_delete", "_at").alias("_delete"),
+        F.coalesce(F.max("_was_deleted"), F.lit(False)).alias("_was_deleted"),  # noqa: FBT003
+        F.max(F.col("_delete") | F.col("_fresh")).alias("_fresh"),
+        F.max_by("_facts", "_at").alias("_last"),
+        F.max_by("_raw", "_at").alias("_texts"),
+        *result,
+    )
+    names = [F.lit(column.name) for column in layout.columns]
+    unknown = F.array(
+        *(F.when(F.col(f"c{place}").isNull(), name) for place, name in enumerate(names)),
+    )
+    texts = F.array(
+        *(F.struct(name.alias("key"), F.col(f"c{place}.text").alias("value")) for place, name in enumerate(names))
+    )
+    own = F.map_from_entries(F.filter(texts, lambda entry: entry["value"].isNotNull()))
+    others = F.map_filter("_texts", lambda name, _: ~F.array_contains(F.array(*names), name))
+    keyed = F.lit(True)  # noqa: FBT003
+    for name in keys:
+        keyed &= F.col(name).isNotNull()
+    return folded.select(
+        *keys,
+        keyed.alias("_keyed"),
+        "_changes",
+        "_delete",
+        "_was_deleted",
+        "_fresh",
+        "_last",
+        F.filter(unknown, lambda name: name.isNotNull()).alias("_absent"),
+        F.map_concat(own, others).alias("_raw"),
+        *(f"c{place}" for place in range(len(names))),
+    )

@@ -1,0 +1,253 @@
+"""The current rows of tables: what a history of changes comes to, kept in a table of its own.
+
+A row of it is the source's row as the newest change left it; `deleted` holds the keys whose newest change deleted them,
+so that a change that comes late does not bring a row back. Merging the same changes again changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.spark_checks.tables.lakehouse.change_folding import LOADED, ORDER, fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import Emptied, empty_by
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, free_names, read_facts
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
+from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+_FACTS: Final = pa.schema([
+    pa.field("_op", pa.string()),
+    pa.field("_event_time", _INSTANT),
+    pa.field("_position", pa.string()),
+    pa.field("_order", pa.decimal128(38, 0)),
+    pa.field("_topic", pa.string()),
+    pa.field("_partition", pa.int32()),
+    pa.field("_offset", pa.int64()),
+    pa.field("_row_index", pa.int32()),
+])  # fmt: skip
+"""Of the newest change. `_order` is its position as a number, where its contract says that positions are numbers."""
+_KEPT: Final = pa.schema([
+    pa.field("_absent", pa.list_(pa.string())),
+    pa.field("_raw", pa.map_(pa.string(), pa.string())),
+])  # fmt: skip
+"""Columns whose value no change has told, and the text of values that their column cannot hold."""
+
+_WHOLE: Final = "whole"
+"""What a table is besides, once it was made of the whole history: if that is cut off, it begins anew."""
+_VIEW: Final = "cdc_contracts_folded"
+
+
+@dataclass(frozen=True)
+class CurrentRowNames:
+    """How columns are called in tables of current rows: those of the source, and metadata."""
+
+    columns: Mapping[str, str]
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
+
+    `emptied` rows went with their table, and of `untold` ones, which stay, nothing tells whether they should have.
+    `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
+    Only what was new is counted.
+    """
+
+    changed: int = 0
+    deleted: int = 0
+    keyless: int = 0
+    emptied: int = 0
+    untold: int = 0
+    reloaded: int = 0
+
+
+@dataclass(frozen=True)
+class CurrentTables:
+    """The current rows of tables. `ordered` names the contracts whose positions are numbers."""
+
+    addresses: TableIdentifiers
+    ordered: Collection[str]
+
+    def merge(
+        self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
+        emptyings: Emptyings | None = None,
+    ) -> Merged | None:  # fmt: skip
+        """Bring the current rows up to date with new rows of the history; None where no primary key is known.
+
+        Until they were once made of the whole history they are made of it.
+        Raises UnavailableError where the table that is there has another key, or columns named as metadata is.
+        """
+        key = key or self._known_key(session, layout)
+        if not key:
+            return None
+        names = current_names(layout, self.addresses.format)
+        current = self._ensure(session, CURRENT, layout, key, names)
+        deleted = self._ensure(session, DELETED, layout, key, names)
+        emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
+        # What earlier runs were told of went then, and is left out of what is merged now.
+        gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
+        whole = all((read_facts(session, table) or {}).get(_WHOLE) for table in (current, deleted))
+        known = _known(session, current, key, names), _known(session, deleted, key, names)
+        folded = fold_changes(rows if whole else history, layout, key, self.ordered, *known, emptied).persist()
+        try:
+            merged, loaded, returned = _count(folded)
+            folded.where("_keyed").createOrReplaceTempView(_VIEW)
+            # The current rows first: the deletions are what a merge that comes again is told apart by.
+            if merged.changed or merged.deleted:
+                session.sql(_merge_current(current, layout, key, names))
+            if merged.deleted or returned:
+                session.sql(_merge_deleted(deleted, key, names))
+        finally:
+            session.catalog.dropTempView(_VIEW)
+            folded.unpersist()
+        if not whole:
+            for table in (current, deleted):
+                session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('{OWN}{_WHOLE}' = 'true')")
+        untold = _count_untold(session, current, names, emptied) if emptied is not None else 0
+        return replace(merged, emptied=gone, untold=untold, reloaded=0 if emptied is None else loaded)
+
+    def _known_key(self, session: SparkSession, layout: TableLayout) -> tuple[str, ...]:
+        facts = read_facts(session, self.addresses.find(CURRENT, layout.name)) or {}
+        return tuple(json.loads(facts.get("primary-key", "[]")))
+
+    def _ensure(
+        self, session: SparkSession, kind: str, layout: TableLayout, key: tuple[str, ...], names: CurrentRowNames
+    ) -> str:
+        identifier = self.addresses.find(kind, layout.name)
+        columns = {column.name: column.type for column in layout.columns}
+        if kind == CURRENT:
+            result, facts = list(columns), [*_FACTS, *_KEPT]
+        else:
+            result, facts = list(key), list(_FACTS)
+        schema = pa.schema([
+            *((names.columns[name], columns[name]) for name in result),
+            *(field.with_name(names.facts[field.name]) for field in facts),
+        ])  # fmt: skip
+        told_by = {
+            "table": layout.name.text,
+            "holds": kind,
+            "primary-key": json.dumps(key),
+            "metadata": json.dumps(list(names.facts.values())),
+        }
+        ensure_table(session, identifier, self.addresses.format, schema, told_by)
+        return identifier
+
+
+def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
+    """Return the contracts whose positions are numbers that rise, by their references."""
+    positions = {str(version): version.meaning.envelope.position for version in catalogue.all_versions()}
+    return frozenset(
+        name for name, position in positions.items() if position is not None and position.order == "integer"
+    )
+
+
+def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
+    """Return how the columns of current rows are called: those of the source go before metadata of the same name."""
+    columns = free_names((column.name for column in layout.columns), table_format)
+    return CurrentRowNames(columns, free_names((*_FACTS.names, *_KEPT.names), table_format, columns.values()))
+
+
+def _empty(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
+    """The rows that are older than what has emptied the table are gone; return how many were there."""
+    older = emptied.is_older(_facts(names))
+    count = session.table(identifier).where(older).count()
+    if count:
+        session.sql(f"DELETE FROM {identifier} WHERE {older}")  # noqa: S608  quoted names, escaped texts
+    return count
+
+
+def _count_untold(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
+    return session.table(identifier).where(emptied.is_untold(_facts(names))).count() if emptied.own else 0
+
+
+def _facts(names: CurrentRowNames) -> dict[str, str]:
+    return {name: quote(spelled) for name, spelled in names.facts.items()}
+
+
+def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: CurrentRowNames) -> DataFrame:
+    """The keys of a table (`k0`, `k1`, ...) and by which change each is there (`there`)."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
+
+    keys = [F.col(quote(names.columns[name])).alias(f"k{place}") for place, name in enumerate(key)]
+    there = F.struct(*(F.col(quote(names.facts[name])).alias(name) for name in ORDER))
+    return session.table(identifier).select(*keys, there.alias("there"))
+
+
+def _count(folded: DataFrame) -> tuple[Merged, int, int]:
+    """What the merge will come to, how many keys are there by a full load, and how many come back that were deleted."""
+    *counts, loaded, returned = folded.selectExpr(
+        "count_if(_keyed and not _delete)",
+        "count_if(_keyed and _delete)",
+        "sum(if(_keyed, 0, _changes))",
+        f"count_if(_keyed and not _delete and _last._op = '{LOADED}')",
+        "count_if(_was_deleted and not _delete)",
+    ).collect()[0]
+    return Merged(*(int(count or 0) for count in counts)), int(loaded), int(returned)
+
+
+def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], names: CurrentRowNames) -> str:
+    """One MERGE: what the newest changes say of a column wins, and what they do not say stays as it was."""
+    updated: dict[str, str] = {}
+    inserted: dict[str, str] = {}
+    for place, column in enumerate(layout.columns):
+        name, given = quote(names.columns[column.name]), f"s.c{place}"
+        if column.name in key:
+            inserted[name] = f"s.k{key.index(column.name)}"
+        else:
+            inserted[name] = f"{given}.value"
+            updated[name] = f"case when {given} is not null then {given}.value when not s._fresh then t.{name} end"
+    for name in _FACTS.names:
+        updated[quote(names.facts[name])] = inserted[quote(names.facts[name])] = f"s._last.{name}"
+    absent, raw = (quote(names.facts[name]) for name in _KEPT.names)
+    inserted |= {absent: "s._absent", raw: "s._raw"}
+    updated[absent] = f"if(s._fresh, s._absent, array_intersect(s._absent, t.{absent}))"
+    # Of what was there as text, that stays whose column no change has told; and of columns that the layout lacks
+    # everything, until a whole image comes.
+    columns = ", ".join(f"'{escape(column.name)}'" for column in layout.columns)
+    kept = (
+        f"map_filter(t.{raw}, (name, text) -> not map_contains_key(s._raw, name) "
+        f"and (array_contains(s._absent, name) or not array_contains(array({columns}), name)))"
+    )
+    updated[raw] = f"if(s._fresh or size(s._absent) = 0, s._raw, map_concat({kept}, s._raw))"
+    return (
+        f"MERGE INTO {identifier} AS t USING {_VIEW} AS s ON {_same_key(key, names)} "
+        "WHEN MATCHED AND s._delete THEN DELETE "
+        f"WHEN MATCHED THEN UPDATE SET {_assignments(updated)} "
+        f"WHEN NOT MATCHED AND NOT s._delete THEN INSERT {_values(inserted)}"
+    )
+
+
+def _merge_deleted(identifier: str, key: tuple[str, ...], names: CurrentRowNames) -> str:
+    """One MERGE: keys that are deleted come, and those that are back go."""
+    facts = {quote(names.facts[name]): f"s._last.{name}" for name in _FACTS.names}
+    keys = {quote(names.columns[name]): f"s.k{place}" for place, name in enumerate(key)}
+    changed = f"SELECT * FROM {_VIEW} WHERE _delete OR _was_deleted"  # noqa: S608  a constant
+    return (
+        f"MERGE INTO {identifier} AS t USING ({changed}) AS s ON {_same_key(key, names)} "
+        "WHEN MATCHED AND NOT s._delete THEN DELETE "
+        f"WHEN MATCHED THEN UPDATE SET {_assignments(facts)} "
+        f"WHEN NOT MATCHED AND s._delete THEN INSERT {_values(keys | facts)}"
+    )
+
+
+def _same_key(key: tuple[str, ...], names: CurrentRowNames) -> str:
+    return " AND ".join(f"t.{quote(names.columns[name])} = s.k{place}" for place, name in enumerate(key))
+
+
+def _assignments(updated: Mapping[str, str]) -> str:
+    return ", ".join(f"t.{name} = {value}" for name, value in updated.items())
+
+
+def _values(inserted: Mapping[str, str]) -> str:
+    return f"({', '.join(inserted)}) VALUES ({', '.join(inserted.values())})"

@@ -1,0 +1,89 @@
+"""Histories: tables of all changes, to which each write is appended exactly once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.tables.canonical.table_layouts import TableName
+from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WRITER: Final = "cdc-contracts.writer"
+NUMBER: Final = "cdc-contracts.number"
+_NEWEST: Final = 50
+"""So many versions are looked through for one of ours: a write that comes again is the last of its writer."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Which version of its table a write made, and of how many rows; None where that is not known any more."""
+
+    version: dict[str, Any] | None
+    rows: int | None
+
+
+class History(Protocol):
+    """How a format appends rows once."""
+
+    def append(
+        self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
+    ) -> Commit:
+        """Append the rows, unless the same write or a later one of the same writer is there; return what is there."""
+        ...
+
+
+class DeltaHistory:
+    """By the transaction's number: Delta itself lets a write that comes again fall."""
+
+    def append(
+        self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
+    ) -> Commit:
+        note = json.dumps({WRITER: key.writer, NUMBER: key.number})
+        options = {
+            "txnAppId": f"{key.writer}:{table.text}",
+            "txnVersion": str(key.number),
+            "userMetadata": note,
+        }
+        rows.writeTo(identifier).options(**options).append()
+        versions = session.sql(f"DESCRIBE HISTORY {identifier} LIMIT {_NEWEST}")
+        for found in versions.where(versions.userMetadata == note).collect():
+            return Commit({"version": found.version}, int(found.operationMetrics["numOutputRows"]))
+        return Commit(None, None)
+
+
+class IcebergHistory:
+    """By properties of the snapshot, looked up before. Two processes that are the same writer are not kept apart."""
+
+    def append(
+        self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
+    ) -> Commit:
+        snapshots = self._snapshots(session, identifier, key)
+        if not any(number >= key.number for number in snapshots):
+            own = {f"snapshot-property.{WRITER}": key.writer, f"snapshot-property.{NUMBER}": str(key.number)}
+            rows.writeTo(identifier).options(**own).append()
+            snapshots = self._snapshots(session, identifier, key)
+        return snapshots.get(key.number, Commit(None, None))
+
+    def _snapshots(self, session: SparkSession, identifier: str, key: WriteKey) -> dict[int, Commit]:
+        """The snapshots of a writer by number, as far as they have not expired."""
+        own = session.table(f"{identifier}.snapshots").where(f"summary['{WRITER}'] = '{key.writer}'")
+        return {
+            int(found.summary[NUMBER]): Commit(
+                {"snapshot": found.snapshot_id}, int(found.summary.get("added-records", 0))
+            )
+            for found in own.select("snapshot_id", "summary").collect()
+        }
+
+
+def open_history(table_format: str) -> History:
+    """Return how a format appends. Raises UsageError where there is no such format."""
+    if table_format == "delta":
+        return DeltaHistory()
+    if table_format == "iceberg":
+        return IcebergHistory()
+    raise UsageError("there is no such format of tables", where=table_format, hint="parquet, delta and iceberg are")

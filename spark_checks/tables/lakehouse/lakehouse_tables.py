@@ -1,0 +1,183 @@
+"""Typed tables of Delta and Iceberg: a history per source table, and with it, if asked for, its current rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import pyarrow as pa
+from pyarrow import fs
+
+from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout
+from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
+from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
+from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, ordered_contracts
+from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
+from cdc_contracts.spark_checks.tables.lakehouse.primary_keys import find_keys
+from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table, free_names
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
+    HISTORY,
+    CatalogSchema,
+    DeltaDirectory,
+    IcebergDirectory,
+    TableIdentifiers,
+    parse_schema,
+    quote,
+)
+from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables, join_writes
+from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
+from cdc_contracts.spark_checks.task_shares import hand_out
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+STAGED: Final = "staged"
+"""The folder of typed rows on their way into tables; nothing is in it between runs. Who locks it merges."""
+_ROWS: Final = 10_000
+
+
+def open_lakehouse(
+    table_format: str, directory: str, *, schema: str | None = None, catalogue: Catalogue | None = None
+) -> LakehouseTables:
+    """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
+
+    With a catalogue they keep the current rows as well.
+    Raises UsageError where the schema is written otherwise.
+    """
+    addresses: TableIdentifiers
+    if schema is not None:
+        addresses = parse_schema(schema, table_format)
+    elif table_format == "delta":
+        addresses = DeltaDirectory(directory)
+    else:
+        addresses = IcebergDirectory(directory)
+    current = CurrentTables(addresses, ordered_contracts(catalogue)) if catalogue is not None else None
+    return LakehouseTables(addresses, current)
+
+
+open_delta = partial(open_lakehouse, "delta")
+open_iceberg = partial(open_lakehouse, "iceberg")
+
+
+@dataclass(frozen=True)
+class LakehouseTables:
+    """Tables of a format that keeps versions of its tables; `current` keeps the rows that are there now as well."""
+
+    addresses: TableIdentifiers
+    current: CurrentTables | None = None
+
+    @property
+    def name(self) -> str:
+        return self.addresses.format
+
+    @property
+    def replaceable(self) -> bool:
+        return False
+
+    @property
+    def schema(self) -> str | None:
+        return self.addresses.text if isinstance(self.addresses, CatalogSchema) else None
+
+    @property
+    def keeps_current(self) -> bool:
+        return self.current is not None
+
+    def prepare(self, session: SparkSession) -> None:
+        """Make the session know the tables' catalog. Raises UnavailableError where the user's settings lack it."""
+        # Spark's own default counts 96 bits of nanoseconds without a zone, which most readers get wrong before 1677.
+        session.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+        # Names stand in SQL as messages spell them: ${env:HOME} is a name, and not the value of a variable.
+        session.conf.set("spark.sql.variable.substitute", "false")
+        self.addresses.prepare(session)
+
+    def write(self, session: SparkSession, order: WriteOrder) -> TypedWrite:
+        """Write the rows of the changes files, typed, to the table of each layout.
+
+        Raises UnavailableError where a table that is there is not the one of its layout.
+        """
+        if not order.layouts:
+            return TypedWrite()
+        self.prepare(session)
+        place = order.place
+        opened = {name: self._open(session, layout) for name, layout in order.layouts.items()}
+        keyed = self.current is not None and order.changes
+        keys = find_keys(session, place, order.changes, opened) if keyed else {}
+        above = f"{STAGED}/{place.run}"
+        _remove(place, above)
+        try:
+            staged = ParquetTables(above).write(session, replace(order, layouts=opened))
+            written = [
+                self._write_table(session, order, layout, staged, keys.get(name, ())) for name, layout in opened.items()
+            ]
+        finally:
+            _remove(place, above)
+        commits = {name: commit for one in written for name, commit in one.commits.items()}
+        return replace(join_writes(written), raw=staged.raw, commits=commits)
+
+    def _open(self, session: SparkSession, layout: TableLayout) -> TableLayout:
+        """Make sure of a history; return the layout with what it holds besides, as another run may have grown it."""
+        found = ensure_table(
+            session, self.addresses.find(HISTORY, layout.name), self.name, self._schema(layout),
+            {"table": layout.name.text, "holds": HISTORY},
+        )  # fmt: skip
+        known = {column.name for column in layout.columns}
+        # A table without columns has no images.
+        held = cast("StructType", found["after"].dataType) if "after" in found.names else ()
+        more = [ColumnLayout(one.name, arrow_type(one.dataType), None, None) for one in held if one.name not in known]
+        return replace(layout, columns=(*layout.columns, *more)) if more else layout
+
+    def _write_table(
+        self,
+        session: SparkSession,
+        order: WriteOrder,
+        layout: TableLayout,
+        staged: TypedWrite,
+        columns: tuple[str, ...],
+    ) -> TypedWrite:
+        place, emptied = order.place, order.emptied.get(layout.name)
+        name = layout.name.text
+        history, names = self.addresses.find(HISTORY, layout.name), self._schema(layout).names
+        folder = table_folder(layout.name, f"{STAGED}/{place.run}")
+        mine = [part for part in staged.parts if part.path.startswith(f"{folder}/")]
+        if not mine and (self.current is None or emptied is None or not emptied.new):
+            return TypedWrite(rows={name: 0})
+        if mine:
+            rows = _read(session, place, mine, layout.arrow)
+            commit = open_history(self.name).append(session, history, layout.name, rows.toDF(*names), order.key)
+        else:
+            rows, commit = session.createDataFrame([], spark_schema(layout.arrow)), Commit(None, 0)
+        result: dict[str, Any] = dict(commit.version or {})
+        if self.current is not None:
+            whole = session.table(history).select(*map(quote, names)).toDF(*layout.arrow.names)
+            # What is there is read first and written over then: between the two nobody else may write.
+            with Folder(place.directory).locked(STAGED):
+                merged = self.current.merge(session, layout, columns, rows, whole, emptied)
+            result["current"] = asdict(merged) if merged is not None else None
+        return TypedWrite(
+            rows={name: sum(part.rows for part in mine) if commit.rows is None else commit.rows}, commits={name: result}
+        )
+
+    def _schema(self, layout: TableLayout) -> pa.Schema:
+        names = free_names(layout.arrow.names, self.name)
+        return pa.schema([field.with_name(names[field.name]) for field in layout.arrow])
+
+
+def _read(session: SparkSession, place: SinkPlace, parts: Sequence[FilePart], schema: pa.Schema) -> DataFrame:
+    """Return the typed rows of some files, read where the files are by what wrote them."""
+
+    def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
+        return (rows for number in numbers for rows in read_part(place, parts[number], schema, most=_ROWS))
+
+    return hand_out(session, len(parts), work, spark_schema(schema))
+
+
+def _remove(place: SinkPlace, folder: str) -> None:
+    filesystem, root = place.open()
+    if filesystem.get_file_info(f"{root}/{folder}").type == fs.FileType.Directory:
+        filesystem.delete_dir(f"{root}/{folder}")

@@ -1,0 +1,178 @@
+"""Schemas of tables in Spark: made once, and grown by the columns that come later, never changed otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType, StructField, StructType
+
+OWN: Final = "cdc-contracts."
+"""What the names of our properties begin with."""
+_ODD: Final = frozenset(" ,;{}()\n\t=")
+"""What Delta takes in the name of a column only where it maps names."""
+_WALL_CLOCK: Final = "timestamp_ntz"
+_TAKEN: Final = {
+    "iceberg": frozenset({
+        "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
+    }),
+}  # fmt: skip
+"""Names of columns that a format has for itself."""
+
+
+def free_names(wanted: Iterable[str], table_format: str, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return how each column is called: a name that is taken gets one more `_` before it, until it is free."""
+    used = {*_TAKEN.get(table_format, ()), *(name.casefold() for name in taken)}
+    names = {}
+    for name in wanted:
+        free = name
+        while free.casefold() in used:
+            free = f"_{free}"
+        used.add(free.casefold())
+        names[name] = free
+    return names
+
+
+def ensure_table(
+    session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
+) -> StructType:
+    """Make sure that a table is there and has the columns of a schema; return the schema that it has.
+
+    `facts` is what the table is and stays; doing this again changes nothing.
+    Raises UnavailableError where the table is another one, has a column of another type, or cannot be made.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        return _ensure_table(session, identifier, table_format, schema, facts)
+    except AnalysisException as error:
+        raise UnavailableError(
+            f"the table cannot be made or changed: {str(error).partition(chr(10))[0]}",
+            where=identifier,
+            hint="make the schema of the catalog, or what else is missing, and run the command again",
+        ) from error
+
+
+def _ensure_table(
+    session: SparkSession, identifier: str, table_format: str, schema: pa.Schema, facts: Mapping[str, str]
+) -> StructType:
+    wanted = spark_schema(schema)
+    properties = {f"{OWN}{name}": value for name, value in facts.items()}
+    columns = ", ".join(_declare(field) for field in wanted)
+    result = properties | (_delta_needs(wanted.fields) if table_format == "delta" else {})
+    session.sql(f"CREATE TABLE IF NOT EXISTS {identifier} ({columns}) USING {table_format} {_properties(result)}")
+    _check_facts(session, identifier, properties)
+    found = session.table(identifier).schema
+    missing = list(_missing(identifier, found, wanted))
+    if not missing:
+        return found
+    if table_format == "delta" and (needs := _delta_needs(field for _, field in missing)):
+        session.sql(f"ALTER TABLE {identifier} SET {_properties(needs)}")
+    added = ", ".join(f"{prefix}{_declare(field)}" for prefix, field in missing)
+    session.sql(f"ALTER TABLE {identifier} ADD COLUMNS ({added})")
+    return session.table(identifier).schema
+
+
+def read_facts(session: SparkSession, identifier: str) -> dict[str, str] | None:
+    """Return what a table is by `ensure_table`, None where there is no table."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        found = _read_properties(session, identifier)
+    except AnalysisException:
+        return None
+    return {name.removeprefix(OWN): value for name, value in found.items() if name.startswith(OWN)}
+
+
+def _read_properties(session: SparkSession, identifier: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in session.sql(f"SHOW TBLPROPERTIES {identifier}").collect()}
+
+
+def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str, str]) -> None:
+    found = _read_properties(session, identifier)
+    for name, value in properties.items():
+        if found.get(name) != value:
+            raise UnavailableError(
+                f"the table that is there is another one: its {name} is {found.get(name)!r}, and not {value!r}",
+                where=identifier,
+                hint="move it away, or write to another place; current rows are made again of the history",
+            )
+
+
+def _missing(identifier: str, found: StructType, wanted: StructType) -> Iterator[tuple[str, StructField]]:
+    """The columns that a table lacks, each with what stands before its name; images are looked into."""
+    from pyspark.sql.types import StructType
+
+    there = {field.name: field.dataType for field in found}
+    for field in wanted:
+        present = there.get(field.name)
+        if present is None:
+            yield "", field
+        elif isinstance(present, StructType) and isinstance(field.dataType, StructType):
+            for prefix, inner in _missing(identifier, present, field.dataType):
+                yield f"{quote(field.name)}.{prefix}", inner
+        elif type(present) is not type(field.dataType) or present.simpleString() != field.dataType.simpleString():
+            raise UnavailableError(
+                f"column {field.name} has type {present.simpleString()}, and not {field.dataType.simpleString()}",
+                where=identifier,
+                hint="a type is never changed: move the table away, or write to another place",
+            )
+
+
+def _declare(field: StructField) -> str:
+    return f"{quote(field.name)} {_spell(field.dataType)}"
+
+
+def _spell(kind: DataType) -> str:
+    """A type as SQL writes it, with the names in it quoted."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match kind:
+        case StructType():
+            return f"struct<{', '.join(f'{quote(field.name)}: {_spell(field.dataType)}' for field in kind)}>"
+        case ArrayType():
+            return f"array<{_spell(kind.elementType)}>"
+        case MapType():
+            return f"map<{_spell(kind.keyType)}, {_spell(kind.valueType)}>"
+    return kind.simpleString()
+
+
+def _delta_needs(fields: Iterable[StructField]) -> dict[str, str]:
+    """What a Delta table has to be told before it takes such columns; readers that lack it are kept out by it."""
+    needs: dict[str, str] = {}
+    for name, kind in _walk(fields):
+        if _ODD & set(name):
+            needs["delta.columnMapping.mode"] = "name"
+        if kind == _WALL_CLOCK:
+            needs["delta.feature.timestampNtz"] = "supported"
+    return needs
+
+
+def _walk(fields: Iterable[StructField]) -> Iterator[tuple[str, str]]:
+    from pyspark.sql.types import StructType
+
+    for field in fields:
+        yield field.name, field.dataType.simpleString()
+        if isinstance(field.dataType, StructType):
+            yield from _walk(field.dataType)
+
+
+def _properties(values: Mapping[str, Any]) -> str:
+    if not values:
+        return ""
+    # Only names and JSON come here; SQL takes a backslash and a quote inside by a backslash.
+    result = ", ".join(f"'{name}' = '{escape(value)}'" for name, value in values.items())
+    return f"TBLPROPERTIES ({result})"
+
+
+def escape(text: str) -> str:
+    """Return a text as it stands between the quotes of SQL."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,125 @@
+"""Conversion from topic to topic: exactly the range, every record to the partition that it came from, in its order."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cdc_contracts.registry.common.atomic_files import put_whole
+from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
+from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Counts, convert_batch
+from cdc_contracts.registry.records.conversion.converter import Conversion
+from cdc_contracts.spark_checks.kafka.consumer import open_reader
+from cdc_contracts.spark_checks.kafka.producer import open_writer
+from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, Work, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.topic_capture import join_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass
+class _Result:
+    """What one task came to: its counts, the files of what it refused, and why it could not go on, if so."""
+
+    counts: Counts = field(default_factory=Counts)
+    parts: list[str] = field(default_factory=list)
+    failure: CdcContractsError | None = None
+
+
+def check_topic(source: TopicInput, topic: str) -> None:
+    """Make sure that records can go to the partitions of another topic that they come from.
+
+    Raises UsageError where it is the same topic, UnavailableError where it or one of the partitions is not there.
+    """
+    if topic in source.selected:
+        raise UsageError("a topic cannot be converted into itself", where=topic, hint="name another --output-topic")
+    with open_reader(source.bootstrap, source.properties) as reader:
+        there = reader.limits(topic).keys()
+    needed = {partition for partitions in source.selected.values() for partition in partitions}
+    if missing := sorted(needed - there):
+        raise UnavailableError(
+            f"topic {topic} has {len(there)} partitions, and partition {missing[-1]} is needed",
+            where=source.bootstrap,
+            hint="make it with as many partitions as the topic that is read: records stay in theirs",
+        )
+
+
+def convert_topic(
+    session: SparkSession | None, source: TopicInput, topic: str, conversion: Conversion, quarantine: Path | None = None
+) -> Counts:
+    """Convert every record of the range into another topic; what is refused goes to a capture, if one is named.
+
+    Without a session it is done in this process. Returns what became of the records.
+    Raises UnavailableError where records cannot be read or written: what was written before stays in the topic.
+    """
+    one_task_each = replace(source, tasks=None)  # two tasks on one partition would write it in an order of their own
+    with ExitStack() as stack:
+        folder = None
+        if quarantine is not None:
+            folder = Path(tempfile.mkdtemp(prefix=f".{quarantine.name}-", dir=quarantine.absolute().parent))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        work = _work(conversion, source.bootstrap, source.properties, topic, None if folder is None else str(folder))
+        if session is None:
+            rows: Iterable[tuple[bytes]] = [
+                (one.as_py(),) for batch in work(one_task_each.batches()) for one in batch.column(0)
+            ]
+        else:
+            try:
+                rows = one_task_each.run(session, work, RESULT_SCHEMA)
+            except BaseException:
+                halt(session)
+                raise
+        results: list[_Result] = read_results(rows)
+        for result in results:
+            if result.failure is not None:
+                raise result.failure
+        if quarantine is not None:
+            parts = [Path(part) for result in results for part in result.parts]
+            with put_whole(quarantine) as aside:
+                join_parts(parts, aside, REFUSED_SCHEMA)
+    counts = Counts()
+    for result in results:
+        counts.merge(result.counts)
+    return counts
+
+
+def _work(
+    conversion: Conversion, bootstrap: str, properties: Mapping[str, str], topic: str, folder: str | None
+) -> Work:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        result = _Result()
+        try:
+            _convert(batches, result)
+        except CdcContractsError as error:  # as a value: Spark would tell it as a traceback
+            result.failure = error
+        yield as_result(result)
+
+    def _convert(batches: Iterable[pa.RecordBatch], result: _Result) -> None:
+        convert = conversion.open()
+        with ExitStack() as stack:
+            writer = stack.enter_context(open_writer(bootstrap, topic, properties))
+            refused: pq.ParquetWriter | None = None
+            for batch in batches:
+                converted = convert_batch(batch, convert)
+                writer.write(converted.records)
+                result.counts.note(converted)
+                if folder is not None and converted.refused.num_rows:
+                    if refused is None:
+                        path = f"{folder}/part-{attempt_name()}.parquet"
+                        refused = stack.enter_context(pq.ParquetWriter(path, REFUSED_SCHEMA, compression="zstd"))
+                        result.parts.append(path)
+                    refused.write_batch(converted.refused)
+            writer.finish()
+
+    return work
