@@ -27,9 +27,9 @@ from cdc_contracts.registry.stats.position_sequences import (
     SECOND_HALF,
     WHOLE,
     Point,
-    PositionLine,
     PositionStep,
     Segment,
+    SequenceLine,
     Stretch,
 )
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
@@ -159,11 +159,11 @@ class _CountedPart:
             for index, track in enumerate(tracks):
                 mine = numbers[self._has_position[numbers] & (track_of[numbers] == index)]
                 ends = (self._step(mine[0]), self._step(mine[-1])) if len(mine) else (None, None)
-                line = PositionLine(*pair, *track[:3])
+                line = SequenceLine(*pair, *track[:3])
                 statistics.sequences.add(line, [Segment(start, end, *ends)])
                 self._compare(statistics, line, mine)
 
-    def _compare(self, statistics: StreamStatistics, line: PositionLine, numbers: Numbers) -> None:
+    def _compare(self, statistics: StreamStatistics, line: SequenceLine, numbers: Numbers) -> None:
         """Count the records that break what is promised, compared with the one before."""
         before, after = self._positions[numbers[:-1]], self._positions[numbers[1:]]
         if line.promise != ONCE_EACH:
@@ -173,7 +173,7 @@ class _CountedPart:
             pairs = (halves[:-1] != WHOLE) & (halves[1:] == SECOND_HALF)
             self._count_breach(statistics, line, REPEATS, numbers[1:][same & ~pairs])
 
-    def _count_breach(self, statistics: StreamStatistics, line: PositionLine, cause: str, numbers: Numbers) -> None:
+    def _count_breach(self, statistics: StreamStatistics, line: SequenceLine, cause: str, numbers: Numbers) -> None:
         if len(numbers):
             contracts = Counter[str](self.facts[code].contract for code in self._codes[numbers].tolist())
             stretch = Stretch(len(numbers), self._point(numbers[0]), self._point(numbers[-1]), contracts)

@@ -41,6 +41,14 @@ def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
             yield from subschemas(schema.get(keyword))
 
 
+def rename_definition(schema: dict[str, Any], before: str, after: str) -> None:
+    """Publish a model under another name than its class has."""
+    schema["$defs"] = {after if name == before else name: shape for name, shape in schema["$defs"].items()}
+    for one in subschemas(schema):
+        if one.get("$ref") == f"#/$defs/{before}":
+            one["$ref"] = f"#/$defs/{after}"
+
+
 def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
     """Let null stand for a key that is not there, as readers of these files do; entries of lists keep what they are.
 

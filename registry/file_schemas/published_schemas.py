@@ -17,7 +17,7 @@ from cdc_contracts.registry.contract.version_files import VersionsFile
 from cdc_contracts.registry.explain.contract_explanations import PARAMETERS
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
 from cdc_contracts.registry.file_schemas.errata_schema import errata_schema
-from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, shape_of
+from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, rename_definition, shape_of
 from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettings
 from cdc_contracts.registry.server.access.users import UsersFile
 
@@ -60,6 +60,7 @@ def documents_schema() -> dict[str, Any]:
 def registry_schema() -> dict[str, Any]:
     """Return the JSON Schema of `registry.yaml`."""
     schema = shape_of(RegistrySettings, "cdc-contracts registry settings")
+    rename_definition(schema, "MetadataSettings", "Metadata")  # as a registry calls it, whose own model has that name
     allow_nulls(schema)
     return schema
 

@@ -18,7 +18,7 @@ _MODES = Literal[
 _POLICIES = Literal["STRICT", "LENIENT", "CDC", "strict", "lenient", "cdc"]
 
 
-class Metadata(Document):
+class MetadataSettings(Document):
     """What is said about schemas; a registry passes it on."""
 
     tags: dict[str, tuple[str, ...]] | None = None
@@ -46,9 +46,9 @@ class RegistryConfig(Document):
     """Whether schemas are brought into a standard form before they are registered and looked up."""
     validate_fields: bool | None = Field(default=None, alias="validateFields")
     """Whether names of fields that some client reserves are refused."""
-    default_metadata: Metadata | None = Field(default=None, alias="defaultMetadata")
+    default_metadata: MetadataSettings | None = Field(default=None, alias="defaultMetadata")
     """Metadata of every new version that has none of its own."""
-    override_metadata: Metadata | None = Field(default=None, alias="overrideMetadata")
+    override_metadata: MetadataSettings | None = Field(default=None, alias="overrideMetadata")
     """Metadata that every new version gets, whatever its own says."""
     default_rule_set: dict[str, Any] | None = Field(default=None, alias="defaultRuleSet")
     """Rules of every new version that has none of its own."""

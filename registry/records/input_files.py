@@ -55,7 +55,7 @@ class WholeFile:
 
 
 @dataclass(frozen=True)
-class RowGroup:
+class ParquetRowGroup:
     """One row group of a Parquet file, of `size` bytes; its first row is row number `first` of the file."""
 
     path: str
@@ -66,7 +66,7 @@ class RowGroup:
     size: int
 
 
-Slice = LineSlice | WholeFile | RowGroup
+Slice = LineSlice | WholeFile | ParquetRowGroup
 
 
 @dataclass
@@ -114,7 +114,7 @@ def read_slice(one: Slice, windows: Mapping[Source, Window]) -> Iterator[pa.Reco
             if Source(one.topic, one.partition) in windows:
                 value = Path(one.path).read_bytes()
                 yield _as_batch([value], one.topic, one.partition, np.zeros(1, np.int64))
-        case RowGroup():
+        case ParquetRowGroup():
             yield from _read_rows(one, windows)
 
 
@@ -186,7 +186,7 @@ def _plan_rows(path: Path, number: int, plan: FilePlan, seen: _Seen) -> None:
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             size = file.metadata.row_group(group).total_byte_size
-            one = RowGroup(str(path), path.name, number, group, first, size)
+            one = ParquetRowGroup(str(path), path.name, number, group, first, size)
             plan.slices.append(one)
             table = file.read_row_group(group, columns=wanted)
             for source, offsets in _coordinates(table, one, rows):
@@ -237,7 +237,7 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
 
 
 def _coordinates(
-    table: pa.Table, one: RowGroup, rows: int
+    table: pa.Table, one: ParquetRowGroup, rows: int
 ) -> Iterator[tuple[Source, np.ndarray[Any, np.dtype[np.int64]]]]:
     if not rows:
         return
@@ -252,7 +252,7 @@ def _coordinates(
         yield Source(names[pair // len(numbers)], numbers[pair % len(numbers)]), offsets[pairs == pair]
 
 
-def _columns(table: pa.Table, one: RowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
+def _columns(table: pa.Table, one: ParquetRowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
     def column(name: str, kind: pa.DataType, default: Any) -> pa.Array:
         if name not in table.column_names:
             return default()
@@ -291,7 +291,7 @@ def _batches_of_lines(data: bytes, topic: str, partition: int, first: int, windo
             yield _as_batch(values, topic, partition, np.array(numbers, np.int64))
 
 
-def _read_rows(one: RowGroup, windows: Mapping[Source, Window]) -> Iterator[pa.RecordBatch]:
+def _read_rows(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> Iterator[pa.RecordBatch]:
     first = one.first
     with pq.ParquetFile(one.path) as file:
         wanted = [name for name in _SOURCE_COLUMNS if name in file.schema_arrow.names]

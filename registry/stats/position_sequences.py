@@ -59,7 +59,7 @@ class Stretch:
         return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
 
 
-class PositionLine(NamedTuple):
+class SequenceLine(NamedTuple):
     """Positions of one partition that follow each other: whose, where a message says its own, what is promised."""
 
     topic: str
@@ -87,17 +87,17 @@ class Segment(NamedTuple):
     last: PositionStep | None
 
 
-Breaches = dict[tuple[PositionLine, str], Stretch]
+Breaches = dict[tuple[SequenceLine, str], Stretch]
 
 
 @dataclass
 class Sequences:
     """The segments of each line in order of their offsets, and the breaches within them."""
 
-    segments: dict[PositionLine, list[Segment]] = field(default_factory=dict)
+    segments: dict[SequenceLine, list[Segment]] = field(default_factory=dict)
     within: Breaches = field(default_factory=dict)
 
-    def add(self, line: PositionLine, segments: Sequence[Segment]) -> None:
+    def add(self, line: SequenceLine, segments: Sequence[Segment]) -> None:
         """Take segments in order of their offsets, whose inner breaches are added apart."""
         known = self.segments.get(line, [])
         if known and segments and known[-1].end >= segments[0].start:
@@ -109,7 +109,7 @@ class Sequences:
                 known.append(segment)
         self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
 
-    def add_breach(self, line: PositionLine, cause: str, stretch: Stretch) -> None:
+    def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
         """Count records that break what is promised of a line."""
         _count(self.within, line, cause, stretch)
 
@@ -130,11 +130,11 @@ class Sequences:
                 last = segment.last or last
         return found
 
-    def _join(self, line: PositionLine, left: Segment, right: Segment) -> Segment:
+    def _join(self, line: SequenceLine, left: Segment, right: Segment) -> Segment:
         _compare(self.within, line, left.last, right.first)
         return Segment(left.start, max(left.end, right.end), left.first or right.first, right.last or left.last)
 
-    def _shortened(self, line: PositionLine, segments: list[Segment]) -> list[Segment]:
+    def _shortened(self, line: SequenceLine, segments: list[Segment]) -> list[Segment]:
         """Join segments two by two, as if nothing lay between them; what comes later there is compared in itself."""
         pairs = zip(segments[::2], segments[1::2], strict=False)
         return [*(self._join(line, left, right) for left, right in pairs), *segments[len(segments) // 2 * 2 :]]
@@ -150,7 +150,7 @@ def breach_between(promise: str, before: PositionStep, after: PositionStep) -> s
     return None
 
 
-def _compare(breaches: Breaches, line: PositionLine, before: PositionStep | None, after: PositionStep | None) -> None:
+def _compare(breaches: Breaches, line: SequenceLine, before: PositionStep | None, after: PositionStep | None) -> None:
     if before is None or after is None or after.point.offset <= before.point.offset:
         return
     cause = breach_between(line.promise, before, after)
@@ -159,7 +159,7 @@ def _compare(breaches: Breaches, line: PositionLine, before: PositionStep | None
         _count(breaches, line, cause, stretch)
 
 
-def _count(breaches: Breaches, line: PositionLine, cause: str, stretch: Stretch) -> None:
+def _count(breaches: Breaches, line: SequenceLine, cause: str, stretch: Stretch) -> None:
     if (line, cause) in breaches:
         breaches[line, cause].add(stretch)
     else:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
-from cdc_contracts.registry.stats.position_sequences import Point, PositionLine, PositionStep, Segment, Stretch
+from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.record_facts import (
     count_coverage,
@@ -70,7 +70,7 @@ def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
         if facts.track is not None:
             result = whole_number(judged.reading.at(facts.track.path), facts.track)
             step = None if result is None else PositionStep(point, result, facts.half, contract)
-            line = PositionLine(*source, *facts.track[:3])
+            line = SequenceLine(*source, *facts.track[:3])
             tally.statistics.sequences.add(line, [Segment(offset, offset, step, step)])
     return tally
 

@@ -21,7 +21,7 @@ from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.message_samples import sample_messages
 from cdc_contracts.registry.generate.rendering import Event, Renderer
 from cdc_contracts.registry.report.audit_report import build_report
-from cdc_contracts.registry.stats.position_sequences import Point, PositionLine, PositionStep, Segment, Sequences
+from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.tally import Source, Tally
 from cdc_contracts.registry.validate.validation_context import open_validation
@@ -120,7 +120,7 @@ POSITIONS = st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integ
 
 @given(POSITIONS, st.randoms(), st.sampled_from(["always", "or-stays", "once-each"]))
 def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(records, random, promise):
-    line = PositionLine("orders", 0, "dts/canal", "/id", promise)
+    line = SequenceLine("orders", 0, "dts/canal", "/id", promise)
     steps = [
         None if position is None else PositionStep(Point(7 * offset, None), position, half, "a@1")
         for offset, (position, half) in enumerate(records)
@@ -148,7 +148,7 @@ def test_breaches_of_order_are_those_of_neighbours_in_any_order_of_merging(recor
 
 
 def test_segments_that_touch_become_one_and_the_others_stay_few():
-    line, sequences = PositionLine("orders", 0, "dts/canal", "/id", "always"), Sequences()
+    line, sequences = SequenceLine("orders", 0, "dts/canal", "/id", "always"), Sequences()
     for offset in range(30_000):
         step = PositionStep(Point(2 * offset, None), offset, 0, "a@1")
         sequences.add(line, [Segment(2 * offset, 2 * offset, step, step)])

@@ -26,7 +26,7 @@ from cdc_contracts.registry.records.input_files import (
     STDIN,
     FilePlan,
     LineSlice,
-    RowGroup,
+    ParquetRowGroup,
     Slice,
     WholeFile,
     read_input,
@@ -189,7 +189,11 @@ def _check_form(one: Slice, conversion: Conversion) -> None:
         raise UsageError("this is Avro already", where=one.path, hint="--to json turns it into JSON")
     if conversion.form is MessageForm.JSON and isinstance(one, LineSlice):
         raise UsageError("lines hold JSON, not Avro", where=one.path, hint="--to avro turns them into Avro")
-    if conversion.form is MessageForm.JSON and isinstance(one, RowGroup) and conversion.framing is Framing.CONTAINER:
+    if (
+        conversion.form is MessageForm.JSON
+        and isinstance(one, ParquetRowGroup)
+        and conversion.framing is Framing.CONTAINER
+    ):
         raise UsageError("a column holds no containers", where=one.path, hint="--framing confluent or bare")
 
 
