@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
     from cdc_contracts.registry.records.conversion.converted_records import Counts
     from cdc_contracts.registry.records.conversion.converter import Conversion
-    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.stats.partition_tallies import Source
 
 app = typer.Typer(help="Turn JSON messages into Avro and back, without loss.", no_args_is_help=True)
 _STDOUT = "-"

@@ -58,7 +58,7 @@ def why(
 def _dissect(found: Found, asked: ValidationContext | Undetected, *, show_values: bool) -> MessageExplanation:
     """Return what a message is, by the contract that is declared where it is, or else by the nearest."""
     from cdc_contracts.registry.explain.message_explanations import explain_message
-    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import ValidationContext
 
     asked = fit_validation(asked, {Source(found.topic, found.partition)}, some=True)

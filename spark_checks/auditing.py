@@ -12,7 +12,8 @@ from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.engine.kernel import Kernel, paced
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.combined_reports import combine_reports
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.range_slices import describe_sample, skipped
 from cdc_contracts.spark_checks.sources import Input, windows_of

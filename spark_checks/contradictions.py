@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cdc_contracts.registry.contract.version_ranges import VersionRanges
-from cdc_contracts.registry.stats.key_chains import ChainLine, Chains, ChainStretch, is_strange
+from cdc_contracts.registry.stats.chain_evidence import ChainLine, ChainStretch, is_strange
+from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.range_evidence import contradicted
 from cdc_contracts.registry.stats.refutations import refute_ranges
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.validate.verdicts import OTHER_VERSION
 

@@ -15,7 +15,8 @@ from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.baseline import judge_again
 from cdc_contracts.registry.stats.key_chains import Chains
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns

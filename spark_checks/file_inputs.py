@@ -15,7 +15,8 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.detect.topic_samples import sample_files
 from cdc_contracts.registry.records.input_files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, range_words, select
 from cdc_contracts.spark_checks.range_slices import keep
 from cdc_contracts.spark_checks.sources import windows_of

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words

@@ -14,7 +14,8 @@ import pyarrow as pa
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.records.sample_windows import share_windows
 from cdc_contracts.registry.report.audit_report import Span, Spans
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading

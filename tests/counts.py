@@ -10,9 +10,10 @@ import pyarrow as pa
 from cdc_contracts.registry.engine.fast_validator import BatchResult
 from cdc_contracts.registry.engine.row_columns import observe_columns
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.reference_tally import account_of
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 
 Judgements = Sequence[tuple[Mapping[str, Any], JudgedMessage]]

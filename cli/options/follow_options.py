@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.report.baseline import Baseline
-    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.kafka.offsets import Range
     from cdc_contracts.spark_checks.stopping import Stop

@@ -16,7 +16,7 @@ from cdc_contracts.registry.common.errors import UsageError
 if TYPE_CHECKING:
     from cdc_contracts.cli.options.run_options import RunOptions
     from cdc_contracts.registry.contract.catalogue import Catalogue
-    from cdc_contracts.registry.stats.tally import Source
+    from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 
 NewVersions = Annotated[

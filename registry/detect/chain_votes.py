@@ -10,7 +10,8 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.detect.message_evidence import MessageEvidence, RecordPlace
 from cdc_contracts.registry.detect.strays import strays
 from cdc_contracts.registry.message.canonical_changes import Change, Image
-from cdc_contracts.registry.stats.key_chains import ChainProof, prove
+from cdc_contracts.registry.stats.chain_blocks import prove
+from cdc_contracts.registry.stats.chain_evidence import ChainProof
 from cdc_contracts.registry.stats.position_sequences import Point
 
 _Table = tuple[str, str | None, str | None, str | None]

@@ -16,7 +16,7 @@ from cdc_contracts.registry.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.message.unwrapping import unwrap
 from cdc_contracts.registry.records.input_files import FilePlan, LineSlice, Slice, read_slice
 from cdc_contracts.registry.records.sample_windows import Window, share_windows
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 
 ENOUGH: Final = 2_000

@@ -19,6 +19,7 @@ from cdc_contracts.registry.engine.frozen_copies import copy_with
 from cdc_contracts.registry.engine.written_columns import note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import (
     GOES_BACK,
     NOT_FALLING,
@@ -44,7 +45,7 @@ from cdc_contracts.registry.stats.record_facts import (
     written_table,
 )
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.verdicts import Verdict
 
 Numbers = NDArray[np.int64]

@@ -22,7 +22,9 @@ from cdc_contracts.registry.engine.text_digests import NULL, Digests, digest_nam
 from cdc_contracts.registry.message.envelope_times import read_integer_times, read_time
 from cdc_contracts.registry.message.reading import Reading, TableNames
 from cdc_contracts.registry.records.record_batches import Batch
-from cdc_contracts.registry.stats.key_chains import FRAGMENT, ChainLine, Chains, Readings
+from cdc_contracts.registry.stats.chain_evidence import ChainLine, Readings
+from cdc_contracts.registry.stats.chain_fragments import FRAGMENT
+from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.record_facts import Track
 from cdc_contracts.registry.validate.cross_field_checks import complete_rows
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator

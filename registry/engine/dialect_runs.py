@@ -7,7 +7,7 @@ from typing import Any
 
 from cdc_contracts.registry.engine.fast_validator import BatchResult
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.version_runs import Run, leave_out_open
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.registry.validate.verdicts import Verdict

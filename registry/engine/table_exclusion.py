@@ -12,7 +12,8 @@ from cdc_contracts.registry.contract.table_selection import Selection
 from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
 from cdc_contracts.registry.engine.tallying import note_extent
 from cdc_contracts.registry.records.record_batches import Batch
-from cdc_contracts.registry.stats.tally import PartitionTally, Tally
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.verdicts import OTHER_DIALECT, UNREADABLE, Verdict
 
 

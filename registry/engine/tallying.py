@@ -25,20 +25,11 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement, keep_first
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally, key_of
+from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.record_facts import DDL
-from cdc_contracts.registry.stats.tally import (
-    Extent,
-    FindingExample,
-    FindingKey,
-    FindingTally,
-    Lane,
-    Moment,
-    PartitionTally,
-    Source,
-    Tally,
-    key_of,
-)
+from cdc_contracts.registry.stats.tally import Lane, Tally
 from cdc_contracts.registry.stats.version_runs import Run, join_runs
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import (

@@ -39,9 +39,9 @@ from cdc_contracts.registry.stats.column_writing import (
     layout_of_token,
     writing_of,
 )
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.stats.record_facts import Facts, WrittenRows, written_table
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.values import Number
 from cdc_contracts.registry.values.arrow_columns import Texts, are_digits
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.records.message_values import MessageValues
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024

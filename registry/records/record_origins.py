@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.records.input_files import STDIN, FilePlan, WholeFile, plan_files, read_input, read_slice
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

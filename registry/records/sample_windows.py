@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 Window = tuple[int, int]
 """The first offset, and the one after the last."""

@@ -17,11 +17,12 @@ from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.drift_findings import Telling, column_of, describe_drift
+from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
 from cdc_contracts.registry.stats.finding_causes import group_by_cause
-from cdc_contracts.registry.stats.key_chains import ChainEvidence
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
 from cdc_contracts.registry.stats.run_findings import finalize, with_chains
-from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally, proven_runs
+from cdc_contracts.registry.stats.tally import Tally, proven_runs
 from cdc_contracts.registry.stats.unproven_versions import find_unproven, find_unproven_ranges
 from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.validation_context import AUTO

@@ -20,7 +20,9 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.report.reproduce_commands import detect_command, why_command
 from cdc_contracts.registry.stats.ddl_statements import explaining_statement
-from cdc_contracts.registry.stats.tally import FindingExample, FindingKey, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.stats.finding_tallies import FindingExample, FindingKey, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.disclosure import known_members
 from cdc_contracts.registry.validate.redaction import CUT, cut_text, redact_message, redact_statement

@@ -15,8 +15,9 @@ from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.input_files import FilePlan
 from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
 

@@ -20,10 +20,12 @@ from cdc_contracts.registry.contract.type_families import told_in
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.column_writing import WrittenTable
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
 from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE, ControlKind
 from cdc_contracts.registry.stats.table_drift import RowGroup, Shape
-from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.reference_validator import TypedColumns
 from cdc_contracts.registry.validate.rule_coverage import CoverageItem, coverage_by
 from cdc_contracts.registry.validate.validation_context import JudgedMessage

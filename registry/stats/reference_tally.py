@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.contract.known_codes import show_known
 from cdc_contracts.registry.stats.ddl_statements import MOST_CHARACTERS, Statement
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Stretch
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.record_facts import (
@@ -20,7 +22,7 @@ from cdc_contracts.registry.stats.record_facts import (
     whole_number,
     written_table,
 )
-from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, TOMBSTONE, UNREADABLE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cdc_contracts.registry.contract.version_ranges import OFFSETS, VersionRange, VersionRanges
-from cdc_contracts.registry.stats.key_chains import ChainEvidence, ChainLine, ChainStretch
+from cdc_contracts.registry.stats.chain_evidence import ChainEvidence, ChainLine, ChainStretch
 from cdc_contracts.registry.stats.position_sequences import Point
 
 

@@ -14,11 +14,13 @@ from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns, named_in
 from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingKey, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.stats.position_sequences import GOES_BACK, REPEATS, Stretch
 from cdc_contracts.registry.stats.refutations import Refutation
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.table_drift import DROPPED_COLUMN, LOST_COLUMN
-from cdc_contracts.registry.stats.tally import Extent, FindingKey, FindingTally, Moment, Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.writing_turns import told_turns
 from cdc_contracts.registry.validate.rule_coverage import coverage_gaps
 from cdc_contracts.registry.validate.table_promises import PRIMARY_KEY

@@ -9,173 +9,31 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
-from cdc_contracts.registry.common.findings import Finding, heaviest
-from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
-from cdc_contracts.registry.stats.finding_onsets import FindingSeries, Start, unbroken_series
-from cdc_contracts.registry.stats.key_chains import (
+from cdc_contracts.registry.common.findings import Finding
+from cdc_contracts.registry.stats.chain_evidence import (
     ChainEvidence,
     ChainLine,
     ChainProof,
-    Chains,
     ChainStretch,
     are_own,
     is_strange,
 )
+from cdc_contracts.registry.stats.ddl_statements import Statement, keep_first
+from cdc_contracts.registry.stats.finding_onsets import Start, unbroken_series
+from cdc_contracts.registry.stats.finding_tallies import FindingKey, FindingTally, key_of
+from cdc_contracts.registry.stats.key_chains import Chains
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.position_sequences import Point
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, merge_range_evidence
 from cdc_contracts.registry.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_runs, join_runs, leave_out_open
 
 MOST_FINDINGS: Final = 5_000
-MOST_SHAPES: Final = 200
-
-
-class Source(NamedTuple):
-    """One partition of one topic."""
-
-    topic: str
-    partition: int
-
-
-class Moment(NamedTuple):
-    """A record by its coordinates; the timestamp is in microseconds, None where the source has none."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int | None
-
-
-class FindingExample(NamedTuple):
-    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
-
-    topic: str
-    partition: int
-    offset: int
-    value: bytes
-    size: int
-    sha256: str | None
-    contract: str | None
-
 
 Lane = tuple[str | None, str]
 """A table and a canonical op."""
-
-
-class FindingKey(NamedTuple):
-    """What makes two findings one."""
-
-    name: str
-    rule: str
-    path: str
-    table: str | None
-
-    @property
-    def order(self) -> tuple[str, str, str, bool, str]:
-        return (self.name, self.rule, self.path, self.table is not None, self.table or "")
-
-
-def key_of(finding: Finding, table: str | None) -> FindingKey:
-    """Return what makes a finding on a table one with others."""
-    return FindingKey(finding.name, finding.rule, finding.path, table)
-
-
-@dataclass
-class Extent:
-    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
-
-    count: int
-    first: Moment
-    last: Moment
-    series_by_finding: dict[str, FindingSeries] = field(default_factory=dict)
-
-    def add(self, other: Extent) -> None:
-        self.count += other.count
-        self.first = min(self.first, other.first, key=_offset)
-        self.last = max(self.last, other.last, key=_offset)
-        for op, series in other.series_by_finding.items():
-            if op in self.series_by_finding:
-                self.series_by_finding[op].add(series)
-            else:
-                self.series_by_finding[op] = series
-
-
-@dataclass
-class FindingTally:
-    """One finding over many records, as heavy as the heaviest of them.
-
-    `shapes` are those of the values where what is observed is their kind.
-    """
-
-    severity: str
-    expected: Counter[str] = field(default_factory=Counter)
-    observed: Counter[str] = field(default_factory=Counter)
-    ops: Counter[str] = field(default_factory=Counter)
-    contracts: Counter[str] = field(default_factory=Counter)
-    extents: dict[Source, Extent] = field(default_factory=dict)
-    shapes: Counter[str] = field(default_factory=Counter)
-    example: FindingExample | None = None
-
-    @property
-    def count(self) -> int:
-        return sum(extent.count for extent in self.extents.values())
-
-    def merge(self, other: FindingTally) -> None:
-        self.severity = heaviest(self.severity, other.severity)
-        self.expected.update(other.expected)
-        self.observed.update(other.observed)
-        self.ops.update(other.ops)
-        self.contracts.update(other.contracts)
-        if other.shapes:
-            self.shapes.update(other.shapes)
-        for counter in (self.expected, self.observed, self.ops, self.shapes):
-            _keep_least(counter, MOST_SHAPES)
-        for source, extent in other.extents.items():
-            if source in self.extents:
-                self.extents[source].add(extent)
-            else:
-                self.extents[source] = extent
-        result = [one for one in (self.example, other.example) if one is not None]
-        self.example = min(result, key=lambda one: one[:3], default=None)
-
-
-@dataclass
-class PartitionTally:
-    """What was read from one partition, by outcome; `changes` counts row changes, the rest messages."""
-
-    read: int = 0
-    conforming: int = 0
-    control: int = 0
-    tombstone: int = 0
-    quarantined: int = 0
-    excluded: int = 0
-    changes: int = 0
-    first_offset: int | None = None
-    last_offset: int | None = None
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
-
-    @property
-    def valued(self) -> int:
-        """How many messages with a value were judged."""
-        return self.read - self.tombstone - self.excluded
-
-    @property
-    def whole(self) -> bool:
-        """Whether every offset from the first to the last was read, so that nothing can come between them."""
-        if self.first_offset is None or self.last_offset is None:
-            return False
-        return self.read == self.last_offset - self.first_offset + 1
-
-    def merge(self, other: PartitionTally) -> None:
-        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.first_offset = _least(self.first_offset, other.first_offset)
-        self.last_offset = _most(self.last_offset, other.last_offset)
-        self.first_timestamp = _least(self.first_timestamp, other.first_timestamp)
-        self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
 
 
 @dataclass
@@ -390,24 +248,3 @@ def as_run(stretch: ChainStretch) -> Run:
     """Return a stretch of key chains as a run of its version."""
     first, last = stretch.first, stretch.last
     return Run(stretch.contract, first.offset, last.offset, stretch.records, first.timestamp, last.timestamp)
-
-
-def _offset(moment: Moment) -> int:
-    return moment.offset
-
-
-def _least(left: int | None, right: int | None) -> int | None:
-    result = [value for value in (left, right) if value is not None]
-    return min(result) if result else None
-
-
-def _most(left: int | None, right: int | None) -> int | None:
-    result = [value for value in (left, right) if value is not None]
-    return max(result) if result else None
-
-
-def _keep_least(counter: Counter[str], most: int) -> None:
-    """Bound a counter by text order: what is kept is counted in full, however the records were cut."""
-    if len(counter) > most:
-        for text in heapq.nlargest(len(counter) - most, counter):
-            del counter[text]

@@ -9,7 +9,7 @@ from typing import Any
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.stats.key_chains import ChainEvidence
+from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.writing_turns import ToldTurn, told_turns
 

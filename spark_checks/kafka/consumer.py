@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, verify_broker
 from cdc_contracts.spark_checks.kafka.failures import PATIENCE_SECONDS, hide, lost_records, raise_failure
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, milliseconds, select

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.records.sample_windows import Window, share_windows
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.kafka.consumer import OffsetStretch, PartitionReader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeVar
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 Limits = Mapping[int, tuple[int, int]]
 """Per partition the offset of the first record, and the one after the last."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, read_positions
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName, read_layout
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, read_reset
 from cdc_contracts.spark_checks.runs.run_records import overlap, range_of

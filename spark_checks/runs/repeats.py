@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, REPEATS_SCHEMA
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import SNAPSHOT, PositionLine
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, attempt_name, read_results

@@ -11,7 +11,8 @@ import pyarrow as pa
 from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.file_sinks import FilePart
 

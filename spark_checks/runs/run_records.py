@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, write_positions
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, write_layout
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
 from cdc_contracts.spark_checks.file_sinks import FilePart

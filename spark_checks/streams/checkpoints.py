@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.runs.run_records import range_document
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from cdc_contracts.registry.common.errors import WithheldError
 from cdc_contracts.registry.records.redacted_quarantine import forget_examples
 from cdc_contracts.registry.stats.key_chains import Chains
-from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.atomic_files import write_whole
 from cdc_contracts.registry.common.errors import UnavailableError
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch

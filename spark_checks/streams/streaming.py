@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.key_chains import Chains
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.jars import Say

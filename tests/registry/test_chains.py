@@ -221,7 +221,7 @@ def test_of_too_many_rows_the_same_are_followed_however_the_records_are_cut(monk
 
 
 def test_behind_too_many_gaps_nothing_is_followed_and_what_lies_before_them_still_proves(monkeypatch):
-    monkeypatch.setattr("cdc_contracts.registry.stats.key_chains.MOST_INTERVALS", 1)
+    monkeypatch.setattr("cdc_contracts.registry.stats.chain_fragments.MOST_INTERVALS", 1)
     values = stream(100, lambda _: OLD) + [
         value if number % 3 else None for number, value in enumerate(stream(100, lambda _: NEW, seed=2))
     ]

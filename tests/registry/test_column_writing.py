@@ -16,8 +16,9 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.written_columns import _codes_of
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.column_writing import Writing, layout_of, layout_of_token
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 SWITCHING = {"oms-community/default": "/postStruct", "oms-community/shareplex": "/data"}

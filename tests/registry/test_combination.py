@@ -7,7 +7,9 @@ from topics import CATALOGUE
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.report.audit_report import Span, build_report, report_schema
 from cdc_contracts.registry.report.combined_reports import combine_reports
-from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally
 
 
 def report_of(topic, contract, read, *, severity=None, tombstones=0, ambiguous=0):

@@ -21,9 +21,10 @@ from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.message_samples import sample_messages
 from cdc_contracts.registry.generate.rendering import Event, Renderer
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]

@@ -20,9 +20,9 @@ from cdc_contracts.registry.explain.document_coverage import (
     read_coverage,
 )
 from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.run_findings import finalize
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,10 @@ from cdc_contracts.registry.generate.event_streams import ORDERS
 from cdc_contracts.registry.generate.rendering import Event, Renderer
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import DetectedSubjects, open_detected, open_validation
 
 AT = 70

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records import input_files
 from cdc_contracts.registry.records.input_files import plan_files, read_slice
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 
 def read_all(plan, windows=None):

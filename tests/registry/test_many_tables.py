@@ -16,8 +16,8 @@ from cdc_contracts.registry.engine import batch_parser
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]

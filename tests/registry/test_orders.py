@@ -28,8 +28,9 @@ from cdc_contracts.registry.engine.fast_validator import FastValidator
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
-from cdc_contracts.registry.stats.tally import FindingTally, Tally
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 Record = tuple[int, int, bytes | None]

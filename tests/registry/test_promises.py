@@ -11,8 +11,8 @@ from cdc_contracts.registry.contract.table_contracts import TableContracts, pars
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 TABLE = SourceTable("orders", {"id": "bigint", "note": "varchar(60)", "day": "date"}, ("id",), database="shop")

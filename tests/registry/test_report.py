@@ -14,7 +14,9 @@ from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.audit_report import Span, build_report, report_schema
-from cdc_contracts.registry.stats.tally import Extent, FindingTally, Moment, PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.version_runs import Run
 
 SOURCE = Source("orders", 3)

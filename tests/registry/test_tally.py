@@ -6,16 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.stats.tally import (
-    MOST_SHAPES,
-    Extent,
-    FindingTally,
-    Moment,
-    PartitionTally,
-    Source,
-    Tally,
-    told_runs,
-)
+from cdc_contracts.registry.stats.finding_tallies import MOST_SHAPES, Extent, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally, told_runs
 from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, join_runs
 
 SOURCE = Source("t", 0)

@@ -12,8 +12,8 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
-from cdc_contracts.registry.stats.tally import Source
 from cdc_contracts.registry.values import Number
 
 PER_SECOND = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}

@@ -15,7 +15,7 @@ from cdc_contracts.registry.contract.version_files import parse_versions
 from cdc_contracts.registry.detect.version_proposals import propose_versions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.report.audit_report import Span, build_report
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 
 TOPICS = int(os.environ.get("CDC_PROPOSED_TOPICS", "8"))

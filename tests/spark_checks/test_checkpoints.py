@@ -19,7 +19,8 @@ from cdc_contracts.registry.contract.table_selection import Selection
 from cdc_contracts.registry.detect.detection import read_detection
 from cdc_contracts.registry.detect.topic_samples import find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
-from cdc_contracts.registry.stats.tally import PartitionTally, Source, Tally
+from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
+from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.validate.validation_context import Undetected, open_validation
 from cdc_contracts.spark_checks.auditing import audit_input

@@ -32,7 +32,7 @@ from cdc_contracts.registry.records.input_files import (
     read_input,
     read_slice,
 )
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 
 LINES: Final = (".jsonl", ".ndjson")
 _ROWS: Final = 4_096

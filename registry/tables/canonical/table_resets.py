@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdc_contracts.registry.stats.observed_columns import TableName
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.tables.canonical.added_columns import is_meant
 from cdc_contracts.registry.tables.ddl import read_resets
 

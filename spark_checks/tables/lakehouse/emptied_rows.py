@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from cdc_contracts.registry.stats.tally import Source
+from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import escape
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 

@@ -1,0 +1,114 @@
+"""One finding over many records: how often, where, from when on, and the first record that shows it."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from cdc_contracts.registry.common.findings import Finding, heaviest
+from cdc_contracts.registry.stats.finding_onsets import FindingSeries
+from cdc_contracts.registry.stats.partition_tallies import Moment, Source
+
+MOST_SHAPES: Final = 200
+
+
+class FindingExample(NamedTuple):
+    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
+
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+    size: int
+    sha256: str | None
+    contract: str | None
+
+
+class FindingKey(NamedTuple):
+    """What makes two findings one."""
+
+    name: str
+    rule: str
+    path: str
+    table: str | None
+
+    @property
+    def order(self) -> tuple[str, str, str, bool, str]:
+        return (self.name, self.rule, self.path, self.table is not None, self.table or "")
+
+
+def key_of(finding: Finding, table: str | None) -> FindingKey:
+    """Return what makes a finding on a table one with others."""
+    return FindingKey(finding.name, finding.rule, finding.path, table)
+
+
+@dataclass
+class Extent:
+    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
+
+    count: int
+    first: Moment
+    last: Moment
+    series_by_finding: dict[str, FindingSeries] = field(default_factory=dict)
+
+    def add(self, other: Extent) -> None:
+        self.count += other.count
+        self.first = min(self.first, other.first, key=_offset)
+        self.last = max(self.last, other.last, key=_offset)
+        for op, series in other.series_by_finding.items():
+            if op in self.series_by_finding:
+                self.series_by_finding[op].add(series)
+            else:
+                self.series_by_finding[op] = series
+
+
+@dataclass
+class FindingTally:
+    """One finding over many records, as heavy as the heaviest of them.
+
+    `shapes` are those of the values where what is observed is their kind.
+    """
+
+    severity: str
+    expected: Counter[str] = field(default_factory=Counter)
+    observed: Counter[str] = field(default_factory=Counter)
+    ops: Counter[str] = field(default_factory=Counter)
+    contracts: Counter[str] = field(default_factory=Counter)
+    extents: dict[Source, Extent] = field(default_factory=dict)
+    shapes: Counter[str] = field(default_factory=Counter)
+    example: FindingExample | None = None
+
+    @property
+    def count(self) -> int:
+        return sum(extent.count for extent in self.extents.values())
+
+    def merge(self, other: FindingTally) -> None:
+        self.severity = heaviest(self.severity, other.severity)
+        self.expected.update(other.expected)
+        self.observed.update(other.observed)
+        self.ops.update(other.ops)
+        self.contracts.update(other.contracts)
+        if other.shapes:
+            self.shapes.update(other.shapes)
+        for counter in (self.expected, self.observed, self.ops, self.shapes):
+            _keep_least(counter, MOST_SHAPES)
+        for source, extent in other.extents.items():
+            if source in self.extents:
+                self.extents[source].add(extent)
+            else:
+                self.extents[source] = extent
+        result = [one for one in (self.example, other.example) if one is not None]
+        self.example = min(result, key=lambda one: one[:3], default=None)
+
+
+def _offset(moment: Moment) -> int:
+    return moment.offset
+
+
+def _keep_least(counter: Counter[str], most: int) -> None:
+    """Bound a counter by text order: what is kept is counted in full, however the records were cut."""
+    if len(counter) > most:
+        for text in heapq.nlargest(len(counter) - most, counter):
+            del counter[text]

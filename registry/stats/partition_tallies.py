@@ -1,0 +1,69 @@
+"""What was read of one partition: the coordinates of records, and their numbers by outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """One partition of one topic."""
+
+    topic: str
+    partition: int
+
+
+class Moment(NamedTuple):
+    """A record by its coordinates; the timestamp is in microseconds, None where the source has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int | None
+
+
+@dataclass
+class PartitionTally:
+    """What was read from one partition, by outcome; `changes` counts row changes, the rest messages."""
+
+    read: int = 0
+    conforming: int = 0
+    control: int = 0
+    tombstone: int = 0
+    quarantined: int = 0
+    excluded: int = 0
+    changes: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+
+    @property
+    def valued(self) -> int:
+        """How many messages with a value were judged."""
+        return self.read - self.tombstone - self.excluded
+
+    @property
+    def whole(self) -> bool:
+        """Whether every offset from the first to the last was read, so that nothing can come between them."""
+        if self.first_offset is None or self.last_offset is None:
+            return False
+        return self.read == self.last_offset - self.first_offset + 1
+
+    def merge(self, other: PartitionTally) -> None:
+        for name in ("read", "conforming", "control", "tombstone", "quarantined", "excluded", "changes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.first_offset = _least(self.first_offset, other.first_offset)
+        self.last_offset = _most(self.last_offset, other.last_offset)
+        self.first_timestamp = _least(self.first_timestamp, other.first_timestamp)
+        self.last_timestamp = _most(self.last_timestamp, other.last_timestamp)
+
+
+def _least(left: int | None, right: int | None) -> int | None:
+    result = [value for value in (left, right) if value is not None]
+    return min(result) if result else None
+
+
+def _most(left: int | None, right: int | None) -> int | None:
+    result = [value for value in (left, right) if value is not None]
+    return max(result) if result else None
