@@ -7,7 +7,7 @@ from typing import Any
 
 from cdc_contracts.registry.common.json_messages import Record
 from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.contract.model import Test
+from cdc_contracts.registry.contract.discriminator_model import Test
 from cdc_contracts.registry.contract.relations import starts_with
 
 

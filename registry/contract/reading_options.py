@@ -11,7 +11,7 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import Severities
 from cdc_contracts.registry.common.json_messages import MAX_BYTES
 from cdc_contracts.registry.common.time_zones import Zone, parse_zone
-from cdc_contracts.registry.contract.model import SOURCE_MODES
+from cdc_contracts.registry.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.contract.table_contracts import TableContracts
 from cdc_contracts.registry.contract.table_selection import Selection
 

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cdc_contracts.registry.contract.model import Meaning, OpFlag, Test
+from cdc_contracts.registry.contract.discriminator_model import Test
+from cdc_contracts.registry.contract.envelope_model import OpFlag
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.values import Number
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.document_errors import describe_misfit
 from cdc_contracts.registry.common.errors import ContractError, UsageError
-from cdc_contracts.registry.contract.model import Document
+from cdc_contracts.registry.contract.document_model import Document
 
 FILE: Final = "cdc-contracts.yaml"
 

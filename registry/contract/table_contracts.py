@@ -15,7 +15,7 @@ from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.document_errors import describe_misfit
 from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.common.time_zones import Zone, parse_zone
-from cdc_contracts.registry.contract.model import Document
+from cdc_contracts.registry.contract.document_model import Document
 
 
 def _zone(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cdc_contracts.registry.contract import model
+from cdc_contracts.registry.contract.column_model import MappingDocument
 
 _PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
 """Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
@@ -31,7 +31,7 @@ _NAME_STEPS: Mapping[str, Callable[[str], str]] = {
 class ValueMapping:
     """The value form of every source type of one mapping."""
 
-    document: model.Mapping
+    document: MappingDocument
     _by_type: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ from cdc_contracts.registry.common.contract_references import parse_reference
 from cdc_contracts.registry.common.document_errors import describe_misfit
 from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.model import Document
+from cdc_contracts.registry.contract.document_model import Document
 from cdc_contracts.registry.contract.version_ranges import OFFSETS, TIMES, Place, VersionRange, VersionRanges, order_of
 
 EVERY: Final = "all"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from cdc_contracts.registry.common.findings import INFO, Finding
 from cdc_contracts.registry.common.pointers import follow, split_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.model import Evidence
+from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.detect.chain_votes import KeyChains

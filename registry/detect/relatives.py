@@ -12,8 +12,9 @@ from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.pointers import follow, split_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.discriminator_model import Test
 from cdc_contracts.registry.contract.discriminators import holds
-from cdc_contracts.registry.contract.model import At, Document, Test
+from cdc_contracts.registry.contract.document_model import At, Document
 from cdc_contracts.registry.values import Number
 
 FILE: Final = "relatives.yaml"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.pointers import ABSENT
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import Place, Side
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.engine.batch_statistics import whole_numbers
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch

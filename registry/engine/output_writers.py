@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.common.time_zones import Zone
-from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.engine.decoder_kinds import open_tokens
 from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.engine.observed_shapes import observed_shapes

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.contract.model import Side
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.value_columns import Chunk, ColumnValues
 from cdc_contracts.registry.message.reading import Reading

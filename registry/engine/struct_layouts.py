@@ -16,7 +16,9 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.contract.discriminators import pointers_of
-from cdc_contracts.registry.contract.model import ROW_OPS, Meaning, Place
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import Relation, is_number, relations_of
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.message.reading import members_beside

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd
 from cdc_contracts.registry.engine.record_grouping import Mask, ValueFlag

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.json_messages import kind_of
 from cdc_contracts.registry.common.pointers import ABSENT, join_pointer, split_pointer
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.envelope_schemas import show_code
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.known_codes import show_known
-from cdc_contracts.registry.contract.model import Place, Side
 from cdc_contracts.registry.explain.contract_explanations import describe_members
 from cdc_contracts.registry.message.envelope_times import EventTime, format_micros
 from cdc_contracts.registry.message.reading import Reading, Row

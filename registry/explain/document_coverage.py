@@ -19,8 +19,8 @@ from cdc_contracts.registry.common.document_errors import describe_misfit
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue
+from cdc_contracts.registry.contract.document_model import Document
 from cdc_contracts.registry.contract.errata import ID, read_errata
-from cdc_contracts.registry.contract.model import Document
 from cdc_contracts.registry.contract.source_documents import SourceDocument
 from cdc_contracts.registry.explain.rulebook import find_rule
 from cdc_contracts.registry.values import FORMS

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, get_args
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.model import CONTROL_OPS, ROW_OPS, Images
+from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
+from cdc_contracts.registry.contract.image_model import Images
 from cdc_contracts.registry.contract.phrases import READINGS, describe_evidence, describe_side, describe_test
 from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
 from cdc_contracts.registry.explain.rulebook import rules

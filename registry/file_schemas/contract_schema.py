@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cdc_contracts.registry.contract.catalogue import CANONICAL
-from cdc_contracts.registry.contract.model import Mapping as MappingDocument
+from cdc_contracts.registry.contract.column_model import MappingDocument
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, in_lists, shape_of, subschemas
 from cdc_contracts.registry.values import FORMS

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.common.pointers import split_pointer
-from cdc_contracts.registry.contract.model import Test
+from cdc_contracts.registry.contract.discriminator_model import Test
 from cdc_contracts.registry.message.schema_violations import SchemaJudge
 from cdc_contracts.registry.values import Number
 

@@ -17,7 +17,8 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import Place, Side
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.relations import relation_of_index, relation_of_row
 from cdc_contracts.registry.contract.type_families import family_of, fit_family

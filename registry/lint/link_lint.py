@@ -15,7 +15,9 @@ from cdc_contracts.registry.lint.lint_rule import LintFault
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from cdc_contracts.registry.contract.model import Applies, Meaning, Test
+    from cdc_contracts.registry.contract.discriminator_model import Test
+    from cdc_contracts.registry.contract.document_model import Applies
+    from cdc_contracts.registry.contract.model import Meaning
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 

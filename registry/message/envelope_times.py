@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import ABSENT
 from cdc_contracts.registry.common.time_zones import Zone
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.envelope_schemas import is_integer
-from cdc_contracts.registry.contract.model import Place
 from cdc_contracts.registry.values import Number
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,7 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
-from cdc_contracts.registry.contract.model import ROW_OPS, Meaning, Place, Side
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.image_model import Side
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.message.envelope_times import NO_TIME, EventTime, read_time
 from cdc_contracts.registry.values import Number

@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import CONTROL_OPS, Meaning, OpFlag, Place
+from cdc_contracts.registry.contract.document_model import CONTROL_OPS
+from cdc_contracts.registry.contract.envelope_model import OpFlag, Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.type_families import told_in
 from cdc_contracts.registry.contract.value_mappings import ValueMapping, drop_parameters

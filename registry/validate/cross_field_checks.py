@@ -12,8 +12,10 @@ from cdc_contracts.registry.common.json_messages import kind_of
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.common.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.contract.connect_schemas import described_columns, differs_from_block
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.envelope_schemas import is_integer
-from cdc_contracts.registry.contract.model import Meaning, Place, Side
+from cdc_contracts.registry.contract.image_model import Side
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import Relation, relation_of_index, relation_of_row
 from cdc_contracts.registry.contract.value_mappings import ValueMapping, drop_parameters
 from cdc_contracts.registry.message.envelope_times import unit_observed

@@ -17,9 +17,11 @@ from typing import Any, Final
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.contract.column_model import ColumnTypes
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.envelope_schemas import Check, compile_schema, is_integer
 from cdc_contracts.registry.contract.known_codes import is_known
-from cdc_contracts.registry.contract.model import ColumnTypes, Meaning, Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import relation_of_index
 from cdc_contracts.registry.message.envelope_times import read_time
 from cdc_contracts.registry.message.reading import read_names

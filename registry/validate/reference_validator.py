@@ -18,8 +18,8 @@ from cdc_contracts.registry.common.time_zones import parse_zone
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.discriminators import all_hold
 from cdc_contracts.registry.contract.envelope_schemas import show_code
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.known_codes import show_known
-from cdc_contracts.registry.contract.model import Side
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.value_mappings import ValueMapping

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.model import CONTROL_OPS, ROW_OPS, Meaning
+from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import Relation, relation_of_index, relation_of_row
 from cdc_contracts.registry.message.reading import Reading
 

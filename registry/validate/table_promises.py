@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from cdc_contracts.registry.contract.model import Side
+from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.validate.cross_field_checks import complete_rows

@@ -8,8 +8,12 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from cdc_contracts.registry.contract import model
-from cdc_contracts.registry.contract.model import Evidence, Images, Mapping, Meaning, Place, Rule
+from cdc_contracts.registry.contract import discriminator_model
+from cdc_contracts.registry.contract.column_model import MappingDocument
+from cdc_contracts.registry.contract.discriminator_model import Evidence
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.image_model import Images
+from cdc_contracts.registry.contract.model import Meaning, Rule
 from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES
 
 WHOLE = {
@@ -108,15 +112,19 @@ def test_names_of_the_vocabulary_are_read_by_their_own_spelling():
     assert Place.model_validate({"at": "/k", "as": "joined-u0001"}).reading == "joined-u0001"
     assert Place.model_validate({"from": "topic-or-table-option"}).source == "topic-or-table-option"
     assert Evidence.model_validate({"value-form": "BIT", "is": "bit-hex"}).is_form == "bit-hex"
-    assert model.Test.model_validate({"not-prefix-of": "/a", "at": "/b", "then": "-"}).not_prefix_of == "/a"
+    assert (
+        discriminator_model.Test.model_validate({"not-prefix-of": "/a", "at": "/b", "then": "-"}).not_prefix_of == "/a"
+    )
     assert Images.model_validate({"container": "object", "update-after": {}}).of("update-after") is not None
 
 
 def test_a_mapping_keeps_texts_or_names_a_literal():
-    mapping = Mapping.model_validate({"mapping": "m", "invalid": {"sql-date": "keep-text", "x": {"literal": "0"}}})
+    mapping = MappingDocument.model_validate(
+        {"mapping": "m", "invalid": {"sql-date": "keep-text", "x": {"literal": "0"}}}
+    )
     assert mapping.invalid == {"sql-date": "keep-text", "x": {"literal": "0"}}
     with pytest.raises(ValidationError):
-        Mapping.model_validate({"mapping": "m", "invalid": {"sql-date": "drop"}})
+        MappingDocument.model_validate({"mapping": "m", "invalid": {"sql-date": "drop"}})
 
 
 def test_every_rule_and_note_of_the_vocabulary_is_carried_out():

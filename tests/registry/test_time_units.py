@@ -6,7 +6,7 @@ import pytest
 from record_batches import batch_of_values
 from topics import CATALOGUE, rendered, scope_of
 
-from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed

@@ -8,7 +8,7 @@ import pytest
 
 from cdc_contracts.registry.common.pointers import ABSENT
 from cdc_contracts.registry.common.time_zones import parse_zone
-from cdc_contracts.registry.contract.model import Place
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.message.envelope_times import EventTime, format_micros, read_time
 from cdc_contracts.registry.values import Number
 

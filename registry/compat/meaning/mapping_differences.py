@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.compat.meaning.contract_facts import ContractFact, FactDifference
-from cdc_contracts.registry.contract.model import SOURCE_MODES
+from cdc_contracts.registry.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.contract.phrases import describe_mapping
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.contract.model import Values
+    from cdc_contracts.registry.contract.column_model import Values
     from cdc_contracts.registry.contract.value_mappings import ValueMapping
 
 ANY: Final = "any other type"

@@ -19,7 +19,7 @@ from cdc_contracts.registry.compat.meaning.altered_messages import DROPPED, Path
 from cdc_contracts.registry.compat.meaning.paired_readings import Told, VersionReader, differing
 from cdc_contracts.registry.compat.meaning.probe_messages import Messages
 from cdc_contracts.registry.compat.meaning.questions import ANY, COLUMN, Question, ask
-from cdc_contracts.registry.contract.model import ROW_OPS
+from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
 

@@ -19,7 +19,7 @@ from cdc_contracts.registry.validate.reference_validator import ReferenceValidat
 if TYPE_CHECKING:
     from cdc_contracts.registry.common.findings import Finding
     from cdc_contracts.registry.contract.catalogue import Version
-    from cdc_contracts.registry.contract.model import Place
+    from cdc_contracts.registry.contract.envelope_model import Place
     from cdc_contracts.registry.contract.reading_options import ReadingOptions
 
 _UNDECODED: Final = ("checkpoint", "source_position", "source_kind", "primary_key_values")

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import ROW_OPS, Meaning, OpFlag
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.contract.envelope_model import OpFlag
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, negate, one_of, within
 

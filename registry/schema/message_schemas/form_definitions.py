@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import ROW_OPS, ColumnTypes, Meaning
+from cdc_contracts.registry.contract.column_model import ColumnTypes
+from cdc_contracts.registry.contract.document_model import ROW_OPS
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import members_beside
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within

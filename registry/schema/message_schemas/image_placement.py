@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cdc_contracts.registry.contract.model import CONTROL_OPS, ROW_OPS, Meaning, Side, Sides
+from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
+from cdc_contracts.registry.contract.image_model import Side, Sides
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import members_beside
 from cdc_contracts.registry.schema.message_schemas.clauses import all_of, any_of, negate, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import op_is

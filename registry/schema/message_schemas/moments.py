@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cdc_contracts.registry.contract.model import Meaning, Place
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.schema.message_schemas.clauses import any_of, within
 

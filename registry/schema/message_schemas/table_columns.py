@@ -10,7 +10,7 @@ from urllib.parse import quote
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import Version
-from cdc_contracts.registry.contract.model import ColumnTypes
+from cdc_contracts.registry.contract.column_model import ColumnTypes
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.type_families import told_in

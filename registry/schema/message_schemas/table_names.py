@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cdc_contracts.registry.contract.model import Meaning, Place
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, within
 
 

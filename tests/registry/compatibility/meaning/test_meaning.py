@@ -19,7 +19,8 @@ from cdc_contracts.registry.compat.meaning.mapping_differences import COMPARED, 
 from cdc_contracts.registry.compat.meaning.meaning_comparison import REFUSING, compare_meaning
 from cdc_contracts.registry.compat.meaning.meaning_rules import MEANING_RULES
 from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
-from cdc_contracts.registry.contract.model import Mapping, Meaning
+from cdc_contracts.registry.contract.column_model import MappingDocument
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.explain.rulebook import rules
 from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
@@ -127,7 +128,7 @@ def test_no_key_of_a_contract_is_forgotten():
     compared, prose = {*SECTIONS, VALUES}, {*PROSE}
     assert compared | prose == {field.alias or name for name, field in Meaning.model_fields.items()}
     assert not compared & prose
-    assert {field.alias or name for name, field in Mapping.model_fields.items()} == COMPARED | UNREAD
+    assert {field.alias or name for name, field in MappingDocument.model_fields.items()} == COMPARED | UNREAD
     assert not COMPARED & UNREAD
 
 
