@@ -1,4 +1,4 @@
-"""Key chains: under the right reading, what one update of a row left is what the next one finds."""
+"""Chain votes: under the right reading, the row that one update leaves is the row that the next one finds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Link(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """What a change left of a row, and when; the number of its message among those that are read differently."""
+    """The row as a change left it, and when; the number of its message among those that are read differently."""
 
     image: Image
     moment: tuple[int, int]
@@ -51,11 +51,11 @@ class KeyChains:
     """The rows of a topic as each version of a subject would have left them.
 
     Of two changes of one row that follow each other, the after image of the first is the before image of the second.
-    Versions that place the images differently cannot both be right about that. Told backwards, or with changes left
-    out, a row that goes round in circles would speak for the wrong one: so only neighbours are compared that nothing
-    can lie between, the later one behind the earlier, and no row that is told in several partitions, nor any of a table
-    where more than a stray is. And a version is proven for all messages only where its links are found all over them.
-    What is found of a reading holds for every contract that reads the row so, whatever its subject.
+    Versions that place the images differently cannot both be right about that. In reverse order, or with changes left
+    out, a row that returns to earlier values would support the wrong one. So only neighbours are compared that nothing
+    can lie between, the later one after the earlier, and no row that appears in several partitions, nor any row of a
+    table in which more than a stray does. A version is proven for all messages only where its links are found
+    throughout. What is found of a reading holds for every contract that reads the row that way, whatever its subject.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -98,13 +98,13 @@ class KeyChains:
 
     @property
     def links(self) -> list[Link]:
-        """The links of all rows that are told in one partition, in the order of the records."""
+        """The links of all rows that appear in one partition only, in the order of the records."""
         result = [link for row, links in self._links.items() if self._stays(row) for link in links]
         return sorted(result, key=lambda link: link.place)
 
     @property
     def doubt(self) -> str | None:
-        """What keeps the links from deciding: something is missing or switched; None where nothing does."""
+        """Why the links decide nothing: something is missing or switched; None where they do."""
         links = self.links
         joined = len({link.place for link in links})
         if _TORN_SHARE * sum(count for row, count in self._torn.items() if self._stays(row)) > max(joined, _LEAST):
@@ -113,7 +113,7 @@ class KeyChains:
         return "but only in some part of what was read" if len(proven) < _PARTS else None
 
     def turns(self) -> list[tuple[Version, RecordPlace, RecordPlace]]:
-        """Return which versions are proven one after the other, from where to where; nothing where it is but one."""
+        """Return which versions are proven one after the other, and from where to where; nothing where only one is."""
         pairs: dict[tuple[str, int], list[Link]] = defaultdict(list)
         for link in self.links:
             if {link.whole, link.broken} <= {*self._versions}:
@@ -135,7 +135,7 @@ class KeyChains:
         return result if len({version for version, _, _ in result}) > 1 else []
 
     def _stays(self, row: _Row) -> bool:
-        """Say whether a row is told in one partition, as all rows of its table are, but for strays."""
+        """Say whether a row appears in one partition only, as all rows of its table do, except strays."""
         scattered = self._scattered.get(row[0], ())
         return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
 

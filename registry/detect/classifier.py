@@ -1,8 +1,8 @@
-"""The way from a hearing to its verdict.
+"""Classifier: from accumulated evidence to a detection.
 
-A contract is never guessed. Those that refuse no more than strays are left; evidence for one and against another, with
-no more than strays that contradict it, leaves fewer. Of several that read every message alike the first in catalogue
-order is named.
+A contract is never guessed. Those that refuse no more than strays remain; evidence for one and against another,
+contradicted by no more than strays, leaves fewer. Of several that read every message in the same way the first in
+catalogue order is named.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _LOOK: Final = "cdc-contracts why tells of one message what it is, and how far i
 
 
 def detect(accumulator: EvidenceAccumulator) -> Detection:
-    """Return the verdict of a hearing that has heard all its messages."""
+    """Return the detection of an accumulator that has been given all its messages."""
     accumulator.finalize()
     return _Deliberation(accumulator).conclude()
 
 
 class _Deliberation:
-    """One walk from what was heard to the verdict."""
+    """One pass from the accumulated evidence to the detection."""
 
     def __init__(self, accumulator: EvidenceAccumulator) -> None:
         self.accumulator = accumulator
@@ -145,7 +145,7 @@ class _Deliberation:
         )
 
     def _turned(self, turns: Sequence[tuple[Version, RecordPlace, RecordPlace]]) -> Detection:
-        """Return the verdict where key chains prove that one version follows another."""
+        """Return the detection where key chains prove that one version follows another."""
         detected = tuple(dict.fromkeys(version for version, _, _ in turns))
         result = [
             EvidenceItem(
@@ -187,7 +187,7 @@ class _Deliberation:
         )
 
     def _nearest(self) -> str | None:
-        """Return the contract that most of the messages are nearest to that nothing takes."""
+        """Return the contract nearest to most of the messages that no contract accepts."""
         accumulator = self.accumulator
         validations = (
             open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.panel.judges)
@@ -212,10 +212,10 @@ class _Deliberation:
                 yield left[0]
 
     def _proofs_against(self, judged: Sequence[Version], preferences: Sequence[Version]) -> Mapping[str, int]:
-        """Return what keeps messages of the subjects that are judged from having one reading: versions, and how often.
+        """Return what keeps messages of the validated subjects from having one reading: versions, and how often.
 
-        Where versions of a subject take messages and decode them differently, one has to be preferred, and no message
-        may prove another. A message is judged by the first subject that takes it.
+        Where versions of a subject accept messages and decode them differently, one has to be preferred, and no message
+        may prove another. A message is validated against the first subject that accepts it.
         """
         preferred = {version.subject: version for version in preferences}
         own = {
@@ -237,7 +237,7 @@ class _Deliberation:
     def _decide(
         self, verdict: str, versions: Sequence[Version], relatives: Sequence[Relative], proofs: Mapping[str, int]
     ) -> str | None:
-        """Return what would settle an open question."""
+        """Return what would resolve an open question."""
         result = [self._open_question(verdict, versions, relatives)]
         fit, messages = self.weights.taken(versions[0]), self.accumulator.messages
         if not self.weights.fits_nearly_all(versions[0]):

@@ -1,4 +1,4 @@
-"""What was detected: which contract the messages speak, how sure that is, and what it rests on."""
+"""Detection: which contract the messages follow, how certain that is, and on what evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIXED: Final = "mixed"
 
 @dataclass(frozen=True)
 class DetectionCandidate:
-    """A contract that takes some of the messages: how many, how many votes it has alone, and what speaks against it."""
+    """A contract that accepts some of the messages: how many, how many support it alone, and what contradicts it."""
 
     contract: str
     records: int
@@ -45,7 +45,7 @@ class EvidenceItem:
     first: RecordPlace | None
 
     def as_document(self) -> dict[str, Any]:
-        """Return the exhibit as reports write it."""
+        """Return the evidence as reports write it."""
         return {
             "kind": self.kind,
             "says": self.says,
@@ -59,12 +59,13 @@ class EvidenceItem:
 
 @dataclass(frozen=True)
 class Detection:
-    """What messages speak.
+    """Which contract messages follow.
 
     `version` is set where one version of the subject is left, `equivalent` names contracts that say the same of every
-    message, `detected` the contracts to judge by, the most frequent first; `nearest` is the nearest where none is
-    spoken, `settle` what would settle an open question. `preferences` are the versions to read by what several read
-    differently. It is `settled` where every message that fits has one reading: an audit of them is not inconclusive.
+    message, `detected` the contracts to validate against, the most frequent first; `nearest` is the nearest where none
+    is followed, `settle` what would resolve an open question. `preferences` are the versions to read by what several
+    read differently. It is `settled` where every message that fits has one reading: an audit of them is not
+    inconclusive.
     """
 
     verdict: str
@@ -81,7 +82,7 @@ class Detection:
     settled: bool = True
 
     def open_validation(self, asked: Undetected) -> ValidationContext | None:
-        """Return the scope to judge messages within; None where they are of no contract that can be named."""
+        """Return the validation context for the messages; None where they are of no contract that can be named."""
         if not self.detected:
             return None
         subjects = tuple(dict.fromkeys(version.subject for version in self.detected))
@@ -108,7 +109,7 @@ class Detection:
 
 
 def read_detection(document: Mapping[str, Any], catalogue: Catalogue, detected: DetectedSubjects) -> Detection:
-    """Return the detection that a document of `as_document` tells, of messages found to speak this.
+    """Return the detection that a document of `as_document` describes.
 
     Raises UsageError where the catalogue lacks a contract that it names.
     """

@@ -1,4 +1,4 @@
-"""What a verdict rests on: the candidates with what speaks for and against them, and the pieces of evidence."""
+"""Evidence of a detection: the candidates with what supports and contradicts them, and the pieces of evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.registry.detect.weights import Weights
 
 
 class EvidenceList:
-    """The evidence of a hearing, told of those who are named."""
+    """The evidence of an accumulator about the contracts that are named."""
 
     def __init__(self, accumulator: EvidenceAccumulator, weights: Weights, sides: Sequence[Side]) -> None:
         self.accumulator = accumulator
@@ -21,7 +21,7 @@ class EvidenceList:
         self._sides = sides
 
     def candidates(self, named: Sequence[Side]) -> tuple[DetectionCandidate, ...]:
-        """Return the contracts that are named, and their rivals: what takes half of the messages of one of them."""
+        """Return the contracts that are named and their rivals, which accept half of the messages of one of them."""
         first = [side for side in named if isinstance(side, Version)]
         rivals = [
             side
@@ -46,7 +46,7 @@ class EvidenceList:
         )
 
     def evidence(self, named: Sequence[Side]) -> tuple[EvidenceItem, ...]:
-        """Return what speaks for those who are named, the most frequent first."""
+        """Return the evidence for the contracts that are named, the most frequent first."""
         names = {name_of(side) for side in named}
         result = [
             EvidenceItem("refused", f"{refused.reference} refuses {describe_breach(refusal.finding)}", taken.reference,
@@ -63,7 +63,7 @@ class EvidenceList:
         return tuple(sorted(result, key=lambda one: (-one.count, one.kind, one.winner, one.loser or "")))
 
     def detected(self, detected: Sequence[Side]) -> Iterator[EvidenceItem]:
-        """Yield for each contract that is spoken how many messages none of the others takes."""
+        """Yield for each detected contract how many messages none of the others accepts."""
         for side in detected:
             found = [
                 heard

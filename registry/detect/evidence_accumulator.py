@@ -1,4 +1,4 @@
-"""The hearing: many messages, one after the other, and what they say together."""
+"""Evidence accumulator: many messages, one after the other, and the evidence of all of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 @dataclass
 class VersionRefusal:
-    """Messages that one version takes and another refuses, and why the first of them is refused."""
+    """Messages that one version accepts and another refuses, and why the first of them is refused."""
 
     finding: Finding
     first: RecordPlace
@@ -62,11 +62,11 @@ class VersionRefusal:
 
 @dataclass
 class EvidenceAccumulator:
-    """What messages said so far.
+    """The evidence of the messages so far.
 
-    `heard` counts messages by who may have sent them; `differing` counts for two versions the messages with rows that
-    both take and read differently, `unlike_controls` those without, `parted` for a subject the messages that some of
-    its versions take and do not decode to the same.
+    `heard` counts messages by who may have sent them. `differing` counts for two versions the messages with rows that
+    both accept and read differently, `unlike_controls` those without rows, `parted` for a subject the messages that
+    some of its versions accept and decode differently.
     """
 
     catalogue: Catalogue
@@ -112,7 +112,7 @@ class EvidenceAccumulator:
             self._take_writing(message_evidence)
 
     def read_alike(self, one: Version, other: Version) -> bool:
-        """Say whether two versions read every row of what both take the same, and control messages but for strays."""
+        """Say whether two versions read all rows that both accept the same, and control messages except strays."""
         pair = frozenset((one, other))
         return not self.differing[pair] and self.unlike_controls[pair] < max(enough(self.messages), 1)
 
@@ -129,7 +129,7 @@ class EvidenceAccumulator:
             self.samples.append(value)
 
     def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
-        """Yield the relatives whose member of that kind says what it said in the message before, another one."""
+        """Yield the relatives whose repeating member has its value from the message before, where the two differ."""
         place = message_evidence.place
         for relative in message_evidence.may_be:
             if relative.repeats is not None:
@@ -172,7 +172,7 @@ class EvidenceAccumulator:
             self.votes.cast(switch.after, switch.before, COLUMN_TURN, says, place)
 
     def _take_writing(self, message_evidence: MessageEvidence) -> None:
-        """Note how the columns of a message are written that tells no types."""
+        """Note how the columns of an untyped message are written."""
         version = next(iter(message_evidence.fits))
         reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
         written = written_rows(reading, self.panel.judges[version].columns_of(reading)) if reading.holds_rows else None
@@ -188,7 +188,7 @@ class EvidenceAccumulator:
             self._writing.add_row(rows, row, Stretch(1, point, point))
 
     def _compare(self, message_evidence: MessageEvidence, heard: WeighedMessages) -> None:
-        """Note what tells the versions that take a message apart, and those that refuse it from those that take it."""
+        """Note what distinguishes the versions that accept a message from each other, and from those that refuse it."""
         fits, place = message_evidence.fits, message_evidence.place
         for taken in fits:
             for version, finding in message_evidence.refused.items():
@@ -207,7 +207,7 @@ class EvidenceAccumulator:
                 self.votes.cast(
                     one, other, PLAINER, f"{other.reference} would warn of {describe_breach(finding)}", place
                 )
-            result = dict(reversed([*_tells(message_evidence, one, other)]))  # a message says the same once
+            result = dict(reversed([*_tells(message_evidence, one, other)]))  # a message gives each vote once
             for kind, says in reversed(result.items()):
                 self.votes.cast(one, other, kind, says, place)
 
@@ -228,7 +228,7 @@ class EvidenceAccumulator:
 
 
 def _tells(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:
-    """Yield what a message that two versions take says for the first of them, by the evidence of its contract."""
+    """Yield what a message that two versions accept says for the first of them, by the evidence of its contract."""
     theirs = other.meaning.version_evidence
     for entry in one.meaning.version_evidence:
         if entry in theirs:

@@ -1,4 +1,4 @@
-"""Testimony: what one message says for and against every version whose marks it has."""
+"""Message evidence: what one message says for and against every version whose discriminators hold."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class RecordPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class MessageEvidence:
-    """What one message says.
+    """The evidence of one message.
 
-    `fits` has the versions whose marks it has and that find no error, `refused` the first error of the others that it
-    has the marks of; `may_be` and `marked` name relatives outside the catalogue.
+    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of the others
+    whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue.
     """
 
     place: RecordPlace
@@ -44,7 +44,7 @@ class MessageEvidence:
         return all(finding.severity == INFO for finding in self.fits[version].findings)
 
     def agree(self, one: Version, other: Version) -> bool:
-        """Say whether two versions that the message fits read the same from it; one may say less than the other."""
+        """Say whether two versions that the message fits read the same from it; one may read less than the other."""
         mine, theirs = self.fits[one], self.fits[other]
         return (
             len(mine.changes) == len(theirs.changes)
@@ -55,7 +55,7 @@ class MessageEvidence:
 
 
 class Panel:
-    """The reference judges of every version of a catalogue, who hear one message after the other."""
+    """The reference validators of every version of a catalogue, given one message after the other."""
 
     def __init__(self, catalogue: Catalogue, reading_options: ReadingOptions) -> None:
         self.judges = {version: ReferenceValidator(version, reading_options) for version in catalogue.all_versions()}
@@ -67,7 +67,7 @@ class Panel:
         self._binary = [judge for judges in by_wire.values() for judge in judges]
 
     def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
-        """Return what a value says; one that holds no message says nothing."""
+        """Return the evidence of a value; one that holds no message gives none."""
         opened = _open(self._json[:1], value)
         if opened:
             ((_, message),) = opened
@@ -100,7 +100,7 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _open(judges: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
-    """Return the message of a value as each judge reads it; nothing where it is none to them."""
+    """Return the message of a value as each validator reads it; nothing where it is no message to them."""
     found = []
     for judge in judges:
         try:

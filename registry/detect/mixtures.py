@@ -1,4 +1,4 @@
-"""Mixtures: which contracts are spoken in topics of which no one contract takes nearly all messages."""
+"""Mixtures: which contracts are used in topics where no single contract accepts nearly all messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_SIDES: Final = 8
 
 @dataclass(frozen=True)
 class MixturePart:
-    """A side that is spoken: how many messages are its own, and the contracts that read all of these the same."""
+    """A side that is in use: how many messages are its own, and the contracts that read all of these the same."""
 
     side: Side
     messages: int
@@ -27,7 +27,7 @@ class MixturePart:
 
 
 class Mixture:
-    """The sides that are spoken in a topic, as few as take all messages but strays."""
+    """The sides in use in a topic, the fewest that accept all messages except strays."""
 
     def __init__(self, accumulator: EvidenceAccumulator, weights: Weights, sides: Sequence[Side]) -> None:
         self.accumulator = accumulator
@@ -40,14 +40,14 @@ class Mixture:
         return [part.side for part in self.parts]
 
     def judged(self) -> tuple[Version, ...]:
-        """Return the versions to judge by: none that a relative in the same topic may be taken for."""
+        """Return the versions to validate against: none that could be confused with a relative in the same topic."""
         return tuple(side for side in self.detected if isinstance(side, Version) and not self._may_be_taken_for(side))
 
     def _cover(self) -> list[MixturePart]:
-        """Return the sides, each time the one that takes most of what is left.
+        """Return the sides, each time the one that accepts most of what is left.
 
-        One that evidence speaks against gives way to the one it speaks for, where that takes all but strays of its
-        messages; and one whose messages may all be those of a relative that reads them otherwise is not spoken.
+        One that evidence contradicts gives way to the one it favours, where that accepts all of its messages except
+        strays. One whose messages may all be those of a relative that reads them differently is not in use.
         """
         left = self._weighed()
         parts: list[MixturePart] = []
@@ -64,7 +64,7 @@ class Mixture:
         return sorted(parts, key=lambda part: sum(bool(beats(one, part.side)) for one in detected))
 
     def _equals(self, best: Side, own: Mapping[WeighedMessages, int]) -> Iterator[Version]:
-        """Yield the contracts that take the messages of a side as well and read them the same."""
+        """Yield the contracts that accept the messages of a side as well and read them the same."""
         for other in self._sides:
             if (
                 isinstance(best, Version)
@@ -76,7 +76,7 @@ class Mixture:
                 yield other
 
     def _weighed(self) -> dict[WeighedMessages, int]:
-        """Return how many messages have which sides left, where evidence decides between those that take them."""
+        """Return how many messages have which sides left, where evidence decides between those that accept them."""
         weighed: Counter[WeighedMessages] = Counter()
         for heard, count in self.weights.heard.items():
             versions = tuple(
@@ -86,7 +86,7 @@ class Mixture:
         return weighed
 
     def _best(self, left: Mapping[WeighedMessages, int]) -> Side:
-        """Return the side that takes most of the messages that are left, as far as evidence has it."""
+        """Return the side that accepts most of the messages that are left, as far as evidence allows."""
         sides = self._sides
         counts = {name_of(side): sum(n for heard, n in left.items() if side in heard.sides) for side in sides}
         most = max(sides, key=lambda side: counts[name_of(side)])
@@ -100,7 +100,7 @@ class Mixture:
         return others[0] if others else max(unbeaten, key=lambda side: counts[name_of(side)])
 
     def _may_be_taken_for(self, version: Version) -> bool:
-        """Say whether a relative is spoken as well whose messages the version would take and read otherwise."""
+        """Say whether a relative is also in use whose messages the version would accept and read differently."""
         return any(
             isinstance(side, Relative)
             and version.subject in side.near

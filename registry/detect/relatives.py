@@ -79,7 +79,7 @@ class Relative(Document):
         return all(tell.holds(message) for tell in self.could_be)
 
     def marked(self, message: dict[str, Any]) -> bool:
-        """Say whether a message that could be theirs shows what the contracts near it never say."""
+        """Say whether a message that could be theirs shows what the contracts near it never have."""
         return any(tell.holds(message) for tell in self.marks)
 
 
@@ -108,7 +108,7 @@ def _relative(entry: Any, where: str) -> Relative:
 
 
 def _types(message: dict[str, Any], pointer: str) -> Iterator[str]:
-    """Yield the types that a map of columns tells."""
+    """Yield the types in a map of columns."""
     found = follow(message, split_pointer(pointer))
     result: Iterable[Any] = found.values() if isinstance(found, dict) else ()
     yield from (one for one in result if isinstance(one, str))

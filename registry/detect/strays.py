@@ -1,4 +1,4 @@
-"""Strays: messages that drifted, were sent again or came from elsewhere, and how many of them decide nothing."""
+"""Strays: messages that drifted, were sent again or came from elsewhere, and how many of them are tolerated."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def enough(messages: int) -> int:
 
 
 def tolerates(count: int, against: int) -> bool:
-    """Say whether what so many messages say holds although so many others say the opposite: one in twenty, or one."""
+    """Say whether the evidence of so many messages stands against so many opposite ones: one in twenty, or one."""
     return against <= max(count // SHARE, int(count >= _ENOUGH))

@@ -1,4 +1,4 @@
-"""A sample of many messages: from the beginning, the middle and the end of every partition."""
+"""Topic samples: messages from the beginning, the middle and the end of every partition."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
 def find_validation(
     validation: ValidationContext | Undetected, sample: Callable[[], Iterable[pa.RecordBatch]]
 ) -> tuple[ValidationContext | None, Detection | None]:
-    """Return the scope to judge messages within, and how it was found out where nobody declared it.
+    """Return the validation context for the messages, and how it was detected where none was declared.
 
-    There is no scope where the messages are of no contract that can be named. Raises what `sample` raises.
+    There is none where the messages are of no contract that can be named. Raises what `sample` raises.
     """
     if isinstance(validation, ValidationContext):
         return validation, None
@@ -60,9 +60,9 @@ def find_validation(
 
 
 def add_batches(accumulator: EvidenceAccumulator, batches: Iterable[pa.RecordBatch], most: int) -> None:
-    """Let a hearing hear the messages of some batches, up to a number; records without a value say nothing.
+    """Add the messages of some batches to an accumulator, up to a number; records without a value say nothing.
 
-    What another tool wrapped is unwrapped, as the terms have it; a value that is not wrapped so is of no contract.
+    What another tool wrapped is unwrapped as the reading options say; a value not wrapped like this is of no contract.
     """
     wrapping = accumulator.reading_options.wrapping
     for batch in batches:

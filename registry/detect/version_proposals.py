@@ -1,8 +1,8 @@
-"""Proposals: the versions file that the messages of a report speak for, with a reason for every part it leaves open.
+"""Version proposals: the versions file that the messages of a report support, with a reason for every open part.
 
-Only a proof places a version. What lies between the last message proven old and the first proven new is left open.
-So is the beginning or the end of a partition that may lie on the other side of a switch: versions rise, so only what
-comes before a proof of the lowest version of a subject, or behind one of its highest, is taken for the same.
+Only a proof places a version. What lies between the last message proven old and the first proven new is left open. So
+is the beginning or the end of a partition that may lie on the other side of a switch. Versions rise, so only what comes
+before a proof of the lowest version of a subject, or after one of its highest, is taken for the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _proven(line: Report | None) -> list[Run]:
 
 
 def _ends(partitions: Sequence[Sequence[Run]], catalogue: Catalogue) -> tuple[str | None, str | None]:
-    """Return the lowest and the highest version of what a topic speaks; None where its versions do not only rise."""
+    """Return the lowest and the highest version in use in a topic; None where its versions do not only rise."""
     result = [[_order(run["contract"]) for run in runs] for runs in partitions if runs]
     subjects = {subject for runs in result for subject, _ in runs}
     if len(subjects) != 1 or any(before >= after for runs in result for before, after in pairwise(runs)):
@@ -66,7 +66,7 @@ def _order(reference: str) -> tuple[str, int]:
 
 
 def _partition(partition: int, runs: Sequence[Run], ends: tuple[str | None, str | None], *, cut: bool) -> Iterator[str]:
-    """Yield the lines of a partition: its ranges, and before, between and behind them what is left open, and why."""
+    """Yield the lines of a partition: its ranges, and before, between and after them what is left open, and why."""
     if not runs:
         yield f"    {partition}: []  # left open: no message proves a version\n"
         return

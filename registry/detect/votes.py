@@ -1,4 +1,4 @@
-"""Votes: what speaks for one contract and against another, counted over many messages."""
+"""Votes: evidence for one contract and against another, counted over many messages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Votes:
     def cast(
         self, winner: Side, loser: Side, kind: str, says: str, place: RecordPlace | None, *, count: int = 1
     ) -> None:
-        """Count votes; `says` is told as the first one said it."""
+        """Count votes; `says` is kept as the first one gave it."""
         vote = self._cast.setdefault((name_of(winner), name_of(loser), kind), Vote(says, first=place))
         vote.count += count
 
@@ -102,9 +102,9 @@ class Votes:
         return vote.count if vote else 0
 
     def _needed(self, kind: str) -> int:
-        """Return how many votes of a kind decide: one of a column, which is judged by many values.
+        """Return how many votes of a kind decide: one for a column, which rests on many values.
 
-        Few marks of a relative among many messages are drift of a contract near it.
+        Few discriminators of a relative among many messages are drift of a contract near it.
         """
         share = -(-self.messages // SHARE) if kind == MARK else 0
         return {KEY_CHAIN: LINKS, COLUMN_FORM: 1}.get(kind, max(enough(self.messages), share))

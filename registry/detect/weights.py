@@ -1,4 +1,4 @@
-"""Weights: how many messages speak for a side and against it, and from how many on that decides.
+"""Weights: how many messages support a side and contradict it, and how many are enough to decide.
 
 No message decides alone, unless it is half of all there are: it may be a stray, one that drifted or came from
 elsewhere.
@@ -19,7 +19,7 @@ _FOREIGN_SHARE: Final = 100
 
 
 class WeighedMessages(NamedTuple):
-    """Who may have sent a message: versions that it fits, relatives, and the relatives among them whose mark it has."""
+    """Who may have sent a message: versions that it fits, relatives, and those relatives whose discriminator holds."""
 
     versions: tuple[Version, ...] = ()
     relatives: tuple[Relative, ...] = ()
@@ -27,12 +27,12 @@ class WeighedMessages(NamedTuple):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Who explains it. That it fits no contract makes it no relative's: it takes a mark, or it is drift."""
+        """Who explains it. Fitting no contract does not make it a relative's: without a discriminator it is drift."""
         return (*self.versions, *(self.relatives if self.versions else self.marked))
 
 
 class Weights:
-    """How many messages speak for which side, of so many that were heard."""
+    """How many messages support which side, of all that were added."""
 
     def __init__(self, heard: Mapping[WeighedMessages, int], messages: int, votes: Votes) -> None:
         self.messages = messages
@@ -50,10 +50,10 @@ class Weights:
         return sum(count for one, count in self.heard.items() if {*sides} <= {*one.sides})
 
     def alone(self, one: Side, others: Iterable[Side]) -> int:
-        """Return how many messages speak for one side, and not for any of the others.
+        """Return how many messages support one side and none of the others.
 
-        A contract takes messages that a relative could not have sent; a relative has its mark on what a contract
-        refuses.
+        A contract accepts messages that a relative could not have sent; a relative has its discriminator on what a
+        contract refuses.
         """
         rest = {*others}
         return sum(
@@ -66,7 +66,7 @@ class Weights:
     def beats(self, one: Side, other: Side) -> bool:
         """Say whether enough messages are of one side and not of the other, and no more than strays say the opposite.
 
-        What both take may say the opposite as well, by the evidence of their contracts.
+        Messages that both accept may also say the opposite, by the evidence of their contracts.
         """
         count = self.alone(one, [other])
         if isinstance(one, Relative) and count * SHARE < self.messages:
@@ -80,9 +80,9 @@ class Weights:
         return count < enough(self.messages) or count * share <= self.messages
 
     def leaders(self, sides: Sequence[Side]) -> list[Side]:
-        """Return the sides that no other beats, and that take all but strays; none where several are spoken.
+        """Return the sides that no other beats, and that accept all but strays; none where several are in use.
 
-        A side may take all, and some only because it is so near another: then evidence speaks for that one there.
+        A side may accept all, some of them only because it is close to another: then evidence favours that other one.
         """
         unbeaten = [one for one in sides if not any(self.beats(other, one) for other in sides)]
         found = [one for one in unbeaten if all(self.is_stray(other, self.alone(other, [one])) for other in sides)]
@@ -90,15 +90,15 @@ class Weights:
         return [one for one in found if not any(self.votes.beats(rival, one) - WEAK for rival in rivals)]
 
     def fits_nearly_all(self, side: Side) -> bool:
-        """Say whether a side takes all messages but strays, also of those that nobody takes."""
+        """Say whether a side accepts all messages except strays, counting those that nobody accepts."""
         return self.messages - self.taken(side) <= strays(self.messages)
 
     def fits_most(self, side: Side) -> bool:
-        """Say whether a side takes more than half of the messages, also of those that nobody takes."""
+        """Say whether a side accepts more than half of the messages, counting those that nobody accepts."""
         return 2 * self.taken(side) > self.messages
 
     def of_subject(self, subject: str, earlier: Sequence[str] = ()) -> Weights:
-        """Return the weights of the messages that a subject takes, and none of some others, among its versions."""
+        """Return the weights, among its versions, of the messages that a subject accepts and some others do not."""
         own: dict[WeighedMessages, int] = {}
         for heard, count in self.heard.items():
             versions = tuple(version for version in heard.versions if version.subject == subject)

@@ -1,4 +1,4 @@
-"""Parsing a batch: every value is decoded in C by the layout of its shape, and sorted by layout.
+"""Batch parser: decodes every value in C by the layout of its shape, and sorts the values by layout.
 
 Which shape a value has is guessed, from a slice of its bytes or from the values before it, and verified on what was
 decoded. A value that its layout refuses is parsed once by the strict parser, and the layout learns to take its like:
@@ -49,9 +49,9 @@ MakeColumn = Callable[[RowShape, str, Any], LayoutColumn]
 
 @dataclass
 class Sorted:
-    """The records of a batch by layout, by their number in the batch; `solo` are for the reference.
+    """The records of a batch by layout, as their numbers in the batch; `solo` are left to the reference.
 
-    `guessed` are those whose shape is still to be verified.
+    `guessed` are those whose shape is not verified yet.
     """
 
     groups: dict[Layout, tuple[RowShape, list[int], list[Any]]] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Parser:
                 self._resolve(number, value, result)
 
     def _verify(self, values: MessageValues, result: Sorted) -> None:
-        """Take the records whose shape was guessed right, and settle the others."""
+        """Take the records whose shape was guessed right, and resolve the others."""
         for (shape, layout), (numbers, records) in result.guessed.items():
             if self._all_told(shape, records):
                 result.add(shape, layout, numbers, records)
@@ -183,7 +183,7 @@ class Parser:
                 self._resolve(number, values[number] or b"", result, guessed=False)
 
     def _all_told(self, shape: RowShape, records: list[Any]) -> bool:
-        """Say whether every record says what its shape is known by."""
+        """Say whether every record has the members that identify its shape."""
         for pick, result in zip(self._picks, shape.key, strict=True):
             wanted = Raw(result) if type(result) is bytes else result
             if not all(map(eq, map(pick, records), repeat(wanted))):
@@ -239,7 +239,7 @@ class Parser:
         return shape
 
     def _like_learnt(self, key: tuple[Any, ...], value: bytes) -> RowShape | None:
-        """Return a shape with the columns that were learnt last, where the rows of a value have just these in order."""
+        """Return a shape with the columns learnt last, where the rows of a value have exactly these, in this order."""
         like = self._learnt
         if like is None or like.built_for != self._lessons or (self._plan.by_kind and like.key[-1] != key[-1]):
             return None
@@ -377,7 +377,7 @@ def _decode_block(layout: Layout, text: bytes, total: int) -> list[Any] | None:
 
 
 def _bound(memory: OrderedDict[Any, Any]) -> None:
-    """Forget the oldest of very many."""
+    """Forget the oldest shapes where there are very many."""
     if len(memory) > MOST_SHAPES:
         memory.popitem(last=False)
 
@@ -390,7 +390,7 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
 
 
 def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
-    """Return the types a token says, by column; None where it is no map of texts."""
+    """Return the types that a token holds, by column; None where it is no map of texts."""
     try:
         message = parse_message(b'{"types":' + token + b"}")
     except Unreadable:

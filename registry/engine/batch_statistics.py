@@ -1,7 +1,7 @@
-"""Watching: what a judged batch adds to the course of its stream.
+"""Batch statistics: what a validated batch adds to the statistics of its stream.
 
-What a precedent settles is found once per precedent (`facts`); per batch only numbers are left: which records are of
-which kind, where they lie, and their positions in order of their offsets.
+What follows from a cached verdict is computed once per verdict (`facts`). Per batch only numbers are left: which
+records are of which kind, where they lie, and their positions in order of their offsets.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Numbers = NDArray[np.int64]
 
 
 def count_statistics(judged: Sequence[tuple[Batch, BatchResult]], tally: Tally) -> None:
-    """Add what the records of a judged batch, in parts that may lie between each other, say of their stream."""
+    """Add what the records of a validated batch say of their stream; the parts of the batch may interleave."""
     counted = [
         one for batch, batch_result in judged if (one := _count_part(batch_result, batch, tally.statistics)).facts
     ]
@@ -88,7 +88,7 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
 
 
 def _facts_of(cached_verdict: CachedVerdict, verdict: Verdict) -> Facts | None:
-    """Return what records of one kind add to a course; of another table they differ in its name alone."""
+    """Return what records of one kind add to the statistics; for another table only its name differs."""
     key = (verdict.version, verdict.outcome, bool(verdict.fits))
     if key not in cached_verdict.facts_by_verdict:
         index = next((at for at, one in enumerate(cached_verdict.opinions) if one.version is verdict.version), -1)
@@ -115,7 +115,7 @@ class _CountedPart:
         self._opened: dict[int, tuple[Sequence[Any], NDArray[Any], NDArray[np.bool_]]] = {}
 
     def take(self, facts: Facts, numbers: Numbers, values: Sequence[Any] | None, places: Numbers) -> None:
-        """Take records of one kind; where they tell a position, each by its place among `values`."""
+        """Take records of one kind; where they have a position, each by its index in `values`."""
         self._codes[numbers] = len(self.facts)
         self.facts.append(facts)
         if values is None or facts.track is None:
@@ -231,7 +231,7 @@ class _CountedPart:
 
 
 def whole_numbers(values: Sequence[Any], track: Track) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the positions that some members tell, and which of them tell one."""
+    """Return the positions that some members hold, and which of them hold one."""
     kinds = set(map(type, values))
     try:
         if kinds == {int}:

@@ -1,4 +1,4 @@
-"""A sheet: the decoded records of one layout in a batch, turned into columns."""
+"""Decoded batches: the decoded records of one layout in a batch, turned into columns."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ NoneType: Final = type(None)
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one image in a sheet. `start` is the first row of each record (-1: none), `count` how many.
+    """The rows of one image in a decoded batch. `start` is the first row of each record (-1: none), `count` how many.
 
-    `state` tells per record what the member is: absent (-2), null (-1), or its number of rows.
+    `state` says for each record what the member is: absent (-2), null (-1), or its number of rows.
     """
 
     image: Image
@@ -59,7 +59,7 @@ class Rows:
 class DecodedBatch:
     """Records of one layout: their numbers in the batch, envelope members and rows as columns.
 
-    `unfit` are the positions of records that only the reference may judge.
+    `unfit` are the positions of records that only the reference may validate.
     """
 
     shape: RowShape
@@ -80,7 +80,7 @@ class DecodedBatch:
 
 
 def lay_out(shape: RowShape, layout: Layout, numbers: Sequence[int], records: Sequence[Any]) -> DecodedBatch:
-    """Return the records of one layout as a sheet."""
+    """Return the records of one layout as a decoded batch."""
     decoded_batch = DecodedBatch(shape, layout, np.asarray(numbers, np.int64))
     _spread(decoded_batch, layout.parts, map(astuple, records))
     return decoded_batch
@@ -94,7 +94,7 @@ def _spread(decoded_batch: DecodedBatch, parts: tuple[Part, ...], tuples: Iterab
             case Image(""):
                 decoded_batch.rows[part.pointer] = _open_message(part, len(decoded_batch), columns[place:])
             case Leaf(pointer, _) if part.told:
-                pass  # what the shape is known by is the same for all
+                pass  # what identifies the shape is the same for all
             case Leaf(pointer, decoder):
                 decoded_batch.members[pointer] = _open_leaf(decoded_batch, values, decoder)
             case Nested(pointer, below):

@@ -1,7 +1,7 @@
-"""Lanes: what the parser makes of a member or column, so that a value of the right kind is decoded in C.
+"""Decoder kinds: what the parser makes of a member or column, so that a value of the right kind is decoded in C.
 
-A lane is a msgspec type. A value of another kind makes the parser refuse the record; the lane is then widened to
-RAW, which takes every kind, and the kind is told from the first byte of the token.
+A decoder is a msgspec type. A value of another kind makes the parser refuse the record. The decoder is then widened to
+RAW, which takes every kind; the kind is read from the first byte of the token.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 
 
 class Odd:
-    """A value of a kind that its lane does not take; equal to every other of the same kind."""
+    """A value of a kind that its decoder does not take; equal to every other of the same kind."""
 
     __slots__ = ("kind", "token")
 
@@ -59,16 +59,16 @@ class Odd:
 
 
 class Unfit(Exception):
-    """A token that the fast path may not settle: the reference has to look at the whole record."""
+    """A token that the fast path must not decide: the reference has to look at the whole record."""
 
 
 def decoder_of_form(form: ValueForm) -> str:
-    """Return the lane whose values the form's fast path takes, as the parser makes them."""
+    """Return the decoder that makes the values which the fast path of the form takes."""
     return WIDE if form.decoder == RAW and "text" in form.wire else form.decoder
 
 
 def join_decoders(decoders: Iterable[str]) -> str:
-    """Return the narrowest lane that takes the values of all these lanes."""
+    """Return the narrowest decoder that takes the values of all these decoders."""
     wanted = set(decoders)
     if not wanted:
         return WIDE
@@ -78,7 +78,7 @@ def join_decoders(decoders: Iterable[str]) -> str:
 
 
 def decoder_takes(decoder: str, value: Any) -> bool:
-    """Say whether the parser accepts a parsed value (`parse_message`) in a lane."""
+    """Say whether the parser accepts a parsed value (`parse_message`) with a decoder."""
     if value is None or decoder == WIDE:
         return True
     if isinstance(value, bool):
@@ -122,7 +122,7 @@ def open_token(token: bytes) -> Any:
 
 
 def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
-    """Return what raw tokens of judged members hold, lists and objects through and through, parsed in one go."""
+    """Return what raw tokens of validated members hold, lists and objects in full, parsed in one go."""
     if not tokens:
         return []
     found: list[Any] = parse_message(b'{"all":[' + b",".join(tokens) + b"]}")["all"]
@@ -131,7 +131,7 @@ def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
 
 @lru_cache(maxsize=4096)
 def outline_of(token: bytes) -> Any:
-    """Return of what kinds a list or object is made, through and through, as something to compare.
+    """Return the kinds that a list or object is made of, at every depth, as a value that can be compared.
 
     Raises Unfit where the token holds no JSON value.
     """

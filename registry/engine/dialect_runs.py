@@ -1,4 +1,4 @@
-"""Tongues: where several subjects are spoken in one topic, which of them each stretch of a partition speaks."""
+"""Dialect runs: in a topic of several subjects, which subject each stretch of a partition belongs to."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cdc_contracts.registry.validate.verdicts import Verdict
 
 
 def runs_of(parts: Sequence[tuple[Batch, BatchResult]], validation: ValidationContext) -> dict[Source, list[Run]]:
-    """Return the runs of a batch that was judged in parts, by partition.
+    """Return the runs of a batch that was validated in parts, by partition.
 
-    A record that fits several versions is of the one that evidence speaks for, else of its subject.
+    A record that fits several versions belongs to the one that evidence favours, else to its subject.
     """
     result: dict[Source, list[Run]] = {}
     for batch, batch_result in parts:

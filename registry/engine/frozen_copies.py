@@ -1,4 +1,4 @@
-"""Copies: a frozen object once more with other values in some of its fields, for what is made once per table."""
+"""Frozen copies: a frozen object with other values in some of its fields, for objects made once per table."""
 
 from __future__ import annotations
 

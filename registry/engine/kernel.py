@@ -44,7 +44,7 @@ class Written:
 
 
 class Kernel:
-    """Judges record batches within a scope; keeps what it has learnt from batch to batch.
+    """Validates record batches within a validation context; keeps what it has learnt from batch to batch.
 
     A batch has the columns of the Kafka source: `value` (binary), `topic`, `partition`, `offset`, and where there are
     any `key`, `timestamp`, `timestampType`, `headers`.
@@ -102,12 +102,12 @@ class Kernel:
             yield Written(batch.records, tally, changes, control, quarantine, sightings)
 
     def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
-        """Yield the parts of a record batch with everything that was judged of them."""
+        """Yield the parts of a record batch with all their verdicts."""
         for batch in cut(records):
             yield from self._parts(batch, texts=True)
 
     def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
-        """Return what the parts of a batch came to; runs go through all of them, however the subjects take turns."""
+        """Return what the parts of a batch came to; runs extend over all of them, however the subjects alternate."""
         total = count_parts(parts, show_values=self.validation.reading_options.show_values, placings=self.placings)
         if self._beside:
             total.runs = runs_of(parts, self.validation)
@@ -116,7 +116,7 @@ class Kernel:
         return total
 
     def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
-        """Judge a batch, each range of a versions file by the version that it declares."""
+        """Validate a batch, each range of a versions file under the version that it declares."""
         if self._finder is None:
             yield from self._batch_results(batch, texts=texts)
             return
@@ -125,7 +125,7 @@ class Kernel:
             yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
 
     def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
-        """Judge a batch; where that fails, its halves, down to the one record that cannot be judged.
+        """Validate a batch; where that fails, its two halves, down to the one record that cannot be validated.
 
         No message may stop a run: the record is quarantined whole, and the finding names what failed.
         """
@@ -149,7 +149,7 @@ class Kernel:
         yield batch, batch_result
 
     def _strangers(self, batch_result: BatchResult, batch: Batch) -> dict[Kernel, list[int]]:
-        """Return the records that are not of the subject, by who else in the topic takes them."""
+        """Return the records that are not of the subject, by the other subject in the topic that accepts them."""
         numbers = sorted(batch_result.having(NOT_OF_SUBJECT))
         found: dict[Kernel, list[int]] = {}
         for other in self._beside:
@@ -174,7 +174,7 @@ def _in_order(parts: Sequence[tuple[pa.RecordBatch, ...]]) -> tuple[pa.RecordBat
 
 
 def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the garbage collector put off over all of them, but for a pass every now and then."""
+    """Yield batches with the garbage collector disabled, except for a pass every now and then."""
     with put_off_collection():
         for number, records in enumerate(batches, 1):
             yield records

@@ -1,4 +1,4 @@
-"""What was observed where a value breaks its form: the shape of each value, never the value."""
+"""Observed shapes: where a value breaks its form, the shape of each value, never the value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     if values and finding.name == "unknown-enum":
         result = observed_code(
             record_group.cached_verdict.readings[0], finding
-        )  # such codes tell records apart: all have the same
+        )  # such codes separate record groups: all records here have the same
         return None if result is None else [result] * len(record_group.positions)
     if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT):
         return None
@@ -83,7 +83,8 @@ def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool 
         rows, column = record_group.decoded_batch.rows[place[0]], record_group.columns[place]
         mine = np.isin(rows.record_of_row, record_group.positions)
         found = (column.tokens[row] for row in np.flatnonzero(mine).tolist())
-    # Values that drift mostly drift alike, so each is looked at once. 1, true and 1.0 are one key without their type.
+    # Values that drift mostly drift in the same way, so each is looked at once. 1, true and 1.0 are one key without
+    # their type.
     listed = list(found)
     alike_values = Counter(zip(map(type, listed), listed, strict=True))
     result = [(_as_text(value), n) for (_, value), n in alike_values.items() if _kind_of(value) == finding.observed]

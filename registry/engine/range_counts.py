@@ -1,4 +1,4 @@
-"""Staking: of each range of a versions file, how many records hang on its declaration, and what speaks against it."""
+"""Range counts: how many records depend on each range of a versions file, and the evidence against its version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_
 def count_range_evidence(
     parts: Sequence[tuple[Batch, BatchResult]], finder: RangeFinder
 ) -> dict[RangeKey, RangeEvidence]:
-    """Return the stakes of a batch that was judged in parts."""
+    """Return the range evidence of a batch that was validated in parts."""
     stakes: dict[RangeKey, RangeEvidence] = {}
     for batch, batch_result in parts:
         for verdict, records in _concerned(batch_result):
@@ -32,7 +32,7 @@ def count_range_evidence(
 
 
 def _concerned(batch_result: BatchResult) -> Iterator[tuple[Verdict, NDArray[np.int64]]]:
-    """Yield the records that some version takes: those that prove one, and those that fit several."""
+    """Yield the records that some version accepts: those that prove one, and those that fit several."""
     for group_result in batch_result.group_results:
         if group_result.verdict.fits:
             yield group_result.verdict, group_result.record_group.numbers

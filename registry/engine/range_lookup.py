@@ -1,4 +1,4 @@
-"""Ranging: which range of a versions file each record of a batch lies in, told of many at a time."""
+"""Range lookup: which range of a versions file each record of a batch lies in, found for many records at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RangeFinder:
             yield name, _take(batch, np.flatnonzero(result == code))
 
     def numbers(self, batch: Batch, topic: str, partition: int, records: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which range of their partition some of its records lie in, by its place among them."""
+        """Return which range of their partition some records lie in, by its index among the ranges."""
         return _number(self._ranges.ranges_of(topic, partition), batch, records)
 
 
@@ -59,7 +59,7 @@ def _number(ranges: tuple[VersionRange, ...], batch: Batch, records: NDArray[np.
 
 
 def _take(batch: Batch, numbers: NDArray[np.int64]) -> Batch:
-    """Return some records of a batch; those that stand beside each other are not copied."""
+    """Return some records of a batch; adjacent ones are not copied."""
     first, count = int(numbers[0]), len(numbers)
     if count == len(batch):
         return batch

@@ -1,4 +1,4 @@
-"""Sighting: which columns the decoded rows of a judged batch had, with their source types and canonical kinds."""
+"""Row columns: which columns the decoded rows of a validated batch had, with their source types and canonical kinds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ZONED_BY_TERMS: Final = "sql-datetime-instant"
 
 
 def observe_columns(batch_result: BatchResult) -> ObservedColumns:
-    """Return the columns of all rows that a judged batch gives, by table.
+    """Return the columns of all rows of a validated batch, by table.
 
     Every column of a type map counts, also where an image does not hold it. What has no type is text.
     """
@@ -72,7 +72,7 @@ def _with_untyped(typed: ObservedRow, names: Sequence[str]) -> ObservedRow:
 
 
 def _untyped_names(group_result: GroupResult, reading: Reading, columns: TypedColumns) -> Iterator[str]:
-    """Yield the columns that no type is told of and that rows of the records have."""
+    """Yield the columns without a declared type that rows of the records have."""
     record_group, images = group_result.record_group, reading.meaning.images.of(reading.op or "")
     sides = [side for side in (images.before, images.after) if side] if images else []
     for pointer in dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Images of many records at once: which text of the batch stands in which column of which row."""
+"""Row images of many records at once: which text of the batch stands in which column of which row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ColumnTable = dict[tuple[str, int], ColumnValues]
 class SideTexts:
     """One image of some records, completed: per row and column the place of its text among the batch's texts.
 
-    `records` is the record of each row, `within` its number in the record. `sent` tells which columns a partial
+    `records` is the record of each row, `within` its number in the record. `sent` marks the columns that a partial
     image held where it did not hold all (`partial`).
     """
 
@@ -44,7 +44,7 @@ Sides = tuple[SideTexts | None, SideTexts | None]
 
 
 class ImageTexts:
-    """The images of one sheet as one version reads them; what its records have in common is worked out once."""
+    """The images of one decoded batch as one version reads them; what its records have in common is computed once."""
 
     def __init__(self, decoded_batch: DecodedBatch, columns: ColumnTable, version: int) -> None:
         self._sheet = decoded_batch
@@ -53,7 +53,7 @@ class ImageTexts:
         self._matrices: dict[str, _Matrix] = {}
 
     def sides(self, reading: Reading, positions: Places) -> Sides:
-        """Return the before and after image of records that are alike."""
+        """Return the before and after image of the records of one group."""
         images = reading.meaning.images.of(reading.op or "")
         if images is None:
             return None, None
@@ -187,7 +187,7 @@ def sent_columns(sides: Sides) -> tuple[Places, Mask, Mask] | None:
 
 
 def _by_kind(uses: Any, values: ColumnValues) -> Places:
-    """A value is in the pool of every kind, and read by the one form that takes it."""
+    """A value is in the value column of every kind, and is read by the one form that takes it."""
     found: Places | None = None
     for use in uses:
         chunk = values.chunks[use]

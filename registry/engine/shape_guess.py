@@ -1,4 +1,4 @@
-"""Scouting: what shape a message has, told from a slice of its bytes or from the members a shape hangs on."""
+"""Shape guess: what shape a message has, from a slice of its bytes or from the members that determine a shape."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class ShapeGuess:
         self._known: OrderedDict[Any, RowShape] = OrderedDict()
 
     def remember(self, value: bytes, shape: RowShape) -> None:
-        """Take values that look like this one for the shape from now on."""
+        """From now on, guess this shape for values that look like this one."""
         self._known[self._look(value)] = shape
         if len(self._known) > MOST_SHAPES:
             self._known.popitem(last=False)
 
     def open(self) -> Callable[[bytes], RowShape | None]:
-        """Return a function from a value to the shape it may have, None where nothing is known of its like."""
+        """Return a function from a value to the shape it may have; None where no similar value is known."""
         known, look = self._known, self._look
         if len(self._marks) != 1:
             return lambda value: known.get(look(value))
@@ -64,7 +64,7 @@ class ShapeGuess:
 
 
 def make_scout(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """Return a function that reads only what a shape hangs on: the tokens of the types, and the names."""
+    """Return a function that reads only what determines a shape: the tokens of the types, and the names."""
     wanted = [*plan.types_at, *plan.names_at]
     tree: dict[str, Any] = {}
     for pointer in wanted:

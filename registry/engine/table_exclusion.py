@@ -1,4 +1,4 @@
-"""Records of tables that nobody asked about: taken out of what was judged, and counted, so that the ledger adds up."""
+"""Table exclusion: records of tables that were not selected are removed and counted, so that the ledger adds up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cdc_contracts.registry.validate.verdicts import OTHER_DIALECT, UNREADABLE, 
 
 
 def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tuple[BatchResult, Tally]:
-    """Return what was judged of the selected tables, and a tally of the other records as excluded."""
+    """Return the results of the selected tables, and a tally of the other records as excluded."""
     kept = replace(batch_result, group_results=[], alone=[])
     tally = Tally()
     for group_result in batch_result.group_results:
@@ -35,7 +35,7 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
 
 
 def _is_taken(selection: Selection, verdict: Verdict, table: str | None) -> bool:
-    """Keep what is no message of the subject: which table it means, nobody can say."""
+    """Keep what is no message of the subject: its table is unknown."""
     return verdict.outcome in (UNREADABLE, OTHER_DIALECT) or selection.takes(table)
 
 

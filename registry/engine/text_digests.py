@@ -1,4 +1,4 @@
-"""Digests: texts as numbers of 64 bits, many at once and the same in every process."""
+"""Text digests: texts as numbers of 64 bits, many at once and the same in every process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def digest_values(values: Sequence[Any]) -> Digests:
 
 @lru_cache(maxsize=65_536)
 def digest_name(*parts: str | None) -> int:
-    """Return the digest of a name of several parts, a part that is missing being another than one that is empty."""
+    """Return the digest of a name of several parts, a missing part and an empty part give different digests."""
     result = "\x1f".join("\x1e" if part is None else part for part in parts)
     return int.from_bytes(hashlib.blake2b(result.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
@@ -51,14 +51,14 @@ def digest_names(names: Iterable[str]) -> Digests:
 
 
 def mix(digests: Digests) -> Digests:
-    """Return digests of which every bit hangs on every bit of those given."""
+    """Return digests in which every bit depends on every bit of those given."""
     mixed = (digests ^ (digests >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
     return mixed ^ (mixed >> np.uint64(31))
 
 
 def _digest_texts(texts: pa.Array) -> Digests:
-    """Return a polynomial of the bytes of each text, which no position of the text in memory has a part in."""
+    """Return a polynomial of the bytes of each text; the position of the text in memory has no influence."""
     if not len(texts):
         return np.zeros(0, np.uint64)
     _, offsets, data = texts.buffers()

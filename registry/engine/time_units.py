@@ -1,4 +1,4 @@
-"""Time units: moments of the envelope that are counted in another unit than documented, told from a batch at once."""
+"""Time units: moments of the envelope that are counted in another unit than documented, found for a whole batch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_MOMENT: Final = np.iinfo(np.int64).max
 
 
 def unit_flags(decoded_batch: DecodedBatch, places: Sequence[Place]) -> list[tuple[ValueFlag, Mask]]:
-    """Mark the records whose moments are counted in a unit that no version of their place names."""
+    """Flag the records whose moments are counted in a unit that no version names for that place."""
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for place in places:
         wanted, values = unit_of_form(place), decoded_batch.members.get(place.at or "")
@@ -63,7 +63,7 @@ def _beyond(counts: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
 
 
 def _counts(values: Sequence[Any], place: Place) -> NDArray[np.int64]:
-    """Return what each record counts, 0 where it tells no moment."""
+    """Return the count of each record, 0 where it has no moment."""
     kinds = set(map(type, values))
     try:
         if kinds == {int}:
@@ -97,4 +97,4 @@ def _as_parsed(value: Any) -> Any:
     try:
         return json.loads(token, parse_int=Number, parse_float=Number)
     except (ValueError, RecursionError):
-        return None  # judged by the reference, as a whole
+        return None  # validated by the reference, as a whole

@@ -1,4 +1,4 @@
-"""Pools: the values of a batch by value form, whatever table or column they come from.
+"""Value columns: the values of a batch by value form, whatever table or column they come from.
 
 A form is checked once per batch over all its values, so that a topic of a thousand tables costs as much as one of a
 single table. Each column gets back its slice: flags per value and, where texts are wanted, the place of its texts.
@@ -55,7 +55,7 @@ class _ValueColumn:
 class Chunk:
     """The values of one column in one form: flags per row, and where its texts stand among the batch's texts.
 
-    `held` are the rows that have a value in the pool, of `total`; None where all have.
+    `held` are the rows that have a value in the value column, of `total`; None where all have.
     """
 
     value_column: _ValueColumn
@@ -97,7 +97,7 @@ class Chunk:
 
 @dataclass(eq=False)
 class ColumnValues:
-    """One column of a sheet: which rows have it, and its chunk in each form that some version wants.
+    """One column of a decoded batch: which rows have it, and its chunk in each form that some version needs.
 
     `kinds` are those that its values may be of besides null, `held` the rows that have it, where not all have.
     """
@@ -161,7 +161,7 @@ class ValueColumns:
         return ColumnValues(present, chunks, values, unfit, kinds, held)
 
     def validate(self, *, texts: bool) -> None:
-        """Judge every pool; with `texts`, write canonical texts as well."""
+        """Validate every value column; with `texts`, write canonical texts as well."""
         columns = [pa.array([None], pa.string())]
         size = 1
         for value_column in self._pools.values():
@@ -189,7 +189,7 @@ class ValueColumns:
     def _pool(
         self, values: Sequence[Any], use: FormUse, kinds: set[str], *, wide: bool
     ) -> tuple[_ValueColumn, int, NDArray[np.uint8] | None]:
-        """Add values to the pool of a form; returns it, where they begin, and which of them it does not take."""
+        """Add values to the column of a form. Returns it, where they begin, and which of them it does not take."""
         foreign = kinds - use.form.wire
         flags: NDArray[np.uint8] | None = None
         if foreign and foreign == kinds and len(kinds) == 1:
@@ -217,7 +217,7 @@ class ValueColumns:
 
 
 def _mark_misfits(column: FormColumn, bound: TypeBound) -> NDArray[np.uint8] | None:
-    """Return the flags of a column with those of the values that are read, and are beyond what is declared."""
+    """Return the flags of a column with those of values that can be read but exceed the declared type."""
     misfits = bound.judge_column(column.text)
     if not misfits.any():
         return column.flags
@@ -262,7 +262,7 @@ def _open_wide(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
 
 
 def _as_decoder(values: Sequence[Any], use: FormUse) -> tuple[list[Any], NDArray[np.uint8] | None]:
-    """Values of a wide column as the form's lane takes them; what it could not take is judged here and left out."""
+    """Values of a wide column as the form's decoder takes them; what it cannot take is validated here and left out."""
     fit: list[Any] = []
     flags = np.zeros(len(values), np.uint8)
     for row, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""Batches of wrapped messages: the messages, and what could not be unwrapped as already judged."""
+"""Wrapped batches: their messages, and the records that could not be unwrapped, with their verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdc_contracts.registry.validate.verdicts import unreadable
 
 
 def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
-    """Return the messages of a batch, and the records that are not wrapped like this with what is said of them."""
+    """Return the messages of a batch, and the records that are not wrapped like this, with their findings."""
     values: list[bytes | None] = []
     failures: list[JudgedMessage] = []
     closed = np.zeros(len(batch), np.bool_)

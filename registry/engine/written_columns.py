@@ -1,8 +1,8 @@
-"""Writing: how the columns of judged rows are written, whole columns at a time.
+"""Written columns: how the columns of validated rows are written, whole columns at a time.
 
-What a lane takes is all of one kind, so for most columns nothing is left but to find the first and the last row with a
-value; and once a value of a column of a table in a partition had no layout that tells anything, its layouts are not
-looked for again there.
+What a decoder takes is all of one kind, so for most columns only the first and the last row with a value have to be
+found. Once a value of a column of a table in a partition had no characteristic layout, its layouts are not looked for
+again there.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FEW: Final = 8
 
 
 def note_writing(seen: ColumnWriting, found: Iterable[tuple[RecordGroup, Facts]], batch: Batch) -> None:
-    """Count how the columns of judged records are written; each time records with one verdict, and their facts."""
+    """Count how the columns of validated records are written; an entry is records with one verdict, and their facts."""
     few: dict[tuple[int, str], list[tuple[RecordGroup, Facts]]] = {}
     for record_group, facts in found:
         rows = record_group.decoded_batch.rows.get(facts.written.source) if facts.written is not None else None
@@ -96,7 +96,7 @@ def _note_many(
 
 
 def _note_few(seen: ColumnWriting, found: Sequence[tuple[RecordGroup, Facts]], source: str, batch: Batch) -> None:
-    """Count the values of many tables with few records each, all of one sheet: columns of all, then row by row."""
+    """Count the values of many tables with few records each, from one decoded batch: all columns, then row by row."""
     decoded_batch, columns = found[0][0].decoded_batch, found[0][0].columns
     rows = decoded_batch.rows[source]
     positions = np.concatenate([record_group.positions for record_group, _ in found])
@@ -139,7 +139,7 @@ def _point(batch: Batch, number: Any) -> Point:
 
 
 class _Column:
-    """The values of one column of a sheet, by the ways in which they are written."""
+    """The values of one column of a decoded batch, by the ways in which they are written."""
 
     def __init__(self, values: ColumnValues) -> None:
         self._values = values
@@ -147,7 +147,7 @@ class _Column:
     def ways(self, rows: Numbers, plain: set[str]) -> Iterator[tuple[Writing, NDArray[Any] | None]]:
         """Yield how the values of some rows are written, and which of the rows: None where all are.
 
-        `plain` are the kinds that are known to have no layout there, and learns of others.
+        `plain` are the kinds that are known to have no layout there; more are added to it.
         """
         held, which = self._held(rows)
         if not len(held):

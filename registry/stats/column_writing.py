@@ -1,8 +1,8 @@
 """Column writing: how the values of columns without a type are written, and where that changes in mid-stream.
 
-A dialect that sends no source types says nothing when a column turns from a number to a text, or from one text layout
-to another, as OMS 3.3.0 turned times. So per partition, table and column it is kept from where to where values were
-written in which way: small, exact, and the same however the records were cut and in whatever order they came.
+A dialect without source types gives no sign when a column turns from numbers to texts, or from one text layout to
+another, as times did in OMS 3.3.0. So for each partition, table and column the range of offsets is kept in which values
+were written in each way. That is small and exact, and it does not depend on batch limits or on the order of merging.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DASH, _COLON, _POINT, _MOST = b"-:.4"
 
 
 class Writing(NamedTuple):
-    """How a value is written: its JSON kind, and the layout that tells it from others of the kind."""
+    """How a value is written: its JSON kind, and the layout that distinguishes it from others of the kind."""
 
     kind: str
     layout: str = PLAIN
@@ -51,7 +51,7 @@ class Writing(NamedTuple):
 class WrittenTable(NamedTuple):
     """Rows of one table in a partition, loaded or changed; `at` is where an insert has its row.
 
-    `typed` where a table contract tells the types.
+    `typed` where a table contract gives the types.
     """
 
     topic: str
@@ -66,7 +66,8 @@ class WrittenTable(NamedTuple):
 class Turn(NamedTuple):
     """A column of a partition whose values were written in one way, and then in another.
 
-    `clean` is the last offset of a value in the first way: behind the first of the others where they overlap.
+    `clean` is the last offset of a value in the first way; where the ways overlap it lies after the first of the
+    others.
     """
 
     rows: WrittenTable
@@ -88,15 +89,15 @@ Column = dict[Writing, Stretch]
 class ColumnWriting:
     """The ways in which values of each column were written.
 
-    Where one value of a kind has no layout that tells anything, the layouts of the others tell nothing either: the kind
-    is all that is kept. Bounded: of more tables than are kept the first by name are, and `cut` says so.
+    Where one value of a kind has no characteristic layout, the layouts of the others mean nothing either, and only the
+    kind is kept. Bounded: of too many tables the first by name are kept, and `cut` says so.
     """
 
     seen: dict[WrittenTable, dict[str, Column]] = field(default_factory=dict)
     cut: bool = False
 
     def add(self, rows: WrittenTable, name: str, writing: Writing, stretch: Stretch) -> None:
-        """Count values of a column that are written alike."""
+        """Count values of a column that are written in the same way."""
         self.add_ways(rows, ((name, writing),), stretch)
 
     def add_ways(self, rows: WrittenTable, ways: Iterable[tuple[str, Writing | None]], stretch: Stretch) -> None:
@@ -114,7 +115,7 @@ class ColumnWriting:
         self.add_ways(rows, ((name, writing_of(value)) for name, value in row.items()), stretch)
 
     def merge(self, other: ColumnWriting) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         self.cut |= other.cut
         for rows, columns in other.seen.items():
             mine = self.seen.get(rows)

@@ -1,4 +1,4 @@
-"""DDL statements met in a topic, and which of them explains that a table looks different since."""
+"""DDL statements of a topic, and which of them explains that a table looks different since then."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def keep_first(statements: Iterable[Statement]) -> list[Statement]:
 def explaining_statement(
     statements: Iterable[Statement], table: str, column: str | None, onsets: Sequence[tuple[str, int, int, int | None]]
 ) -> Statement | None:
-    """Return the statement about a table, and a column of it, that stands nearest before the onset of a finding.
+    """Return the statement about a table, and a column of it, that comes last before the onset of a finding.
 
-    `onsets` are topic, partition, offset and time. A statement a little behind is taken where there is none before.
+    `onsets` are topic, partition, offset and time. A statement shortly after the onset is taken where there is none
+    before.
     """
     ranked = [
         (rank, one)
@@ -90,7 +91,7 @@ def named_in(text: str) -> frozenset[str]:
 
 
 def _rank(statement: Statement, onset: tuple[str, int, int, int | None]) -> tuple[bool, bool, int] | None:
-    """Return how near a statement is to an onset: before it is better than behind, in its partition than beside."""
+    """Rank a statement by its distance from an onset: earlier ranks above later, the same partition above others."""
     topic, partition, offset, time = onset
     if statement.topic != topic:
         return None

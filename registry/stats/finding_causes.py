@@ -1,8 +1,8 @@
-"""Causes: findings on several columns that one change of a table or of a producer makes are told as one.
+"""Finding causes: findings on several columns that come from one change of a table or producer become one finding.
 
-Types that are written in capitals since offset 60 are one change, not one per column and image. Which findings belong
-together is told by what they say: the same rule on the same column in another image, or on other columns of the table
-since the very same records; and all columns by which a table shows another version.
+Types that are written in capitals since offset 60 are one change, not one per column and image. Findings belong
+together by what they say: the same rule on the same column in another image, or on other columns of the table since the
+very same records; and all columns by which a table shows another version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_COLUMN: Final = ("rule", "path", "fingerprint", "expected", "observed", "cou
 
 
 def group_by_cause(found: Iterable[tuple[Document, str | None]]) -> list[Document]:
-    """Return findings, each given with the column it is about, with those of one cause as one.
+    """Return findings with those of one cause merged; each is given with the column it is about.
 
     The first of a cause stands for it; what it says of each column is in `columns`.
     """
@@ -98,7 +98,7 @@ def _by_image(documents: Sequence[Document]) -> list[list[Document]]:
 
 
 def _together(images: Sequence[Sequence[Document]], count: Any) -> int:
-    """Count records that have a finding in some column: as many as in the one that has most, in images of other ops."""
+    """Count records with a finding in some column: the count of the worst column, added up over images of other ops."""
     result = [(set().union(*(one["ops"] for one in image)), max(map(count, image))) for image in images]
     apart = sum(len(ops) for ops, _ in result) == len(set().union(*(ops for ops, _ in result)))
     counts = [most for _, most in result]

@@ -1,4 +1,4 @@
-"""Trails: from which record on every message has a finding, to be told of a stream that was counted in parts."""
+"""Finding onsets: from which record on every message has a finding, in a stream that was counted in parts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Start(NamedTuple):
 class FindingSeries:
     """Records of one partition, table and op that have a finding, against those that do not.
 
-    `clean` is the last offset of one without, -1 for none. `starts` tell those behind it that have it: the first of
-    each part of the partition that was counted apart.
+    `clean` is the last offset of a record without it, -1 for none. `starts` are records after that offset that have it:
+    the first of each part of the partition that was counted separately.
     """
 
     count: int
@@ -33,7 +33,7 @@ class FindingSeries:
     starts: list[Start] = field(default_factory=list)
 
     def add(self, other: FindingSeries) -> None:
-        """Add other records of the same kind; both sides know of all that were clean among theirs."""
+        """Add other records of the same kind; each side knows all clean records among its own."""
         self.count += other.count
         self.last = max(self.last, other.last)
         self.starts = [*self.starts, *other.starts]

@@ -1,7 +1,7 @@
-"""Sightings: which columns the rows of a table had, under which source type and with which kind of values.
+"""Observed columns: which columns the rows of a table had, with which source types and kinds of values.
 
-They are what layouts are settled by. Sightings of parts of a run may be merged in any order; so much is kept of a table
-that the order of its columns does not hang on it either.
+Layouts are resolved from them. The observed columns of parts of a run may be merged in any order; enough is kept of a
+table that the order of its columns does not depend on it either.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class TableName(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The name as findings and table contracts write it; a part that holds a dot in backquotes.
+        """The name as findings and table contracts write it; a part that holds a dot is in backquotes.
 
-        So no two tables of a directory are called alike.
+        So no two tables of a directory have the same name.
         """
         return table_name(*(part and _quote(part) for part in self)) or self.table
 
     @property
     def order(self) -> tuple[str, ...]:
-        """What names are sorted by: one that is not there comes first."""
+        """The sort key of names: a missing part comes first."""
         return tuple("" if part is None else f" {part}" for part in self)
 
 
@@ -58,7 +58,7 @@ def _quote(part: str) -> str:
 
 
 class ObservedColumn(NamedTuple):
-    """A column of a row: its source type as the message or its table contract tells it, and its canonical kind."""
+    """A column of a row: its source type as the message or its table contract gives it, and its canonical kind."""
 
     name: str
     source_type: str | None
@@ -76,7 +76,7 @@ class ObservedColumns:
     shapes: dict[TableName, set[ObservedRow]] = field(default_factory=dict)
 
     def add(self, table: TableName, shape: ObservedRow) -> None:
-        """Take note of rows of a table."""
+        """Add rows of a table."""
         known = self.shapes.setdefault(table, set())
         known.add(shape)
         if len(known) > 2 * MOST_SHAPES:
@@ -85,7 +85,7 @@ class ObservedColumns:
             self._bound()
 
     def merge(self, other: ObservedColumns) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         for table, shapes in other.shapes.items():
             for shape in shapes:
                 self.add(table, shape)
@@ -95,7 +95,7 @@ class ObservedColumns:
         return sorted(heapq.nsmallest(MOST_TABLES, self.shapes, key=_order), key=_order)
 
     def columns(self, table: TableName) -> dict[str, set[tuple[str | None, str | None]]]:
-        """Return what each column of a table was seen with: source types and kinds.
+        """Return the source types and kinds with which each column of a table was observed.
 
         Columns are in the order of the widest shape; what it lacks follows.
         """

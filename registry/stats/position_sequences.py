@@ -1,8 +1,8 @@
-"""Sequences: how the positions of a partition follow each other, counted exactly however the records were cut.
+"""Position sequences: how the positions of a partition follow each other, counted exactly whatever the batch limits.
 
-Only neighbours are compared: a record with the one before it. So a stretch of records is known by what was read and
-by its first and its last position, and two stretches that touch become one. Whatever lies between two records, a
-position that fell between them fell: a gap or a sample may hide a breach, and never makes one up.
+Only neighbours are compared: a record with the one before it. So of a stretch of records the range read and its first
+and last position are enough, and two stretches that touch become one. A gap or a sample may hide a breach but never
+invents one: a position that fell between two records fell, whatever lies between them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Stretch:
 
 
 class SequenceLine(NamedTuple):
-    """Positions of one partition that follow each other: whose, where a message says its own, what is promised."""
+    """Positions of one partition that follow each other: whose, where a message has its own, and what they promise."""
 
     topic: str
     partition: int
@@ -110,18 +110,18 @@ class Sequences:
         self.segments[line] = known if len(known) <= MOST_SEGMENTS else self._shortened(line, known)
 
     def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
-        """Count records that break what is promised of a line."""
+        """Count records that break the promise of a line."""
         _count(self.within, line, cause, stretch)
 
     def merge(self, other: Sequences) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         for (line, cause), stretch in other.within.items():
             _count(self.within, line, cause, stretch)
         for line, segments in other.segments.items():
             self.add(line, segments)
 
     def breaches(self) -> Breaches:
-        """Return every breach, those between segments that do not touch among them."""
+        """Return every breach, including those between segments that do not touch."""
         found: Breaches = {key: stretch.copy() for key, stretch in self.within.items()}
         for line, segments in self.segments.items():
             last: PositionStep | None = None
@@ -135,13 +135,13 @@ class Sequences:
         return Segment(left.start, max(left.end, right.end), left.first or right.first, right.last or left.last)
 
     def _shortened(self, line: SequenceLine, segments: list[Segment]) -> list[Segment]:
-        """Join segments two by two, as if nothing lay between them; what comes later there is compared in itself."""
+        """Join segments in pairs as if nothing lay between them; what is read there later is compared by itself."""
         pairs = zip(segments[::2], segments[1::2], strict=False)
         return [*(self._join(line, left, right) for left, right in pairs), *segments[len(segments) // 2 * 2 :]]
 
 
 def breach_between(promise: str, before: PositionStep, after: PositionStep) -> str | None:
-    """Return how a record breaks what is promised of its position, given the record before it."""
+    """Return how a record breaks the promise of its position, given the record before it."""
     if after.position < before.position:
         return None if promise == ONCE_EACH else GOES_BACK
     halves = before.half != WHOLE and after.half == SECOND_HALF  # which may come joined as well as in two

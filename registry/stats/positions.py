@@ -1,7 +1,7 @@
-"""Positions of changes in their source: whether any may have come twice, told from little.
+"""Positions of changes in their source: whether any may have come twice, decided from very little.
 
-Where positions only ever rise, or stay within a transaction, none has come twice, and nothing has to be compared. So of
-each partition it is kept where positions began and ended, and whether they ever fell or stayed.
+Where positions only ever rise, or stay within a transaction, none has come twice, and nothing has to be compared. So
+for each partition only the first and the last position are kept, and whether they ever fell or stayed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PositionLine(NamedTuple):
 
 @dataclass(frozen=True)
 class PositionStretch:
-    """Positions from one offset to another, in what they come to; `first` and `last` are by offset.
+    """Positions from one offset to another, in summary; `first` and `last` are by offset.
 
     `fell` says that one was below one before it, or is no number, `stayed` that two messages had the same.
     """
@@ -70,7 +70,7 @@ class Positions:
     lines: dict[PositionLine, list[PositionStretch]] = field(default_factory=dict)
 
     def note(self, changes: pa.RecordBatch) -> None:
-        """Take note of rows (`CHANGES_SCHEMA`) that follow those noted before."""
+        """Add rows (`CHANGES_SCHEMA`) that follow those added before."""
         for line, stretch in _stretches(changes):
             known = self.lines.setdefault(line, [])
             if known and known[-1].end < stretch.start:
@@ -79,7 +79,7 @@ class Positions:
                 known.append(stretch)
 
     def merge(self, other: Positions) -> None:
-        """Take what another part of the run saw."""
+        """Merge what another part of the run saw."""
         for line, stretches in other.lines.items():
             self.lines.setdefault(line, []).extend(stretches)
 
@@ -97,7 +97,7 @@ class Positions:
 
 
 def write_positions(lines: Mapping[PositionLine, PositionStretch]) -> list[dict[str, Any]]:
-    """Return what the positions of a run came to as run records keep it."""
+    """Return the positions of a run as run records keep them."""
     return [{**line._asdict(), **vars(stretch)} for line, stretch in sorted(lines.items())]
 
 
@@ -115,7 +115,7 @@ def read_positions(documents: Iterable[Mapping[str, Any]]) -> dict[PositionLine,
 def _stretches(changes: pa.RecordBatch) -> Iterator[tuple[PositionLine, PositionStretch]]:
     wanted = pc.and_(changes.column("position").is_valid(), pc.not_equal(changes.column("op"), SNAPSHOT))
     wanted = pc.and_(wanted, pc.equal(changes.column("row_index"), 0))
-    # The halves of an update share a position by right: the first speaks for both.
+    # The two parts of a split update rightly share a position: the first stands for both.
     wanted = pc.and_(wanted, pc.not_equal(pc.fill_null(changes.column("update_part"), ""), "after"))
     rows = changes.select(["topic", "partition", "contract", "position", "offset"]).filter(wanted)
     columns = [rows.column(name).dictionary_encode() for name in ("topic", "partition", "contract")]

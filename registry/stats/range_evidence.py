@@ -1,4 +1,4 @@
-"""Stakes: what hangs on the version that a range of a versions file declares, and what speaks against it."""
+"""Range evidence: what depends on the version that a range of a versions file declares, and the evidence against it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RangeKey = tuple[str, int, int]
 
 
 class VersionProof(NamedTuple):
-    """A record that fits another version and not the declared one, and what tells the two apart."""
+    """A record that fits another version and not the declared one, and what distinguishes the two."""
 
     offset: int
     path: str
@@ -21,7 +21,7 @@ class VersionProof(NamedTuple):
 
 @dataclass
 class RangeEvidence:
-    """How many records of a range another version would read otherwise, and the first that proves another version.
+    """How many records of a range another version would read differently, and the first that proves another version.
 
     `undecided` fit several versions, `proven` the declared one alone.
     """
@@ -32,7 +32,7 @@ class RangeEvidence:
     proven: int = 0
 
     def merge(self, other: RangeEvidence) -> None:
-        """Take what another part of the range holds; the order does not matter."""
+        """Merge what another part of the range holds; the order does not matter."""
         self.differing += other.differing
         self.undecided += other.undecided
         self.proven += other.proven
@@ -40,13 +40,13 @@ class RangeEvidence:
 
 
 def merge_range_evidence(stakes: dict[RangeKey, RangeEvidence], more: Mapping[RangeKey, RangeEvidence]) -> None:
-    """Add stakes to others."""
+    """Add range evidence to other range evidence."""
     for key, range_evidence in more.items():
         stakes.setdefault(key, RangeEvidence()).merge(range_evidence)
 
 
 def contradicted(stakes: Mapping[RangeKey, RangeEvidence]) -> Iterable[tuple[RangeKey, int, VersionProof]]:
-    """Yield the ranges that hold a proof against their version and records that hang on it, in order."""
+    """Yield the ranges that hold a proof against their version and records that depend on it, in order."""
     for key, range_evidence in sorted(stakes.items()):
         if range_evidence.differing and range_evidence.proof is not None:
             yield key, range_evidence.differing, range_evidence.proof

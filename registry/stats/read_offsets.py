@@ -1,8 +1,8 @@
-"""Read offsets: what was read of a partition, and where statements stand in it, so that rows are parted at them.
+"""Read offsets: what was read of a partition, and where DDL statements stand in it, so that rows are split there.
 
-Two rows are on the same side of all statements as soon as every offset between them was read and no statement was
-among them; before that a part of the run that is merged later may bring one. What a batch holds of a partition counts
-as read from its first to its last record.
+Two rows are on the same side of all statements once every offset between them was read and held no statement; until
+then a part of the run that is merged later may bring one. What a batch holds of a partition counts as read from its
+first to its last record.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Facts: what records of one kind add to the course of their stream, whatever their values are.
+"""Record facts: what records of one kind add to the statistics of their stream, whatever their values are.
 
-The fast path finds them once per precedent, the reference for each record.
+The fast path computes them once per cached verdict, the reference once per record.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HALVES: Final = {"update-before": FIRST_HALF, "update-after": SECOND_HALF}
 
 
 class Track(NamedTuple):
-    """Whose positions these are, where a message says its own, what is promised, and what means that there is none."""
+    """Whose positions these are, where a message has its own, what they promise, and which value means none."""
 
     subject: str
     path: str
@@ -96,7 +96,7 @@ class Facts:
 
 
 def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
-    """Return what a message adds to a course as a version reads it; None where it is none of the subject."""
+    """Return what a message adds to stream statistics as a version reads it; None where it is none of the subject."""
     if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
         return None
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
@@ -122,7 +122,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
 
 
 def facts_of_one(judged: JudgedMessage) -> Facts | None:
-    """Return the facts of a record that was judged by itself; None where it holds no message of the subject."""
+    """Return the facts of a record that was validated by itself; None where it holds no message of the subject."""
     if judged.reading is None or judged.columns is None:
         return None
     return facts_of(judged.verdict, judged.reading, judged.columns)
@@ -154,14 +154,14 @@ def written_table(facts: Facts, rows: WrittenRows, source: Source) -> WrittenTab
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:
-    """Count what so many records of one kind put to the test, and note how much findings of a course weigh."""
+    """Count which rules so many records of one kind exercised, and note the severities of findings on the stream."""
     tally.statistics.severities = {name: facts.severities.of(name) for name in CLASSES_OF_A_COURSE}
     for one in facts.exercised:
         tally.statistics.rule_coverage[one] += total
 
 
 def whole_number(value: Any, track: Track) -> int | None:
-    """Return the position that one member tells; None where it tells none."""
+    """Return the position that one member holds; None where it holds none."""
     if type(value) is int:
         return None if value == track.absent_value else value
     text = value.token if isinstance(value, Number) and is_integer(value) else value
@@ -204,7 +204,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
 
 
 def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
-    """Return where the values of a row stand whose types no message tells: those after a change, if there are any."""
+    """Return where the values of an untyped row stand: those after a change, if there are any."""
     if columns.origin == "message":
         return None
     sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
@@ -218,7 +218,7 @@ def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
 
 
 def _as_listed(told: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:
-    """Return a type as the table contract names it where both mean the same, else as it was told."""
+    """Return a type as the table contract names it where both mean the same, else as it was sent."""
     if not told or listed is None:
         return told
     types, mapping = reading.meaning.columns.types, columns.mapping

@@ -1,6 +1,6 @@
-"""Accounting for records one by one: the slow way from values to a tally, by the reference alone.
+"""Reference tally: records counted one by one, the slow way from values to a tally, by the reference alone.
 
-Lint judges its samples of streams so, without Arrow; and tests demand that the kernel comes to the same.
+Lint validates its sample streams this way, without Arrow; tests demand that the kernel gives the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
 
 
 def account(validation: ValidationContext, source: Source, values: Iterable[tuple[int, bytes | None]]) -> Tally:
-    """Return what the records of a partition come to, given by offset and value."""
+    """Return the tally of the records of a partition, given by offset and value."""
     tally = Tally()
     for offset, value in values:
         tally.merge(account_of(validation.judge(value), source, Point(offset, None)))
@@ -38,7 +38,7 @@ def account(validation: ValidationContext, source: Source, values: Iterable[tupl
 
 
 def account_of(judged: JudgedMessage, source: Source, point: Point) -> Tally:
-    """Return what one record comes to, given what it was judged to be and where it stands."""
+    """Return the tally of one record, given its verdict and where it stands."""
     offset, moment = point.offset, Moment(*source, *point)
     outcome, version = judged.verdict.outcome, judged.verdict.version
     tally = Tally()

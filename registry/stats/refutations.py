@@ -1,4 +1,4 @@
-"""Refutations: stretches of key chains that speak against the version which is declared where they lie."""
+"""Refutations: stretches of key chains that contradict the version declared where they lie."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Refutation(NamedTuple):
 
 
 def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iterator[Refutation]:
-    """Yield what speaks against the version that is declared for all records, or against all of several."""
+    """Yield what contradicts the version that is declared for all records, or every one of several."""
     for found in evidence:
         for stretch in found.against(*references):
             goes_on = stretch is found.stretches[-1]
@@ -33,7 +33,7 @@ def refute(evidence: Iterable[ChainEvidence], references: Sequence[str]) -> Iter
 
 
 def refute_ranges(evidence: Iterable[ChainEvidence], ranges: VersionRanges) -> Iterator[Refutation]:
-    """Yield what speaks against the versions that ranges declare, each where it is declared."""
+    """Yield what contradicts the versions that ranges declare, each where it is declared."""
     for found in evidence:
         for number, one in enumerate(ranges.ranges_of(found.line.topic, found.line.partition)):
             for stretch in found.against(one.contract):

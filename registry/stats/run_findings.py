@@ -1,4 +1,4 @@
-"""Settling: the findings that only the whole of a run can give, made from its course when the report is due."""
+"""Run findings: findings that only a whole run can show, made from its stream statistics when the report is due."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORDS_OF_ORDER: Final = {
 
 
 class _Found(NamedTuple):
-    """One finding in one partition: the records that have it, and since when where that can be told."""
+    """One finding in one partition: the records that have it, and since when, where that is known."""
 
     key: FindingKey
     source: Source
@@ -48,10 +48,10 @@ class _Found(NamedTuple):
 
 
 def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged: bool = False) -> None:
-    """Add the findings of a course to those of single messages. Doing it again changes nothing.
+    """Add the findings of stream statistics to those of single messages. Idempotent.
 
-    `declared` is the contract of the run: what the evidence of many messages proves may stand against it. `ranged`
-    where each range is judged by its own version, so that a switch is what was declared.
+    `declared` is the contract of the run: what the evidence of many messages proves may contradict it. `ranged` where
+    each range is validated under its own version, so that a switch is what was declared.
     """
     statistics = tally.statistics
     valued = sum(counts.valued for counts in tally.partitions.values())
@@ -108,7 +108,7 @@ def _order(statistics: StreamStatistics) -> Iterator[_Found]:
 
 
 def _tables(tally: Tally) -> Iterator[_Found]:
-    """Yield the columns that are not as expected; that a key lacks one is told of each record."""
+    """Yield the columns that are not as expected; a column missing from a key is a finding of each record."""
     for breach in tally.statistics.shapes.breaches():
         group, stretch, clean = breach.group, breach.stretch, breach.clean
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, group.table)
@@ -121,7 +121,7 @@ def _tables(tally: Tally) -> Iterator[_Found]:
 
 
 def _dropped(tally: Tally) -> Iterator[_Found]:
-    """Yield the columns that rows still have behind the statement of their partition that dropped them."""
+    """Yield the columns that rows still have after the statement of their partition that dropped them."""
     shapes = tally.statistics.shapes
     for statement in tally.statements:
         gone, table = dropped_columns(statement), altered_table(statement)
@@ -146,9 +146,9 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
 
 
 def _between(parts: Iterable[Stretch], start: int, end: float) -> Stretch | None:
-    """Return the rows behind one statement and before another; None where there are none.
+    """Return the rows after one statement and before another; None where there are none.
 
-    Of rows that were counted together although a statement lies between them, only the last surely is behind it.
+    Of rows that were counted together although a statement lies between them, only the last is certainly after it.
     """
     found: Stretch | None = None
     for part in parts:
@@ -174,10 +174,10 @@ def _next_about(statements: Iterable[Statement], dropped: Statement, table: str,
 
 
 def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, *, ranged: bool) -> Iterator[_Found]:
-    """Yield the columns that are written otherwise in mid-stream.
+    """Yield the columns whose writing changes in mid-stream.
 
-    Where that is a switch of versions, what one declared version does not write is of another version. Else it is how
-    the table is told that changes: nothing, where a table contract tells the types, but that both ways were seen.
+    Where that is a switch of versions, what one declared version does not write is of another version. Else the table
+    itself changed; where a table contract gives the types, the finding only says that both ways were seen.
     """
     for turn, switch in told_turns(statistics.writing, catalogue):
         rows, stretch, clean = turn.rows, turn.stretch, turn.clean

@@ -1,4 +1,4 @@
-"""The course of a stream: what no message shows by itself, kept small and put together in any order."""
+"""Stream statistics: what no message shows by itself, kept small and merged in any order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLASSES_OF_A_COURSE: Final = ("other-version", "table-schema", "order", "control
 
 
 class ControlKind(NamedTuple):
-    """Messages of a partition that hold no row, by the op they are; `path` is where they say it."""
+    """Messages of a partition that hold no row, by op; `path` is where they state it."""
 
     topic: str
     partition: int
@@ -26,9 +26,9 @@ class ControlKind(NamedTuple):
 class StreamStatistics:
     """How positions follow each other, what shapes rows had and how their columns were written, and what else came.
 
-    `controls` are the messages that held no row, `rule_coverage` is what was put to the test.
+    `controls` are the messages that held no row, `rule_coverage` is what was exercised.
 
-    `severities` has how much the classes that only a course shows weigh in this run.
+    `severities` has the severities in this run of the classes that only a stream shows.
     """
 
     sequences: Sequences = field(default_factory=Sequences)
@@ -46,7 +46,7 @@ class StreamStatistics:
             self.controls[kind] = stretch
 
     def merge(self, other: StreamStatistics) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         self.sequences.merge(other.sequences)
         self.shapes.merge(other.shapes)
         self.writing.merge(other.writing)

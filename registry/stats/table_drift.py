@@ -1,9 +1,9 @@
-"""Drift of tables: which columns the rows of a table have, and where that changes in mid-stream.
+"""Table drift: which columns the rows of a table have, and where that changes in mid-stream.
 
-Rows are compared with rows of their kind and subject in the same partition: a full load is told by another component
-than the changes are, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
-only. What the table contract lists that rows were judged by settles what is expected; else it is what the first rows
-had. Two producers that take turns are one finding.
+Rows are compared with rows of their kind and subject in the same partition: a full load is written by another component
+than the changes, and may name types in other words (E54), as another dialect may; the row of a DELETE may be a key
+only. The columns expected are those of the table contract that rows were validated against, else those of the first
+rows. Two producers that alternate are one finding.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Shape = tuple[tuple[str, str], ...]
 
 
 class RowGroup(NamedTuple):
-    """Rows that are alike unless their table changes: loaded, written or deleted ones, whose columns are at `at`.
+    """Rows that have the same columns unless their table changes: loaded, written or deleted, with columns at `at`.
 
-    `listed` is what the contract of their table lists, which a stream may get another of while it runs.
+    `listed` is what the contract of their table lists; a stream may get a new one while it runs.
     """
 
     topic: str
@@ -68,8 +68,8 @@ class TableBreach(NamedTuple):
 class TableShapes:
     """The shapes that the rows of each group had.
 
-    Bounded: of more groups or shapes than are kept, the first by name are, and counted in full however the records
-    were cut; `cut` says so.
+    Bounded: of too many groups or shapes the first by name are kept, counted in full whatever the batch limits; `cut`
+    says so.
     """
 
     seen: dict[RowGroup, dict[Shape, Stretch]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class TableShapes:
         self._bound(group)
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
-        """Note what was read of a partition and where its statements stand, before the rows of it are counted."""
+        """Note what was read of a partition and where its statements stand, before its rows are counted."""
         known = self.offsets.setdefault((topic, partition), ReadOffsets())
         if known.merge(offsets):
             self._rejoin((topic, partition))
@@ -95,7 +95,7 @@ class TableShapes:
         return self.eras.get(group, {}).get(shape) or [self.seen[group][shape]]
 
     def merge(self, other: TableShapes) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         self.cut |= other.cut
         for place, offsets in other.offsets.items():
             self.add_read(*place, offsets)
@@ -204,7 +204,7 @@ def _breaches_of(
 def _differences(
     wanted: Mapping[str, str], due: set[str], found: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield cause, column, expected and observed where a row is not as wanted; `due` are columns it has to have."""
+    """Yield cause, column, expected and observed where a row is not as expected; `due` are columns it must have."""
     for name, source_type in found.items():
         if name not in wanted:
             yield NEW_COLUMN, name, _ABSENT, source_type or _PRESENT

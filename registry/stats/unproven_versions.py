@@ -1,4 +1,4 @@
-"""Unproven: versions that were declared, for a run or for a range of it, and that no message could tell from others."""
+"""Unproven versions: declared for a run or for a range of it, and indistinguishable from others by its messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unproven:
 
 
 def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
-    """Return the version that was declared for a run if it read messages, and nothing tells it from another."""
+    """Return the version that was declared for a run if it read messages, and nothing distinguishes it from another."""
     if len(judged) != 1 or not tally.undecided:
         return []
     (version,) = judged
@@ -56,7 +56,7 @@ def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:
 
 
 def find_unproven_ranges(tally: Tally, ranges: VersionRanges, catalogue: Catalogue) -> Iterator[Unproven]:
-    """Yield the ranges with messages in which nothing tells the version that they declare from another."""
+    """Yield the ranges with messages in which nothing distinguishes the version that they declare from another."""
     evidence = tally.chain_evidence()
     turns = list(told_turns(tally.statistics.writing, catalogue))
     for (topic, partition, number), range_evidence in sorted(tally.stakes.items()):
@@ -75,7 +75,7 @@ def _others(version: Version) -> tuple[str, ...]:
 
 
 def _describe_by_chains(evidence: Iterable[ChainEvidence], within: VersionRange) -> bool:
-    """Say whether key chains in a range prove its version, or speak against it."""
+    """Say whether key chains in a range prove its version, or contradict it."""
     return any(
         stretch.links and within.meets(stretch.first, stretch.last)
         for found in evidence

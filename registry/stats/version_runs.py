@@ -1,4 +1,4 @@
-"""Runs: which versions follow each other in a partition, by the records that prove theirs."""
+"""Version runs: which versions follow each other in a partition, by the records that prove theirs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def join_runs(runs: Iterable[Run]) -> list[Run]:
 def leave_out_open(runs: Iterable[Run]) -> list[Run]:
     """Return runs without those of an open version that stand beside proven ones of their subject.
 
-    The records of an open version are named by their subject alone. What lies beside a proof belongs to no run, as in a
+    The records of an open version are named by their subject alone. Those beside a proof belong to no run, as in a
     topic of one subject; a stretch without any proof stays.
     """
     result: list[Run] = []

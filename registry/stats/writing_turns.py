@@ -1,8 +1,8 @@
-"""Turns of writing: which columns are written otherwise since when, and which versions of the contract write so.
+"""Writing turns: which columns are written differently since when, and which versions of the contract write so.
 
-Not every turn is drift. A form may be documented to take numbers and digits alike; then only a column that turns for
-good is told. And where one version writes a source type as the column was written, and another as it is written since,
-enough such values speak for a switch from the first version to the second.
+Not every turn is drift. A form may be documented to take both numbers and digits; then only a column that turns for
+good is reported. Where one version writes a source type as the column was written, and another as it is written since,
+enough such values indicate a switch from the first version to the second.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _table(turn: Turn) -> tuple[object, ...]:
 
 
 def _is_documented(turn: Turn, versions: Sequence[Version]) -> bool:
-    """Say whether values come in both ways as they are documented: only a column that turned for good is told then."""
+    """Say whether both ways are documented: then only a column that turned for good is reported."""
     if turn.stretch.first.offset > turn.was.last.offset and turn.stretch.count >= ENOUGH:
         return False
     if any("value-forms" in version.meaning.undocumented for version in versions):

@@ -1,4 +1,4 @@
-"""Every version of the catalogue held against one message: which fit it, and why the others do not."""
+"""Candidates: every version of the catalogue compared with one message: which fit it, and why the others do not."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from cdc_contracts.registry.validate.validation_context import ValidationContext
 class Candidate:
     """What one version says of one value.
 
-    `marks` are the discriminators that do not hold, in words; `judgement` is None where the version's wire cannot
-    open the value, and `members` says how many of the members it requires at the top are there.
+    `marks` are the discriminators that do not hold, in words. `judgement` is None where the version's transport cannot
+    read the value. `members` says how many of the top-level members it requires are there.
     """
 
     version: Version
@@ -37,7 +37,7 @@ class Candidate:
 
     @property
     def on_request(self) -> bool:
-        """Whether the version would take the message, but only where a person says that it speaks it."""
+        """Whether the version would accept the message, but only where a user declares it."""
         return self.conforms and not self.marks and self.version.meaning.claim is not None
 
     @property
@@ -56,13 +56,13 @@ class Candidate:
 
     @property
     def distance(self) -> tuple[int, int, int]:
-        """How far the message is from the version: errors, then missing marks, then other findings."""
+        """How far the message is from the version: errors, then missing discriminators, then other findings."""
         findings = self.judgement.findings if self.judgement is not None else ()
         return len(self.errors), len(self.marks), len(findings)
 
     @property
     def why_not(self) -> str | None:
-        """Why the message is none of this version: the first mark that is missing, or the first finding."""
+        """Why the message is none of this version: the first missing discriminator, or the first finding."""
         if self.judgement is None:
             return f"the value cannot be read as {self.version.meaning.transport}"
         if self.marks:
@@ -85,7 +85,7 @@ def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candid
 def open_validations(
     catalogue: Catalogue, reading_options: ReadingOptions, judges: dict[Version, ReferenceValidator] | None = None
 ) -> list[ValidationContext]:
-    """Return the scope of every subject, all its versions judged; they share their judges, and those that are there."""
+    """Return a validation context per subject, with all its versions; they share validators, also existing ones."""
     made = {} if judges is None else judges
     return [
         ValidationContext(catalogue, tuple(catalogue.versions(subject)), reading_options, subject, made=made)
@@ -94,9 +94,9 @@ def open_validations(
 
 
 def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the fewest errors among those whose marks hold; None where there is none.
+    """Return the candidate with the fewest errors among those whose discriminators hold; None where there is none.
 
-    Where no marks hold, half of the members that a version requires have to be there.
+    Where no discriminators hold, half of the members that a version requires have to be there.
     """
     marked = [one for one in candidates if one.marked]
     near = marked or [

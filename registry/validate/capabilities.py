@@ -1,4 +1,4 @@
-"""What a version can say, computed from its contract: nothing here is written by hand for one dialect."""
+"""Capabilities: what a version can express, computed from its contract; nothing is written by hand for one dialect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TIME_TEXT = re.compile(r"((?:\d{4,}-\d{2}-\d{2}T|-?)\d{2,3}:\d{2}:\d{2})(?:\.(\
 
 @dataclass(frozen=True, slots=True)
 class ToldOp:
-    """How an event's op is said: the canonical op that is read back, its code (None: any) and its flag."""
+    """How an event's op is expressed: the canonical op that is read back, its code (None: any) and its flag."""
 
     op: str
     code: str | None
@@ -59,10 +59,10 @@ _NOTHING: Final = Reach(None, instants=False)
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What messages of a version can say.
+    """What messages of a version can express.
 
-    `ops` maps the op of an event to how it is said; the units are microseconds, None where there is no such time.
-    `update_before`: an update tells the row before it. `kinds`: canonical kind by source type of its mapping.
+    `ops` maps the op of an event to how it is expressed; the units are microseconds, None where there is no such time.
+    `update_before`: an update holds the row before it. `kinds`: canonical kind by source type of its mapping.
     """
 
     ops: Mapping[str, ToldOp]
@@ -93,7 +93,7 @@ class Capabilities:
         return None if form is None else FORMS[form].kind
 
     def told_as(self, source_type: str) -> str | None:
-        """Return by what name messages tell a source type, or None where they cannot."""
+        """Return the name by which messages give a source type, or None where they cannot."""
         result = told_in(self._mapping, source_type, self._type_table)
         return drop_parameters(result) if result is not None and self._bare_types else result
 
@@ -114,7 +114,7 @@ class Capabilities:
 
 
 def capabilities_of(version: Version, reading_options: ReadingOptions | None = None) -> Capabilities:
-    """Return what messages of a version can say on the terms of a run (zones that the user names count)."""
+    """Return what messages of a version can express under reading options (zones that the user names count)."""
     reading_options = reading_options or ReadingOptions()
     meaning, judge = version.meaning, ReferenceValidator(version, reading_options)
     envelope, mapping = meaning.envelope, judge.mapping
@@ -144,7 +144,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
 
 
 def describe_lacks(can: Capabilities) -> Iterator[str]:
-    """Yield in words what messages of a version cannot say, computed from its contract."""
+    """Yield in words what messages of a version cannot express, computed from its contract."""
     for said, result in (
         (can.table, "the table"),
         (can.database, "the database"),

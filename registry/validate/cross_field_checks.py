@@ -1,4 +1,4 @@
-"""Rules across fields: what one member of a message says about another. One function each, by the vocabulary's name."""
+"""Cross-field checks: what one member of a message says about another. One function per name of the vocabulary."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
 def image_present_for_op(view: RuleView) -> Iterator[Breach]:
     """Sides named for the op hold rows, as many on each; the other images are null or absent.
 
-    A member of another JSON kind is not judged here: its kind is the finding.
+    A member of another JSON kind is not checked here: its kind is the finding.
     """
     reading, named, counts = view.reading, set[str](), dict[str, int]()
     for side in view.sides():
@@ -119,7 +119,7 @@ def columns_typed(view: RuleView) -> Iterator[Breach]:
 
 
 def types_without_parameters(view: RuleView) -> Iterator[Breach]:
-    """A type is told without its length, precision or members (a warning: the row is read all the same)."""
+    """A type is given without its length, precision or members (a warning: the row is read all the same)."""
     for name, result in (view.reading.types or {}).items():
         if drop_parameters(result) != result:
             path = join_pointer(*split_pointer(view.reading.types_at[0]), name)
@@ -198,7 +198,7 @@ def old_keys_in_data(view: RuleView) -> Iterator[Breach]:
 def images_match_fields(view: RuleView) -> Iterator[Breach]:
     """A positional image has one value for each field, and each field has a name of its own.
 
-    One that has not cannot be put in order and stays a list.
+    An image that does not cannot be put in order and stays a list.
     """
     for pointer in view.reading.meaning.images.pointers():
         if isinstance(view.reading.at(pointer), list):
@@ -251,7 +251,7 @@ def positions_match(view: RuleView) -> Iterator[Breach]:
 
 
 def halves_paired(view: RuleView) -> Iterator[Breach]:
-    """Both halves of an update arrive: nothing that one message could show, the step that joins them tells."""
+    """Both parts of a split update arrive: one message cannot show it; the step that joins them reports it."""
     return iter(())
 
 

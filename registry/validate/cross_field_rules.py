@@ -1,4 +1,4 @@
-"""The rules across fields as people read them; what they check, `rules.py` says."""
+"""Cross-field rules as people read them; their checks are in `cross_field_checks.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CROSS_FIELD: Final = "cross-field"
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """One rule: what it says and why, how heavy a breach weighs, what to do, and an example of each kind."""
+    """One rule: what it says and why, the severity of a breach, what to do, and an example of each kind."""
 
     id: str
     name: str

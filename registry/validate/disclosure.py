@@ -1,7 +1,7 @@
-"""Disclosure: which values of a message may be shown as they are, by what a version knows outside of rows.
+"""Disclosure: which values of a message may be shown as they are, by what a version knows outside rows.
 
-A value is shown where its place takes it: a member by its schema, a code by the codes there are, a time that is one, a
-type or a key by its name. One that its own place refuses may be anything, so it is not.
+A value is shown where its place accepts it: a member by its schema, a code by the known codes, a valid time, a type or
+a key by its name. A value that its place refuses may be anything, so it is not shown.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What of a message may be shown: values at places, in lists there, and below others, as is said for each.
+    """What of a message may be shown: values at places, in lists there, and below others, as stated for each.
 
-    `keys` is where names of key columns stand, which have to be columns; `images` are where rows stand, and `statement`
-    where a DDL statement does. What `catalogue` says somewhere is no secret at any place outside of rows.
+    `keys` is where names of key columns stand, which have to be columns. `images` are where rows stand, `statement`
+    where a DDL statement does. What `catalogue` says anywhere is no secret at any place outside rows.
     """
 
     values: Mapping[Path, Check]
@@ -72,7 +72,7 @@ class Disclosure:
         return any(takes(path[len(one) :], value) for one, takes in self.below.items() if path[: len(one)] == one)
 
     def names_at(self, path: Path) -> bool:
-        """Say whether the members of an object may be named: not those of a value of a column."""
+        """Say whether the members of an object may be named; those of a column's value may not."""
         return self.knows(path) or not any(path[:depth] in self.images for depth in range(len(path)))
 
 
@@ -123,7 +123,7 @@ def disclosure_of(version: Version) -> Disclosure:
 
 
 def known_members(version: Version) -> frozenset[Path]:
-    """Return where the schema of a message has a member; lists are not on the way, and columns no members."""
+    """Return where the schema of a message has a member; lists are not part of the path, and columns are no members."""
     return frozenset(_known(version))
 
 
@@ -203,7 +203,7 @@ def _is_position(place: Place, value: Any) -> bool:
 
 
 def _is_time(place: Place, value: Any) -> bool:
-    """Say whether a member says a moment, one of a list included, or what stands for none."""
+    """Say whether a member holds a moment, one of a list included, or the value that stands for none."""
     if isinstance(value, str) and value == place.null_text:
         return True
     if is_integer(value) and place.absent_value is not None and value == place.absent_value:
@@ -212,7 +212,7 @@ def _is_time(place: Place, value: Any) -> bool:
 
 
 def _takes_type(version: Version, types: ColumnTypes) -> Callable[[Path, Any], bool]:
-    """Return what says of a path below the types of columns, and of the value there, whether it may be shown."""
+    """Return the function that says of a path below the types of columns, and of its value, whether it may be shown."""
     mappings = [version.catalogue.mapping(name) for name in version.mapping_names()]
 
     def is_type(value: Any) -> bool:

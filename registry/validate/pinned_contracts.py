@@ -1,4 +1,4 @@
-"""Pins: all that a run is judged by, as one document, so that what is read again is read by what it was read by."""
+"""Pinned contracts: all that a run is validated against, as one document, so that a repeated read uses the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PIN_VERSION: Final = 1
 
 
 def write_pin(validation: ValidationContext) -> str:
-    """Return the documents of the contracts, table contracts and terms of a scope as JSON; the same scope, the same."""
+    """Return contracts, table contracts and reading options of a validation context as JSON, equal for equal ones."""
     detected = validation.detected
     document = {
         "pin_version": PIN_VERSION,
@@ -35,15 +35,15 @@ def write_pin(validation: ValidationContext) -> str:
 
 
 def digest_pin(text: str) -> str:
-    """Return the name of a pin: the beginning of its SHA-256."""
+    """Return the name of pinned contracts: the beginning of their SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def open_pin(text: str, where: str) -> ValidationContext:
-    """Return the scope that was pinned.
+    """Return the validation context that was pinned.
 
-    Raises UnavailableError where the pin cannot be read, or judges in another way than it did: another release of this
-    software has written it.
+    Raises UnavailableError where the document cannot be read, or validates differently than it did: another release of
+    this software has written it.
     """
     try:
         document = json.loads(text)

@@ -1,7 +1,7 @@
-"""Redaction: a message as it may be shown, its names and codes kept and every value of a row told by its shape.
+"""Redaction: a message as it may be shown: names and codes are kept, every value of a row becomes its shape.
 
-Values are shapes unless they are members that the contract knows outside of rows, and takes there (`disclosure`).
-The text is read token by token and only as far as it is shown, so that a long or broken message costs no more.
+Values become shapes unless they are members that the contract knows outside rows and accepts there (`disclosure`).
+The text is read token by token and only as far as it is shown, so a long or broken message costs no more.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MOST_COLUMNS: Final = 256
 def redact_message(text: bytes | str, version: Version | None, *, most: int = MOST_CHARACTERS) -> str:
     """Return the JSON text of a message with shapes for values, but for the members that a version knows.
 
-    Names, codes, types and times stay where they are such, values of rows and keys never do. A number keeps its
+    Names, codes, types and times stay where they are valid; values of rows and keys never do. A number keeps its
     punctuation (`-99.9`), a text becomes its shape (`"9999-99-99"`), a boolean `"boolean"`; null stays null. Without a
     version nothing stays but the names of members. What is no JSON becomes one shape. After `most` characters comes an
     ellipsis.
@@ -85,7 +85,7 @@ def redact_statement(text: str) -> str:
     """Return a DDL statement with shapes for its literals and comments; names, types and their lengths stay.
 
     What stands in double quotes is a name only where a statement has one: to some databases it is a text. A text that
-    does not begin as a statement does is told by its shape.
+    does not begin like a statement becomes its shape.
     """
     return _IN_STATEMENT.sub(_redact_part, text) if _STATEMENT.match(text) else shape_of(text)
 
@@ -101,7 +101,7 @@ def _redact_part(found: re.Match[str]) -> str:
 
 
 def _redacted(text: str, keeps: Disclosure) -> Iterator[tuple[str, int]]:
-    """Yield each token as it may be shown, with the position behind it, up to where the text is no JSON any more."""
+    """Yield each token as it may be shown, with the position after it, up to where the text stops being JSON."""
     columns = lru_cache(_MOST_COLUMNS)(partial(_names_member, text[:_MOST_SEARCHED]))
     path: list[str] = []
     inside: list[str] = []  # `{` or `[` for each object and list that is open

@@ -1,7 +1,7 @@
-"""Exercise: what of a contract the messages of a run put to the test, and what they did not.
+"""Rule coverage: what of a contract the messages of a run exercised, and what they did not.
 
-A green result says nothing of what never came. Ops that hold rows, and DDL, are told one by one, since each may drift
-by itself; other messages without a row, and value forms, in one line each.
+A green result says nothing about what never came. Ops that hold rows, and DDL, are listed one by one, since each may
+drift by itself; other messages without a row, and value forms, in one line each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DDL: Final = "ddl"
 
 
 class CoverageItem(NamedTuple):
-    """One thing of a contract that a record puts to the test."""
+    """One thing of a contract that a record exercises."""
 
     contract: str
     kind: str
@@ -33,7 +33,7 @@ class CoverageItem(NamedTuple):
 
 
 class CoverageGap(NamedTuple):
-    """One thing of a contract that no record put to the test; `cause` names it in a rule id."""
+    """One thing of a contract that no record exercised; `cause` names it in a rule id."""
 
     contract: str
     cause: str
@@ -46,7 +46,7 @@ RuleCoverage = Counter[CoverageItem]
 
 
 def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence[str]) -> tuple[CoverageItem, ...]:
-    """Return what a record puts to the test: its op, the rules that have something to look at, the forms it holds."""
+    """Return what a record exercises: its op, the rules that have something to check, the forms it holds."""
     found = [CoverageItem(contract, FORM, form) for form in dict.fromkeys(forms)]
     if reading.op is not None:
         found.append(CoverageItem(contract, OP, reading.op))
@@ -57,12 +57,12 @@ def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence
 
 @lru_cache(maxsize=10_000)
 def _the_one(found: tuple[CoverageItem, ...]) -> tuple[CoverageItem, ...]:
-    """Return what is equal for many kinds of records as one object, so that it is counted once for all."""
+    """Return values that are equal for many kinds of records as one object, so that it is counted once for all."""
     return found
 
 
 def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> Iterator[CoverageGap]:
-    """Yield what of the contracts that were met no record put to the test, the versions of one subject together."""
+    """Yield what no record exercised of the contracts that were met, the versions of one subject together."""
     met: dict[str, list[Version]] = {}
     for contract in sorted({one.contract for one in rule_coverage}):
         version = catalogue.version(contract)
@@ -122,7 +122,7 @@ def _codes(meanings: Sequence[Meaning], op: str) -> str:
 
 
 def _documented_forms(versions: Sequence[Version]) -> list[tuple[str, str]]:
-    """Return the value forms, each with a source type that has it; with its own name where types are numbers."""
+    """Return the value forms, each with a source type that has it, and with its own name where types are numbers."""
     mappings = [version.catalogue.mapping(name) for version in versions for name in version.mapping_names()]
     result = {
         form: form if types[0].isdigit() else types[0]

@@ -1,8 +1,8 @@
-"""Reads: what of a message a rule depends on, and so what the fast path has to tell records apart by.
+"""Rule inputs: what of a message a rule depends on, and so what the fast path has to group records by.
 
 Some things make records differ for every rule: the op with its flags, the names of the table, the JSON kind of every
-member, the columns of the images and their types. Whatever else a rule looks at it declares here; the fast path
-derives from it what belongs to the frame of a record and what is marked.
+member, the columns of the images and their types. Whatever else a rule looks at it declares here; from this the fast
+path derives the grouping key of a record and its value flags.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cdc_contracts.registry.contract.relations import Relation
 class Reads:
     """What rules read under one contract, places as JSON Pointers.
 
-    `values`: members by their very value. `filled`: members by whether they hold a text that is not empty. `seconds`:
+    `values`: members by their exact value. `filled`: members by whether they hold a text that is not empty. `seconds`:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images.
@@ -45,12 +45,12 @@ DeclareReads = Callable[[Meaning], Reads]
 
 
 def read_nothing(meaning: Meaning) -> Reads:
-    """Say of a rule that it reads nothing but what makes records differ for every rule."""
+    """Declare that a rule reads nothing but what makes records differ for every rule."""
     return Reads()
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:
-    """Return what several rules read between them, each thing once."""
+    """Return what several rules read together, each thing once."""
     result = list(all_reads)
     return Reads(
         **{

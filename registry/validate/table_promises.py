@@ -1,6 +1,6 @@
-"""Promises: what a table contract says of its rows besides their types, held against one message.
+"""Table promises: what a table contract says of its rows besides their types, checked on one message.
 
-A row that breaks one is read all the same, so these are warnings: the table is not the one that was described.
+A row that breaks one can still be read, so these are warnings: the table is not the one that was described.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _IN_MESSAGE: Final = "primary-key-in-image"
 
 
 class BrokenPromise(NamedTuple):
-    """What a row does not keep: the rule, the place, and what is there."""
+    """A promise that a row breaks: the rule, the place, and what is there."""
 
     rule: str
     path: str
@@ -33,7 +33,7 @@ class BrokenPromise(NamedTuple):
 
 
 def broken_promises(reading: Reading, table: TableContract) -> Iterator[BrokenPromise]:
-    """Yield what the rows of a message do not keep of a table contract, but for what their single values show."""
+    """Yield the promises of a table contract that the rows of a message break, except those on single values."""
     result, place = reading.primary_key, reading.meaning.envelope.primary_key
     if not table.primary_key:
         return

@@ -1,4 +1,4 @@
-"""The scope of a run: which versions of which subject are judged, on which terms; and the slow judge of it."""
+"""Validation context of a run: its subjects, versions and reading options, and the reference validation of a record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NOT_OF_SUBJECT: Final = frozenset({UNREADABLE, OTHER_DIALECT, DRIFTED})
 
 @dataclass(frozen=True)
 class DetectedSubjects:
-    """The subjects that the messages of topics speak, the most frequent first, and the versions evidence speaks for."""
+    """The subjects that messages of topics follow, the most frequent first, and the versions that evidence favours."""
 
     subjects: tuple[str, ...]
     preferences: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class DetectedSubjects:
 
 @dataclass(frozen=True)
 class Undetected:
-    """A scope that the messages themselves have to tell."""
+    """A validation context that has to be detected from the messages."""
 
     catalogue: Catalogue
     reading_options: ReadingOptions
@@ -76,13 +76,12 @@ class JudgedMessage:
 
 @dataclass(frozen=True)
 class ValidationContext:
-    """The versions a record may speak (`judged`), among all versions of their subject.
+    """The versions that a record may follow (`judged`), among all versions of their subject.
 
-    `preferences` are versions that the evidence of other records speaks for: they decide what is ambiguous by itself.
-    `beside` are other subjects spoken in the same topics: a record that is not of the subject is judged by the first
-    of them that takes it.
-    `ranges` say which version holds where; then this is the scope of what none of them covers: it belongs to no
-    version (`left_open`), and what would conform is ambiguous.
+    `preferences` are versions that the evidence of other records favours: they decide what is ambiguous by itself.
+    `beside` are other subjects in the same topics: a record that is not of the subject is validated against the first
+    of them that accepts it. `ranges` say which version holds where. Then this is the context of what none of them
+    covers: it belongs to no version (`left_open`), and what would conform is ambiguous.
     """
 
     catalogue: Catalogue
@@ -102,19 +101,19 @@ class ValidationContext:
 
     @cached_property
     def judges(self) -> tuple[ReferenceValidator, ...]:
-        """One reference judge for each version of the subject, lowest version first."""
+        """One reference validator for each version of the subject, lowest version first."""
         return tuple(map(self.judge_of, self.catalogue.versions(self.subject)))
 
     @cached_property
     def companions(self) -> tuple[ValidationContext, ...]:
-        """The scope of every other subject spoken in the same topics."""
+        """The validation context of every other subject in the same topics."""
         return tuple(
             replace(self, judged=tuple(self.catalogue.versions(other)), beside=(), ranges=None) for other in self.beside
         )
 
     @cached_property
     def declared_scopes(self) -> dict[str, ValidationContext]:
-        """The scope of every version that ranges declare, by reference."""
+        """The validation context of every version that ranges declare, by reference."""
         return {
             reference: ValidationContext(
                 self.catalogue, (self.catalogue.version(reference),), self.reading_options, reference, made=self.made
@@ -123,13 +122,13 @@ class ValidationContext:
         }
 
     def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
-        """Return the scope that the record of a place is judged within; `timestamp` is in microseconds."""
+        """Return the context in which the record of a place is validated; `timestamp` is in microseconds."""
         found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None
         return self if found is None else self.declared_scopes[found.contract]
 
     @property
     def detected(self) -> DetectedSubjects:
-        """The subjects that records are judged by, as a value that travels."""
+        """The subjects that records are validated against, as a value that can be pickled."""
         return DetectedSubjects((self.subject, *self.beside), tuple(version.reference for version in self.preferences))
 
     @property
@@ -144,7 +143,7 @@ class ValidationContext:
 
     @cached_property
     def others(self) -> tuple[ValidationContext, ...]:
-        """The scope of every other subject, in catalogue order: who might claim a message."""
+        """The validation context of every other subject that might claim a message, in catalogue order."""
         return tuple(
             ValidationContext(
                 self.catalogue, tuple(self.catalogue.versions(subject)), self.reading_options, subject, made=self.made
@@ -155,12 +154,12 @@ class ValidationContext:
 
     @cached_property
     def _kin(self) -> tuple[ValidationContext, ...]:
-        """The other subjects whose messages are written in values as ours are."""
+        """The other subjects with the same transport as ours."""
         return tuple(validation for validation in self.others if validation.wire.transport == self.wire.transport)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything that decides outcomes: contracts, terms, and which versions are judged."""
+        """SHA-256 over everything that decides outcomes: contracts, reading options, and the versions validated."""
         parts = [self.declared, self.reading_options.identity()]
         if self.preferences or self.beside:
             parts.append(f"{self.detected}")
@@ -171,7 +170,7 @@ class ValidationContext:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def judge(self, value: bytes | None) -> JudgedMessage:
-        """Return the outcome of one record by the reference, with what it decodes to, whoever of the topic takes it."""
+        """Return the outcome of one record by the reference, with what it decodes to, under any subject of a topic."""
         judged = self.judge_by_subject(value)
         if judged.verdict.outcome in NOT_OF_SUBJECT:
             taken_by = next((companion for companion in self.companions if companion.welcomes(value)), None)
@@ -236,13 +235,13 @@ class ValidationContext:
         )
 
     def claimant(self, message: dict[str, Any]) -> str | None:
-        """Return the other subjects that claim a message: their marks are there, ours are not, and it fits them."""
+        """Return the other subjects that claim a message: their discriminators hold, ours do not, and it fits them."""
         if any(judge.claims(message) for judge in self.judges):
             return None
         return join_claimants(validation.subject for validation in self._kin if validation.claims(message))
 
     def claimants(self, value: bytes) -> list[str]:
-        """Return the other subjects that would claim the message of a value, whatever our own marks say."""
+        """Return the other subjects that would claim the message of a value, even where our own discriminators hold."""
         message = self.wire.open(value)
         return [validation.subject for validation in self._kin if validation.claims(message)]
 
@@ -260,7 +259,7 @@ class ValidationContext:
             return False
 
     def judge_of(self, version: Version) -> ReferenceValidator:
-        """Return the reference judge of any version on the terms of the scope."""
+        """Return the reference validator of any version under the reading options of the context."""
         if version not in self.made:
             self.made[version] = ReferenceValidator(version, self.reading_options)
         return self.made[version]
@@ -272,14 +271,14 @@ def join_claimants(subjects: Iterable[str]) -> str | None:
 
 
 def open_validation(catalogue: Catalogue, reference: str, reading_options: ReadingOptions) -> ValidationContext:
-    """Return the scope that a reference names. Raises UsageError where there is no such contract."""
+    """Return the validation context that a reference names. Raises UsageError where there is no such contract."""
     return ValidationContext(catalogue, tuple(catalogue.resolve(reference)), reading_options, reference)
 
 
 def open_detected(
     catalogue: Catalogue, detected: DetectedSubjects, reading_options: ReadingOptions
 ) -> ValidationContext:
-    """Return the scope of what was found to be spoken: all versions of each subject. Raises UsageError as above."""
+    """Return the validation context of detected subjects: all versions of each. Raises UsageError as above."""
     first, *beside = detected.subjects
     preferences = tuple(map(catalogue.version, detected.preferences))
     return ValidationContext(
@@ -288,7 +287,7 @@ def open_detected(
 
 
 def open_ranges(catalogue: Catalogue, ranges: VersionRanges, reading_options: ReadingOptions) -> ValidationContext:
-    """Return the scope of ranges that declare versions. Raises UsageError where there is no such."""
+    """Return the validation context of ranges that declare versions. Raises UsageError where there is no such."""
     subjects = sorted({catalogue.version(reference).subject for reference in ranges.contracts})
     if not subjects:
         raise UsageError(
@@ -310,7 +309,7 @@ def open_again(
     ranges: VersionRanges | None,
     reading_options: ReadingOptions,
 ) -> ValidationContext:
-    """Return the scope that said this of itself. Raises UsageError as those above."""
+    """Return the validation context that gave this description of itself. Raises UsageError as those above."""
     if ranges is not None:
         return open_ranges(catalogue, ranges, reading_options)
     return (

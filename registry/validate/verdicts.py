@@ -1,4 +1,4 @@
-"""From judgements to one outcome per record: the order of the questions is the meaning of the outcomes."""
+"""Verdicts: from judgements to one outcome per record; the order of the questions defines the outcomes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Opinion:
 class Verdict:
     """The one outcome of one record.
 
-    `version` is the contract it was decoded or judged under; `fits` every version of the subject that accepts it;
+    `version` is the contract it was decoded or validated under; `fits` every version of the subject that accepts it;
     `differs` says that another accepting version would read other changes from it.
     """
 
@@ -71,9 +71,9 @@ class Verdict:
 class Case:
     """Everything the outcome of a readable message depends on.
 
-    `opinions` has one entry per version of the subject, lowest first; `same` tells whether some of the
-    versions that fit all give the same change; `preferred` is the version that other messages speak for. `left_open`
-    says that the message stands where no range of a versions file declares one.
+    `opinions` has one entry per version of the subject, lowest first; `same` says whether given versions that fit all
+    give the same change; `preferred` is the version that other messages favour. `left_open` says that the message
+    stands where no range of a versions file declares one.
     """
 
     subject: str
@@ -89,7 +89,7 @@ class Case:
 
 
 def decide(case: Case) -> Verdict:
-    """Return the outcome of a readable message: the first question that is answered yes."""
+    """Return the outcome of a readable message: that of the first question answered yes."""
     fits = [] if case.claimed_by else [opinion for opinion in case.opinions if not opinion.errors]
     versions = tuple(opinion.version for opinion in fits)
     declared = [opinion for opinion in fits if opinion.version in case.judged]
@@ -148,7 +148,7 @@ def _nearest(case: Case) -> Opinion:
 
 
 def _other_version(judged: Opinion, fitting: Opinion) -> tuple[Finding, ...]:
-    """What tells the two versions apart: the placement of the images, else each column whose form differs."""
+    """What distinguishes the two versions: the placement of the images, else each column whose form differs."""
     errors = [finding for finding in judged.findings if finding.severity == ERROR]
     if any(finding.rule in _MISPLACED for finding in errors):
         result = [_differs("images", fitting.placed_at, judged.version.reference, fitting.version.reference)]
