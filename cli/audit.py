@@ -21,10 +21,10 @@ from cdc_contracts.cli.options.version_options import (
 from cdc_contracts.cli.output import report_output
 from cdc_contracts.registry.common.errors import UsageError
 
-app = typer.Typer(help="Judge every message of a topic or file against its contract.", no_args_is_help=True)
+app = typer.Typer(help="Validate every message of a topic or file.", no_args_is_help=True)
 
 
-@app.command("topic", short_help="Judge every message of topics, or of a stream.")
+@app.command("topic", short_help="Validate a range of topics, or follow them.")
 @spread
 def audit_topic(
     brokers: run_options.Brokers,
@@ -42,7 +42,7 @@ def audit_topic(
     new_versions: NewVersions = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge every message of a range of one or more topics, read once, or of a stream."""
+    """Validate every message in a range of one or more topics, or follow them."""
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=[brokers.since_last])
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, brokers.since_last, judging.versions])
     known = report_output.open_baseline(baseline)
@@ -69,7 +69,7 @@ def audit_topic(
         )  # fmt: skip
 
 
-@app.command("file", short_help="Judge every message of files or folders.")
+@app.command("file", short_help="Validate messages of files or folders.")
 @spread
 def audit_file(
     paths: Annotated[
@@ -86,7 +86,7 @@ def audit_file(
     new_versions: NewVersions = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge every message of files: .jsonl (a message a line), .parquet (a capture), .json (one message)."""
+    """Validate every message of files: .jsonl (one per line), .parquet (a capture), .json (one message)."""
     report_output.check_targets(report, new_baseline=new_baseline, known=baseline, kept=paths)
     check_new_versions(new_versions, [*(report or ()), new_baseline, baseline, *paths, judging.versions])
     known = report_output.open_baseline(baseline)

@@ -20,17 +20,17 @@ def bind(
     topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A topic.", show_default=False)] = None,
     reference: Annotated[
         str | None,
-        typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version of it.", show_default=False),
+        typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version.", show_default=False),
     ] = None,
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="Bind the topic to nothing.")] = False,
-    everything: Annotated[bool, typer.Option("--list", help="List what topics are bound to.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the binding.")] = False,
+    everything: Annotated[bool, typer.Option("--list", help="List the bindings.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say in cdc-contracts.yaml which contract a topic speaks; comments and order of the file stay.
+    """Bind a topic to a contract in cdc-contracts.yaml; comments and order are preserved.
 
-    Audits then judge the topic by it, and `registry apply` and `push` register its schema as TOPIC-value, where it is
-    one version.
+    Audits then validate the topic against it; `registry apply` and `push` register the schema of a single version
+    as TOPIC-value.
     """
     from cdc_contracts.registry.contract.settings import read_settings
     from cdc_contracts.registry.contract.topic_bindings import bind_topic

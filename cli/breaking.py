@@ -36,7 +36,7 @@ def breaking(
     reports: ReportFiles = None,
     contracts: ContractFolders = None,
 ) -> None:
-    """Find changes to published contracts by which a reader would fail or read something else, each with a proof."""
+    """Find changes to published contracts that make a reader fail or misread, each with a proof."""
     from cdc_contracts.registry.lint import open_draft
     from cdc_contracts.registry.review.annotations.comparison_annotations import review_comparison, verdict_of
     from cdc_contracts.registry.review.revisions.revision_comparison import compare_contracts

@@ -10,12 +10,12 @@ import typer
 from cdc_contracts.cli.options import run_options
 from cdc_contracts.cli.output import console
 
-app = typer.Typer(help="Keep a range of a topic as one Parquet file.", no_args_is_help=True)
+app = typer.Typer(help="Save a range of a topic as one Parquet file.", no_args_is_help=True)
 
 
 @app.callback()
 def _topics_only() -> None:
-    """Keep a range of a topic as one Parquet file."""
+    """Save a range of a topic as one Parquet file."""
 
 
 @app.command("topic", short_help="Write every record of a range to a file.")
@@ -25,7 +25,7 @@ def capture_topic(
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.parquet", help="The file to write.")],
     start: run_options.From = "earliest",
     end: run_options.To = "latest",
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
     kafka_config: run_options.KafkaConfig = None,
     kafka_options: run_options.KafkaOptions = None,
     cores: run_options.Cores = None,

@@ -33,7 +33,7 @@ def check(
     show_values: ShowValues = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge messages against a contract: one line per finding, then a summary. Starts no JVM."""
+    """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input, read_slice
     from cdc_contracts.registry.report.message_checks import check_batches

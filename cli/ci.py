@@ -30,9 +30,7 @@ def check_change(
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option(
-            "--base", metavar="BRANCH", help="The branch the change is for.", show_default="as CI says, or main"
-        ),
+        typer.Option("--base", metavar="BRANCH", help="The target branch.", show_default="as CI says, or main"),
     ] = None,
     form: Annotated[
         FindingFormat | None,
@@ -42,7 +40,7 @@ def check_change(
     fail_on: Failing = FailOn.ERROR,
     contracts: ContractFolders = None,
 ) -> None:
-    """Lint contracts, judge their samples, and compare what is published with the branch the change is for."""
+    """Lint contracts, validate their samples, and compare what is published with the target branch."""
     from cdc_contracts.registry.review.contract_review import review_change
 
     targets = check_reports(reports)

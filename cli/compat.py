@@ -29,9 +29,9 @@ def compat(
         ),
     ] = None,
     level: Annotated[
-        Level, typer.Option("--level", case_sensitive=False, help="What a registry demands; cdc ignores it.")
+        Level, typer.Option("--level", case_sensitive=False, help="Compatibility level; cdc ignores it.")
     ] = Level.BACKWARD,
-    policy: Annotated[Policy, typer.Option("--policy", help="Whose judgement it is.")] = Policy.CDC,
+    policy: Annotated[Policy, typer.Option("--policy", help="Whose rules apply.")] = Policy.CDC,
     pairs: Annotated[
         Path | None, typer.Option("--pairs", metavar="FILE", help='A JSON list of {"old", "new"}: a line for each.')
     ] = None,
@@ -39,9 +39,9 @@ def compat(
     as_json: AsJson = False,
     contracts: ContractFolders = None,
 ) -> None:
-    """Tell whether readers of each version read the messages of the other right, with a proof where not.
+    """Check whether readers of each version read the other's messages correctly, with proof if not.
 
-    Ends with 0 where they are compatible, 1 where not, 4 where it could not be decided.
+    Exits with 0 if they are compatible, 1 if not, 4 if it could not be decided.
     """
     from cdc_contracts.cli.output.compatibility_output import print_verdict
     from cdc_contracts.registry.compat.version_pairs import Comparer, Demand, verdict_document

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.records.conversion.converter import Conversion
     from cdc_contracts.registry.stats.partition_tallies import Source
 
-app = typer.Typer(help="Turn JSON messages into Avro and back, without loss.", no_args_is_help=True)
+app = typer.Typer(help="Convert JSON messages to Avro and back, losslessly.", no_args_is_help=True)
 _STDOUT = "-"
 
 
@@ -46,9 +46,9 @@ class Frame(StrEnum):
 
 Quarantine = Annotated[
     Path | None,
-    typer.Option("--quarantine", metavar="FILE.parquet", help="Keep what is refused there, whole, with reasons."),
+    typer.Option("--quarantine", metavar="FILE.parquet", help="Save refused messages there, with the reasons."),
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite existing files.")]
 
 
 @dataclass(frozen=True)
@@ -58,36 +58,36 @@ class Converting:
     to: Annotated[To, typer.Option("--to", help="The form to write.")]
     contract: Annotated[
         str | None,
-        typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; else as cdc-contracts.yaml binds the topic."),
+        typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; default: the topic's binding."),
     ] = None
     folders: ContractFolders = None
     framing: Annotated[
         Frame | None,
         typer.Option(
             "--framing",
-            help="Around records: a container with the schema (default for .avro), a registry's frame, or bare.",
+            help="Framing: a container with the schema (default for .avro), a registry frame, or bare.",
         ),
     ] = None
     schema_id: Annotated[
         int | None,
-        typer.Option("--schema-id", metavar="N", help="The id in the frame; else that of ids.lock.", min=1,
+        typer.Option("--schema-id", metavar="N", help="The schema id; default: that of ids.lock.", min=1,
                      max=2**31 - 1),
     ] = None  # fmt: skip
-    registry: Annotated[str | None, typer.Option("--registry", metavar="URL", help="Ask this registry for the id.")] = (
+    registry: Annotated[str | None, typer.Option("--registry", metavar="URL", help="Registry to get the id from.")] = (
         None
     )
     subject: Annotated[
-        str | None, typer.Option("--subject", metavar="NAME", help="Its subject there; else DIALECT's own.")
+        str | None, typer.Option("--subject", metavar="NAME", help="The subject; default: DIALECT's own.")
     ] = None
     user: Annotated[
-        str | None, typer.Option("--user", metavar="NAME", help="Who asks the registry; as `registry push --user`.")
+        str | None, typer.Option("--user", metavar="NAME", help="Registry user; see `registry push --user`.")
     ] = None
-    ca: Annotated[
-        Path | None, typer.Option("--ca", metavar="FILE", help="Certificates (PEM) to trust of the registry.")
-    ] = None
+    ca: Annotated[Path | None, typer.Option("--ca", metavar="FILE", help="CA certificates (PEM) for the registry.")] = (
+        None
+    )
 
     strict_json: Annotated[
-        bool, typer.Option("--strict-json", help="Refuse a member name that stands twice; else the last one counts.")
+        bool, typer.Option("--strict-json", help="Refuse duplicate member names; by default the last one counts.")
     ] = False
 
     def open(self, framing: Frame | None, topic: str | None = None) -> Conversion:
@@ -143,7 +143,7 @@ class Converting:
 
 @app.callback()
 def _files_or_topics() -> None:
-    """Turn messages of a JSON dialect into the Avro form of their version, and back, without loss."""
+    """Convert messages of a JSON dialect to the Avro form of their version and back, losslessly."""
 
 
 @app.command("file", short_help="Convert files or standard input.")
@@ -153,7 +153,7 @@ def convert_file(
     converting: Converting,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to: .avro, .parquet, .jsonl, .json; - is stdout."),
+        typer.Option("--output", "-o", metavar="FILE", help="Output: .avro, .parquet, .jsonl, .json; - is stdout."),
     ] = _STDOUT,
     quarantine: Quarantine = None,
     replace: Replace = False,
@@ -162,7 +162,7 @@ def convert_file(
     """Convert the messages of files or standard input into one file.
 
     JSON is read from .jsonl, .json and .parquet files, Avro from .avro containers and .parquet captures. A message that
-    the schema cannot hold exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
+    the schema cannot hold exactly is refused: reported on stderr, saved with --quarantine, and the exit code is 1.
     """
     from cdc_contracts.registry.records.conversion.converted_files import (
         check_target,
@@ -201,7 +201,7 @@ def convert_file(
 def convert_topic(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic to read.")],
     bootstrap: run_options.Bootstrap,
-    target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; it is there.")],
+    target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; must exist.")],
     converting: Converting,
     start: run_options.From = None,
     end: run_options.Until = "latest",
@@ -216,10 +216,10 @@ def convert_topic(
     jars: run_options.Jars = None,
     packages: run_options.Packages = None,
 ) -> None:
-    """Convert every record of a range into another topic, each into the partition that it came from, in its order.
+    """Convert every record of a range into another topic; partitions and order stay the same.
 
     Keys, headers and times stay; null values stay null. Nothing is committed. A record that the schema cannot hold
-    exactly is refused: it is told on stderr, kept with --quarantine, and the exit code is 1.
+    exactly is refused: reported on stderr, saved with --quarantine, and the exit code is 1.
     """
     from cdc_contracts.spark_checks import topic_conversion as topics
 

@@ -90,11 +90,11 @@ def decode_file(
 
 @app.command("join", short_help="Join updates that came as two messages.")
 def join(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
     as_json: AsJson = False,
     cores: run_options.Cores = None,
 ) -> None:
-    """Join updates that came as two messages, and tell the halves whose other half is not there."""
+    """Join updates that came as two messages, and report unmatched halves."""
     from cdc_contracts.spark_checks.split_updates import join_split_updates
 
     with run_options.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
@@ -112,11 +112,11 @@ def join(
 
 @app.command("files", short_help="Print the files that hold the rows of typed tables.")
 def files(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
     table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="DATABASE.TABLE; else all tables.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the files that finished runs have written of a typed table, a line each, for any reader of Parquet."""
+    """Print the files that finished runs wrote for a typed table, one per line, for any Parquet reader."""
     from cdc_contracts.spark_checks.table_readers import table_files
 
     found = table_files(directory, table)

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 def demo(
     kafka: Annotated[bool, typer.Option("--kafka", help="Start a real broker and audit the topic in it.")] = False,
-    target: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where everything is put.")] = Path(
+    target: Annotated[Path, typer.Option("--to", metavar="DIR", help="The output directory.")] = Path(
         "cdc-contracts-demo"
     ),
     contract: Annotated[
         str | None,
-        typer.Option("--contract", metavar="REF", help="The dialect; oms-community/canal if not said."),
+        typer.Option("--contract", metavar="REF", help="The dialect; default: oms-community/canal."),
     ] = None,
-    messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages to make.")] = 20_000,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same messages.")] = 7,
+    messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages.")] = 20_000,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same messages.")] = 7,
     cores: run_options.Cores = None,
 ) -> None:
-    """Make a topic whose producer is upgraded in mid-stream, audit it, decode it, and say where to look."""
+    """Generate a topic whose producer is upgraded midway, audit and decode it, and say where to look."""
     from cdc_contracts.spark_checks import demo_topic as story
 
     version = open_catalogue(None).version(contract or story.SUBJECT)

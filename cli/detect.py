@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOPIC = "topic"
 _MOST_SHOWN = 8
 
-Messages = Annotated[int, typer.Option("--messages", metavar="N", help="Look at so many messages at most.", min=1)]
+Messages = Annotated[int, typer.Option("--messages", metavar="N", help="Read at most this many messages.", min=1)]
 
 
 def detect(
@@ -48,11 +48,11 @@ def detect(
     kafka_options: run_options.KafkaOptions = None,
     folders: ContractFolders = None,
 ) -> None:
-    """Tell which contract messages speak, from a sample of them, with the evidence. Starts no JVM.
+    """Detect the contract of messages from a sample, with the evidence. Starts no JVM.
 
-    With --write-versions every message is read, and not a sample, to find where a version ends and another begins.
-    Ends with 0 where every message that fits has one reading, 1 where the messages are not in the catalogue, and 4
-    where it cannot be told, as an audit of them does.
+    With --write-versions every message is read, not a sample, to find where one version ends and another begins.
+    Exits with 0 if every message that fits has one reading, 1 if the messages are not in the catalogue, and 4 if it
+    cannot be decided, like an audit of them.
     """
     from cdc_contracts.registry.detect.classifier import detect as conclude
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator

@@ -24,7 +24,7 @@ def diff(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what two contracts say differently, in the words of contracts. Always ends with 0."""
+    """Show how two contracts differ, in the terms of contracts. Always exits with 0."""
     from cdc_contracts.registry.explain.contract_differences import compare
 
     catalogue = open_catalogue(contracts)

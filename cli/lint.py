@@ -23,7 +23,7 @@ Paths = Annotated[
     typer.Argument(
         metavar="PATH",
         help="A folder of contracts or one version of it, or a table contract. "
-        "Without: ./contracts where it holds contracts, else those shipped.",
+        "Default: ./contracts if it holds contracts, else those shipped.",
     ),
 ]
 
@@ -35,7 +35,7 @@ def lint(
     fail_on: Failing = FailOn.ERROR,
     contracts: ContractFolders = None,
 ) -> None:
-    """Check that contracts hold together, and that their samples are judged as they should be."""
+    """Check that contracts are consistent and that their samples validate as expected."""
     from cdc_contracts.registry.lint import lint as lint_paths
     from cdc_contracts.registry.review.annotations.lint_annotations import review_lint
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def list_contracts(contracts: ContractFolders = None, *, as_json: AsJson = False) -> None:
-    """List every contract: system, dialect, version, what it applies to, and what tells versions apart."""
+    """List every contract: system, dialect, version, what it applies to, and how versions differ."""
     from cdc_contracts.registry.contract.phrases import describe_distinction
     from cdc_contracts.registry.explain.contract_listings import list_version
 

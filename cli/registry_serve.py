@@ -47,10 +47,8 @@ class Serving:
     catalogue: Annotated[
         bool, typer.Option("--catalogue/--no-catalogue", help="Serve the contracts of the catalogue as subjects.")
     ] = True
-    level: Annotated[Level, typer.Option("--level", help="The level where none is set.", case_sensitive=False)] = (
-        Level.BACKWARD
-    )
-    policy: Annotated[Policy, typer.Option("--policy", help="The policy where none is set.")] = Policy.CONFLUENT_STRICT
+    level: Annotated[Level, typer.Option("--level", help="The default level.", case_sensitive=False)] = Level.BACKWARD
+    policy: Annotated[Policy, typer.Option("--policy", help="The default policy.")] = Policy.CONFLUENT_STRICT
     conflict_code: Annotated[
         Conflict, typer.Option("--conflict-code", help="Error code of an incompatible schema; newer servers say 40901.")
     ] = Conflict.OLD
@@ -61,32 +59,30 @@ class Serving:
 class Listening:
     """Where it listens, and to whom."""
 
-    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1"
+    host: Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8081
     users: Annotated[
-        Path | None, typer.Option("--users", metavar="FILE", help="Who may ask; `registry user` makes its lines.")
+        Path | None, typer.Option("--users", metavar="FILE", help="Users and rights; see `registry user`.")
     ] = None
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", metavar="FILE", help="PEM, with its chain.")] = None
     tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="PEM, without a password.")] = None
     tls_client_ca: Annotated[
-        Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="Who signs the certificates of clients.")
+        Path | None, typer.Option("--tls-client-ca", metavar="FILE", help="The CA of client certificates (PEM).")
     ] = None
     connections: Annotated[
-        int, typer.Option("--connections", min=1, help="How many there may be; who waits longest gives way to more.")
+        int, typer.Option("--connections", min=1, help="The maximum; beyond it the longest-waiting one is closed.")
     ] = 1_000
-    open_metrics: Annotated[
-        bool, typer.Option("--open-metrics", help="Let /metrics be read without a name and password.")
-    ] = False
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Be open to all without --users, also elsewhere than on this machine.")
-    ] = False
+    open_metrics: Annotated[bool, typer.Option("--open-metrics", help="Allow /metrics without authentication.")] = False
+    insecure: Annotated[bool, typer.Option("--insecure", help="Allow access from other machines without --users.")] = (
+        False
+    )
 
 
 @spread
 def serve(serving: Serving, listening: Listening) -> None:
     """Serve schemas and contracts to schema registry clients, until Ctrl-C or SIGTERM.
 
-    /ui shows them in a browser, /openapi.json describes the whole, /metrics and /healthz watch it.
+    /ui shows them in a browser, /openapi.json describes the API, /metrics and /healthz monitor it.
     """
     _check_extra()
     from cdc_contracts.registry.server.running.connection_limits import Limits

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.sync.registry_client import RegistryClient
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Contracts, subjects/, registry.yaml, ids.lock.")]
-Prune = Annotated[bool, typer.Option("--prune", help="Also delete, softly, what the folder does not name.")]
+Prune = Annotated[bool, typer.Option("--prune", help="Also soft-delete what the folder does not name.")]
 Topics = Annotated[
     bool, typer.Option("--topics/--no-topics", help="Also the values of topics that cdc-contracts.yaml binds.")
 ]
@@ -34,7 +34,7 @@ def plan(
     topics: Topics = True,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what `registry apply` would do. Exit 0: nothing; 1: changes, or something that stands against them."""
+    """Show what `registry apply` would do. Exit 0: nothing; 1: there are changes, or they are refused."""
     from cdc_contracts.registry.sync.deployment import prepare
 
     with open_remote(remote) as client:
@@ -56,10 +56,10 @@ def apply(
     topics: Topics = True,
     as_json: AsJson = False,
 ) -> None:
-    """Make a server say what a folder says: schemas with the ids of ids.lock, config and modes.
+    """Make a server match a folder: schemas with the ids of ids.lock, config and modes.
 
-    Nothing is written where anything stands against the plan (exit 1). The same again does nothing; a run that was cut
-    off is gone on with.
+    If anything in the plan is refused, nothing is written (exit 1). Repeating it does nothing; an interrupted run is
+    continued.
     """
     from cdc_contracts.registry.sync.deployment import prepare
 
@@ -70,7 +70,7 @@ def apply(
 
 @spread
 def push(folder: Folder, remote: Remote, *, topics: Topics = True, as_json: AsJson = False) -> None:
-    """Register what is new in a folder; ids that the server gives come back into ids.lock. Nothing else changes."""
+    """Register what is new in a folder; ids that the server assigns go to ids.lock. Nothing else changes."""
     from cdc_contracts.registry.sync.deployment import only_additions, prepare
 
     with open_remote(remote) as client:
@@ -80,7 +80,7 @@ def push(folder: Folder, remote: Remote, *, topics: Topics = True, as_json: AsJs
 
 @spread
 def dump(folder: Folder, remote: Remote, *, force: Force = False) -> None:
-    """Write everything that a server holds into a folder: deleted versions, ids, config and modes too."""
+    """Write everything on a server to a folder, including deleted versions, ids, config and modes."""
     from cdc_contracts.registry.sync.retrieval import dump_server
 
     with open_remote(remote) as client:
@@ -90,7 +90,7 @@ def dump(folder: Folder, remote: Remote, *, force: Force = False) -> None:
 
 @spread
 def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force = False) -> None:
-    """Write into a folder what a server holds and the folder does not. What differs in both stays (exit 1)."""
+    """Write to a folder what only the server holds. What differs in both is kept (exit 1)."""
     from cdc_contracts.registry.sync.retrieval import pull_server
 
     with open_remote(remote) as client:
@@ -108,7 +108,7 @@ def pull(folder: Folder, remote: Remote, *, topics: Topics = True, force: Force 
 
 
 def ids(folder: Folder) -> None:
-    """Give every schema of every contract of a folder an id in ids.lock, and retire the ids of those that are gone."""
+    """Assign an id in ids.lock to every schema of every contract of a folder, and retire ids of removed ones."""
     from cdc_contracts.registry.sync.id_numbering import number_contracts
 
     numbered = number_contracts(folder)

@@ -14,20 +14,20 @@ _RIGHTS = ("read", "write", "delete", "admin")
 
 
 def user(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the user is called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the user.")],
     may: Annotated[
         list[str] | None, typer.Option("--may", metavar="RIGHT", help="read, write, delete, admin. Repeatable.")
     ] = None,
     subjects: Annotated[
         list[str] | None,
-        typer.Option("--subject", metavar="PATTERN", help="Over which subjects: 'orders-*', ':.team:*'. Repeatable."),
+        typer.Option("--subject", metavar="PATTERN", help="On which subjects: 'orders-*', ':.team:*'. Repeatable."),
     ] = None,
     *,
-    token: Annotated[bool, typer.Option("--token", help="Make a bearer token instead of asking a password.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Create a bearer token instead of a password.")] = False,
 ) -> None:
     """Print a line for the users file of `registry serve`.
 
-    The password is asked for, or read from standard input where that is piped; it is never an argument.
+    The password is prompted for, or read from piped standard input; it is never an argument.
     """
     from cdc_contracts.registry.server.access import passwords
     from cdc_contracts.registry.server.access.rights import is_pattern

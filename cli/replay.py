@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.quarantine_files import QuarantineFiles, QuarantineInput
 
-app = typer.Typer(help="Decode quarantined records that conform by now.", no_args_is_help=True)
+app = typer.Typer(help="Decode quarantined records that now conform.", no_args_is_help=True)
 
 
 @app.callback()
 def _quarantine_only() -> None:
-    """Decode quarantined records that conform by now."""
+    """Decode quarantined records that now conform."""
 
 
-@app.command("quarantine", short_help="Judge the quarantine of a directory again, and decode.")
+@app.command("quarantine", short_help="Re-validate and decode the quarantine of a directory.")
 @spread
 def replay_quarantine(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="What `decode --to` has written.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
     judging: RangedValidationOptions,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
     schema: Annotated[
         str | None,
-        typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if no run tells."),
+        typer.Option("--to", metavar="table:CATALOG.DB", help="Where the typed tables are, if not recorded."),
     ] = None,
     trust_contract: Annotated[
-        bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
+        bool, typer.Option("--trust-contract", help="Publish as declared even if a record proves another version.")
     ] = False,
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
@@ -47,7 +47,7 @@ def replay_quarantine(
     jars: run_options.Jars = None,
     packages: run_options.Packages = None,
 ) -> None:
-    """Judge the quarantined records of DIR again; those that conform now are decoded into DIR, once."""
+    """Re-validate the quarantined records of DIR and decode those that now conform, exactly once."""
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks import replaying
 

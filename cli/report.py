@@ -9,17 +9,17 @@ import typer
 
 from cdc_contracts.cli.output import report_output, summary
 
-app = typer.Typer(help="Show a stored report, or write it in another kind.", no_args_is_help=True)
+app = typer.Typer(help="Show a stored report, or convert its format.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Show a stored report, or write it in another kind."""
+    """Show a stored report, or convert its format."""
 
 
 @app.command("render", short_help="Write a stored report as HTML, Markdown or JUnit XML.")
 def render(
-    path: Annotated[Path, typer.Argument(metavar="REPORT.json", help="What `audit --report` wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="REPORT.json", help="A JSON report of an audit.")],
     targets: Annotated[
         list[Path] | None,
         typer.Option("-o", "--output", metavar="FILE", help="FILE.html, .md, .xml (JUnit) or .json. Repeatable."),

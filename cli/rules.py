@@ -28,7 +28,7 @@ app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, no_args_is
 
 @app.callback()
 def list_rules(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """List every rule: drift classes, rules across fields, lint, compatibility."""
+    """List every rule: drift classes, cross-field rules, lint, compatibility."""
     from cdc_contracts.registry.explain.rulebook import rules
 
     if context.invoked_subcommand is not None:

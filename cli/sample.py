@@ -25,17 +25,17 @@ def sample(
         str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message drift, e.g. value-form.")
     ] = None,
     split_updates: Annotated[
-        bool, typer.Option("--split-updates", help="An update as two messages, where the dialect can.")
+        bool, typer.Option("--split-updates", help="Split updates in two, if the dialect supports it.")
     ] = False,
     tables: validation_options.Tables = None,
     parameters: validation_options.Parameters = None,
     target: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl or .parquet file; else stdout.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
     folders: ContractFolders = None,
 ) -> None:
-    """Make messages of a contract from one stream of rows: inserts, updates, deletes, full load, DDL, heartbeats."""
+    """Render a stream of rows as messages of a contract: inserts, updates, deletes, full load, DDL, heartbeats."""
     from cdc_contracts.registry.generate.message_samples import sample_messages
 
     version = open_catalogue(folders).version(reference)

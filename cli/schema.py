@@ -34,16 +34,14 @@ class SchemaFormat(StrEnum):
 
 TableName = Annotated[
     str | None,
-    typer.Option(
-        "--table", metavar="[DATABASE.]TABLE", help="The table whose schema it is; needed where there are several."
-    ),
+    typer.Option("--table", metavar="[DATABASE.]TABLE", help="The table; required if there are several."),
 ]
 
 
 def schema(
     reference: Annotated[str | None, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N, or @latest.")] = None,
     kind: Annotated[
-        SchemaFormat, typer.Option("--format", help="The language of the schema.")
+        SchemaFormat, typer.Option("--format", help="The format of the schema.")
     ] = SchemaFormat.JSON_SCHEMA,
     tables: validation_options.Tables = None,
     table: TableName = None,
@@ -54,11 +52,11 @@ def schema(
     ] = None,
     contracts: ContractFolders = None,
 ) -> None:
-    """Print the whole schema of a version's messages: what a validator, a code generator or a registry needs.
+    """Print the full schema of a version's messages, for a validator, a code generator or a registry.
 
     With --tables or --table it is the schema of one table's messages: every column by name, with the form of its type.
     With --write the schemas of all contracts in a folder are written as message.schema.json and message.avsc; lint
-    tells those that are no longer what their contract says.
+    reports stale ones.
     """
     if (reference is None) == (write is None):
         raise UsageError("give a contract, or --write and a folder of contracts", hint="`cdc-contracts list` shows all")

@@ -23,8 +23,8 @@ from cdc_contracts.cli.output.table_output import Folder, Replace
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 
-app = typer.Typer(help="Table contracts: what the columns of source tables are.", no_args_is_help=True)
-app.add_typer(tables_infer.app, name="infer", short_help="Make them from what messages show.")
+app = typer.Typer(help="Table contracts: the columns of source tables.", no_args_is_help=True)
+app.add_typer(tables_infer.app, name="infer", short_help="Infer them from messages.")
 
 _FOUND = EXIT_CODES[DRIFT]
 
@@ -36,19 +36,19 @@ class Sql(StrEnum):
     ORACLE = "oracle"
 
 
-@app.command("from-ddl", short_help="Make them from CREATE TABLE statements.")
+@app.command("from-ddl", short_help="Generate from CREATE TABLE statements.")
 def from_ddl(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="DDL as the database prints it; - is stdin.")],
-    dialect: Annotated[Sql, typer.Option("--dialect", help="Whose SQL it is; OceanBase has both.")],
+    dialect: Annotated[Sql, typer.Option("--dialect", help="The SQL dialect; OceanBase has both.")],
     database: Annotated[
         str | None, typer.Option("--database", metavar="NAME", help="The database or schema of tables that name none.")
     ] = None,
     output: Folder = None,
     replace: Replace = False,
 ) -> None:
-    """Make table contracts from the CREATE TABLE statements of files, as SHOW CREATE TABLE or a dump prints them.
+    """Generate table contracts from CREATE TABLE statements, as SHOW CREATE TABLE or a dump prints them.
 
-    Ends with 1 where something could not be read, or a file says something else already.
+    Exits with 1 if something could not be read, or an existing file differs.
     """
     from cdc_contracts.cli.output.table_output import check_output, file_tables, print_definitions, read_ddl
 
@@ -71,7 +71,7 @@ def check(
         ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="REF", help="Compare PATH with what it was at this git ref.")
+        str | None, typer.Option("--against", metavar="REF", help="Compare PATH with its state at this git ref.")
     ] = None,
     form: Form = FindingFormat.TEXT,
     reports: ReportFiles = None,
@@ -79,10 +79,10 @@ def check(
     as_json: AsJson = False,
     contracts: ContractFolders = None,
 ) -> None:
-    """Check table contracts; with two paths or --against, tell whether rows that kept to the old keep to the new.
+    """Check table contracts; with two paths or --against, whether rows that fit the old also fit the new.
 
     Two versions are compared as text or as JSON; --report, --fail-on and other formats are for the check of one.
-    Ends with 0 where nothing is wrong or breaks, 1 where something does, 4 where it could not be decided.
+    Exits with 0 if nothing is wrong or breaks, 1 if something does, 4 if it could not be decided.
     """
     from cdc_contracts.cli.output.table_output import compare, default_folder
 

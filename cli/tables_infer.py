@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 30
 """So much of the name of a column is shown beside what is known of it; the files have all of it."""
 
-app = typer.Typer(help="Make table contracts from what messages show.", no_args_is_help=True)
+app = typer.Typer(help="Infer table contracts from messages.", no_args_is_help=True)
 
 
 @app.command("topic", short_help="From the messages of topics.")
@@ -46,7 +46,7 @@ def infer_topic(
     as_json: AsJson = False,
     folders: ContractFolders = None,
 ) -> None:
-    """Make a contract for each table that the messages of topics have rows of, and show what it rests on."""
+    """Infer a contract for each table with rows in the messages of topics, and show the evidence."""
     check_output(output)
     judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
     judge = partial(judging.open_validation, reading=reading)
@@ -71,7 +71,7 @@ def infer_file(
     as_json: AsJson = False,
     folders: ContractFolders = None,
 ) -> None:
-    """Make a contract for each table that the messages of files have rows of, and show what it rests on."""
+    """Infer a contract for each table with rows in the messages of files, and show the evidence."""
     check_output(output)
     judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
     validation = judging.open_validation(reading=reading)

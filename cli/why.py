@@ -27,9 +27,7 @@ _TOPIC = "topic"
 class MessagePlace:
     """Options of where the one message is: in a file, or in a topic."""
 
-    line: Annotated[int | None, typer.Option("--line", help="Which line of the file, or row of a capture.", min=1)] = (
-        None
-    )
+    line: Annotated[int | None, typer.Option("--line", help="Line of the file, or row of a capture.", min=1)] = None
     whole: Annotated[bool, typer.Option("--whole", help="The file, or the input, is one message.")] = False
     bootstrap: Annotated[
         str | None, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers of the topic.")
@@ -45,10 +43,10 @@ def why(
     words: Annotated[list[str], typer.Argument(metavar="FILE|-|topic TOPIC", help="Where the message is.")],
     place: MessagePlace,
     judging: RangedValidationOptions,
-    show_values: Annotated[bool, typer.Option("--show-values", help="Show values of rows, not their shapes.")] = False,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Show row values instead of shapes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one message: every member of it, the nearest contract, and what it breaks of that and why."""
+    """Explain one message: every member, the nearest contract, which of its rules it breaks and why."""
     topics = [words[1]] if _names_a_topic(words) else []
     asked = judging.open_validation(topics)
     found = _read_topic(topics[0], place) if topics else _read_file(words[0], place)

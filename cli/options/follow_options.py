@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 class Following:
     """Options of a stream."""
 
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with what is new, batch by batch.")] = False
-    once: Annotated[bool, typer.Option("--once", help="Follow up to what is there now, and end.")] = False
+    follow: Annotated[bool, typer.Option("--follow", help="Process new records, batch by batch.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Process what is there now, then exit.")] = False
     checkpoint: Annotated[
-        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream notes how far it is.")
+        str | None, typer.Option("--checkpoint", metavar="DIR", help="Where a stream keeps its progress.")
     ] = None
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", help="How often a batch begins, at most.", min=0.1)
+        float, typer.Option("--interval", metavar="SECONDS", help="The minimum between batch starts.", min=0.1)
     ] = 10.0
     max_offsets: Annotated[
-        int | None, typer.Option("--max-offsets", metavar="N", help="So many offsets in a batch, at most.", min=1)
+        int | None, typer.Option("--max-offsets", metavar="N", help="The most offsets in a batch.", min=1)
     ] = None
     grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to end when stopped.", min=0)
+        float, typer.Option("--grace", metavar="SECONDS", help="How long a batch may take to end on a stop.", min=0)
     ] = 30.0
     metrics_file: Annotated[
-        Path | None, typer.Option("--metrics-file", metavar="FILE", help="Keep figures for Prometheus in FILE.")
+        Path | None, typer.Option("--metrics-file", metavar="FILE", help="Write Prometheus metrics to FILE.")
     ] = None
     metrics_port: Annotated[
         int | None,
@@ -93,7 +93,7 @@ class DecodeFollowing(Following):
 
     new_epoch: Annotated[
         bool,
-        typer.Option("--new-epoch", help="Begin a new checkpoint where the runs of DIR end, or --from says."),
+        typer.Option("--new-epoch", help="Start a new checkpoint where the runs of DIR end, or at --from."),
     ] = False
 
 

@@ -42,33 +42,29 @@ class OutputOptions:
 
     target: Annotated[
         str,
-        typer.Option(
-            "--to", metavar="DIR|table:CATALOG.DB", help="Where the rows go; a local folder, a URI, a schema."
-        ),
+        typer.Option("--to", metavar="DIR|table:CATALOG.DB", help="Where to write: a local folder, a URI or a schema."),
     ]
-    table_format: Annotated[TableFormat, typer.Option("--table-format", help="What the typed tables are kept as.")] = (
+    table_format: Annotated[TableFormat, typer.Option("--table-format", help="The format of the typed tables.")] = (
         TableFormat.PARQUET
     )
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Put this run in the place of others that read the same records.")
-    ] = False
+    replace: Annotated[bool, typer.Option("--replace", help="Replace other runs that read the same records.")] = False
     trust_contract: Annotated[
-        bool, typer.Option("--trust-contract", help="Publish as declared although a record proves another version.")
+        bool, typer.Option("--trust-contract", help="Publish as declared even if a record proves another version.")
     ] = False
     drop_duplicates: Annotated[
-        bool, typer.Option("--drop-duplicates", help="Keep rows that a source sent again out of the typed tables.")
+        bool, typer.Option("--drop-duplicates", help="Leave redelivered rows out of the typed tables.")
     ] = False
 
     files: Annotated[
         str | None,
-        typer.Option("--files", metavar="DIR", help="With --to table:CATALOG.DB: where all but the typed tables goes."),
+        typer.Option("--files", metavar="DIR", help="With --to table:CATALOG.DB: where everything else goes."),
     ] = None
     current: Annotated[
-        bool, typer.Option("--current", help="Keep the rows that are there now as well, in tables of their own.")
+        bool, typer.Option("--current", help="Also maintain the current rows, in tables of their own.")
     ] = False
 
     redact: Annotated[
-        bool, typer.Option("--redact-quarantine", help="Keep shapes of what is quarantined, and no value of a row.")
+        bool, typer.Option("--redact-quarantine", help="Keep only shapes in the quarantine, no row values.")
     ] = False
 
     @property

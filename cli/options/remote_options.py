@@ -33,7 +33,7 @@ class Remote:
     ] = None
     user: Annotated[
         str | None,
-        typer.Option("--user", metavar="NAME", help=f"Who asks; the password is ${PASSWORD}, or asked for."),
+        typer.Option("--user", metavar="NAME", help=f"The user; the password is ${PASSWORD} or prompted."),
     ] = None
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="Certificates (PEM) to trust instead of the system's.")

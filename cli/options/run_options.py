@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.sources import Input, TopicInput
 
 Bootstrap = Annotated[
-    str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The brokers, as every Kafka client takes them.")
+    str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The bootstrap brokers, comma-separated.")
 ]
 KafkaConfig = Annotated[
-    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security and the like.")
+    Path | None, typer.Option("--kafka-config", metavar="FILE", help="A client.properties file: security settings etc.")
 ]
 KafkaOptions = Annotated[
     list[str] | None,
-    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; wins over the file. Repeatable."),
+    typer.Option("--kafka-opt", metavar="NAME=VALUE", help="One client property; overrides the file. Repeatable."),
 ]
 From = Annotated[
     str | None,
@@ -45,16 +45,14 @@ From = Annotated[
 ]
 To = Annotated[
     str,
-    typer.Option(
-        "--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read."
-    ),
+    typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive."),
 ]
 Until = Annotated[
-    str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, itself not read.")
+    str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive.")
 ]
-Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; all by default.", min=1)]
+Cores = Annotated[int | None, typer.Option("--cores", help="How many cores to use; default: all.", min=1)]
 Jars = Annotated[
-    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector that is on disk already. Repeatable.")
+    list[Path] | None, typer.Option("--jars", metavar="JAR", help="A connector already on disk. Repeatable.")
 ]
 Packages = Annotated[
     list[str] | None,
@@ -80,9 +78,7 @@ class Wrapping(StrEnum):
     CONNECT_JSON = "connect-json"
 
 
-Unwrap = Annotated[
-    Wrapping | None, typer.Option("--unwrap", help="Take the messages out of what another tool put around them.")
-]
+Unwrap = Annotated[Wrapping | None, typer.Option("--unwrap", help="Extract messages that another tool has wrapped.")]
 
 
 @dataclass(frozen=True)
@@ -101,14 +97,14 @@ class RunOptions:
     ] = None
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="Stop then, and report what was read.", min=0.001),
+        typer.Option("--time-limit", metavar="SECONDS", help="Then stop and report what was read.", min=0.001),
     ] = None
     include: Annotated[
         list[str] | None,
-        typer.Option("--include", metavar="GLOB", help="Judge only these tables: [DATABASE.]TABLE. Repeatable."),
+        typer.Option("--include", metavar="GLOB", help="Read only these tables: [DATABASE.]TABLE. Repeatable."),
     ] = None
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Do not judge these tables. Repeatable.")
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Exclude these tables. Repeatable.")
     ] = None
 
 
@@ -125,7 +121,7 @@ class Brokers:
     since_last: Annotated[
         Path | None,
         typer.Option(
-            "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then write it again."
+            "--since-last", metavar="FILE", help="Read what is new since the run that wrote FILE, then update it."
         ),
     ] = None
     kafka_config: KafkaConfig = None

@@ -19,7 +19,7 @@ ContractFolders = Annotated[
     list[Path] | None,
     typer.Option("--contracts", metavar="DIR", help="Your own contracts, besides those shipped. Repeatable."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

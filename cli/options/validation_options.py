@@ -28,7 +28,7 @@ MOST_BYTES = 64 * 1024 * 1024
 Contract = Annotated[
     str | None,
     typer.Option(
-        "--contract", metavar="REF", help="SYSTEM/DIALECT@N, SYSTEM/DIALECT, or auto: found out from a sample."
+        "--contract", metavar="REF", help="SYSTEM/DIALECT@N, SYSTEM/DIALECT, or auto: detected from a sample."
     ),
 ]
 Tables = Annotated[
@@ -37,13 +37,13 @@ Tables = Annotated[
 Table = Annotated[
     str | None,
     typer.Option(
-        "--table", metavar="[DATABASE.]TABLE", help="The table of messages that do not say it; else the topic's name."
+        "--table", metavar="[DATABASE.]TABLE", help="The table of messages that name none; default: the topic's name."
     ),
 ]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
-        "--parameter", metavar="NAME=VALUE", help="What the wire does not say, e.g. timestamp_zone=+08:00. Repeatable."
+        "--parameter", metavar="NAME=VALUE", help="A fact not in the messages: timestamp_zone=+08:00. Repeatable."
     ),
 ]
 
@@ -59,12 +59,12 @@ class ValidationOptions:
     parameters: Parameters = None
     severities: Annotated[
         list[str] | None,
-        typer.Option("--severity", metavar="CLASS=LEVEL", help="Let a class of drift weigh more. Repeatable."),
+        typer.Option("--severity", metavar="CLASS=LEVEL", help="Raise the severity of a class. Repeatable."),
     ] = None
     max_bytes: Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)] = MOST_BYTES
-    strict_json: Annotated[
-        bool, typer.Option("--strict-json", help="A member name that stands twice is malformed.")
-    ] = False
+    strict_json: Annotated[bool, typer.Option("--strict-json", help="Treat duplicate member names as malformed.")] = (
+        False
+    )
 
     def open_validation(
         self,
@@ -138,13 +138,11 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         metavar="WORDS",
-        help="What makes it exit 1: error, warning, info, unproven, or classes; with commas between.",
+        help="What leads to exit 1: error, warning, info, unproven, or classes; comma-separated.",
         callback=_parse_threshold,
     ),
 ]
-ShowValues = Annotated[
-    bool, typer.Option("--show-values", help="Show values of rows in the report, which has their shapes else.")
-]
+ShowValues = Annotated[bool, typer.Option("--show-values", help="Show row values (default: shapes only).")]
 
 
 def open_reading_options(

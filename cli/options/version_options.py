@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NewVersions = Annotated[
     Path | None,
-    typer.Option("--write-versions", metavar="FILE", help="Write which version holds where, as far as it is proven."),
+    typer.Option("--write-versions", metavar="FILE", help="Write which version applies where, as far as proven."),
 ]
 
 
@@ -31,7 +31,7 @@ class RangedValidationOptions(ValidationOptions):
 
     versions: Annotated[
         Path | None,
-        typer.Option("--versions", metavar="FILE", help="Which version holds in which offsets or times of a topic."),
+        typer.Option("--versions", metavar="FILE", help="Which version applies to which offsets or times."),
     ] = None
 
     def ranged_topics(self, topics: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ ReportFiles = Annotated[
     typer.Option("--report", metavar="FILE", help="Also write FILE.json, .html, .md or .xml (JUnit). Repeatable."),
 ]
 KnownFindings = Annotated[
-    Path | None, typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file has.")
+    Path | None, typer.Option("--baseline", metavar="FILE", help="Omit the findings that this file contains.")
 ]
 NewBaseline = Annotated[
     Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write the findings of this run to a file.")

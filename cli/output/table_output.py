@@ -22,9 +22,9 @@ Made = tuple["TableContract", Mapping[str, str], str]
 
 Folder = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Write a file for each table here: DATABASE.TABLE.yaml."),
+    typer.Option("--output", "-o", metavar="DIR", help="Write one file per table here: DATABASE.TABLE.yaml."),
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over contracts that say something else.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite contracts that differ.")]
 
 _MOST_TOLD = 12
 
