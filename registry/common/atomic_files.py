@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and whether they can be written, asked before the work is done."""
+"""Atomic files: there whole or not at all; whether they can be written is checked before the work is done."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UsageError, r
 
 
 def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
-    """Make sure that a file can be put there, and that it is none that is kept.
+    """Make sure that a file can be put there and that none there has to be kept.
 
     Raises UsageError or UnavailableError where it cannot.
     """
@@ -52,7 +52,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Write a file aside and put it in place at once. Raises UnavailableError where that fails."""
+    """Write a temporary file and move it into place. Raises UnavailableError where that fails."""
     with put_whole(target) as aside:
         if isinstance(content, bytes):
             aside.write_bytes(content)
@@ -62,7 +62,7 @@ def write_whole(target: Path, content: str | bytes) -> None:
 
 @contextmanager
 def put_whole(target: Path) -> Iterator[Path]:
-    """What the block writes aside is put in place at its end, or is not there. Raises UnavailableError."""
+    """The temporary file that the block writes is moved into place at its end, or removed. Raises UnavailableError."""
     place = target.resolve()
     aside = _aside(place)
     try:

@@ -1,4 +1,4 @@
-"""Work that may take without end, or bring a process down, done in a process of its own with bounds."""
+"""Bounded processes: work that may never end or may crash, done in a process of its own with limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def call_guarded(function: Callable[..., Any], *args: Any, seconds: float = SECO
 
 
 def work() -> None:
-    """Do what standard input orders, and write what comes of it to standard output."""
+    """Run the call read from standard input, and write its result to standard output."""
     function, args, named, seconds = pickle.loads(sys.stdin.buffer.read())  # noqa: S301  from the process that waits
     _bound(seconds)
     out = pickle.dumps(function(*args, **named))
@@ -59,10 +59,10 @@ def work() -> None:
 
 
 def _bound(seconds: float) -> None:
-    """Let the system end this process when it has worked for so long, or takes too much memory."""
+    """Let the system end this process when it has run for so long, or takes too much memory."""
     try:
         import resource
-    except ImportError:  # not on every system; the patience of the waiting process ends everywhere
+    except ImportError:  # not on every system; the timeout of the waiting process works everywhere
         return
     resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))

@@ -1,4 +1,4 @@
-"""References to contracts: `dts/canal`, `dts/canal@2`, `dts/canal@2022-03-20`, `dts/canal@latest`."""
+"""Contract references: `dts/canal`, `dts/canal@2`, `dts/canal@2022-03-20`, `dts/canal@latest`."""
 
 from __future__ import annotations
 

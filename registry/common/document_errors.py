@@ -1,4 +1,4 @@
-"""What does not fit a document a person wrote, in words: the key, what is wrong with it, and what would do."""
+"""Document errors: what is wrong in a document that a person wrote: the key, the problem, and what would be valid."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _FOUND: Final = ((bool, "true or false"), (int, "a number"), (str, "text"), (dic
 
 
 def describe_misfit(error: ValidationError, kind: type[BaseModel]) -> str:
-    """Return what keeps a document from being of a kind, as `place: what`; no value is shown.
+    """Return why a document is not of a kind, as `place: what`; no value is shown.
 
-    Of several things it is an unknown key, which may be why another is missing, else the first.
+    Of several reasons it is an unknown key, which may be why another is missing, else the first.
     """
     first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     place = [str(part) for part in first["loc"] if part != "[key]"]

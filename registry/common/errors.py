@@ -1,6 +1,6 @@
-"""What can go wrong for a person, as one tree.
+"""Errors: what can go wrong for a user, as one tree.
 
-CdcContractsError            what happened, where, how to mend it
+CdcContractsError            what happened, where, how to fix it
 ├── UsageError               the call is wrong: exit 2
 │   └── ContractError        a contract document is wrong
 │       └── InvalidSchema    a schema handed in is none, or is not safe to work with
@@ -21,7 +21,7 @@ from typing import Final
 
 
 class CdcContractsError(Exception):
-    """A failure that a person has to see: what, where, how to mend it."""
+    """A failure that a user has to see: what, where, how to fix it."""
 
     exit_code = 3
 

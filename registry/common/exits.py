@@ -1,4 +1,4 @@
-"""The verdicts of a run, and the exit codes that scripts read."""
+"""Exits: the verdicts of a run, and the exit codes that scripts read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: what one message does that its contract does not say, and the closed list of drift classes."""
+"""Findings: where one message does not conform to its contract, and the closed list of drift classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEVERITIES: Final = (ERROR, WARNING, INFO)
 
 @dataclass(frozen=True, slots=True)
 class DriftClass:
-    """One class of drift: what triggers it, how heavy it weighs, and what to do."""
+    """One class of drift: what triggers it, its severity, and what to do."""
 
     id: str
     name: str
@@ -138,7 +138,7 @@ CLASSES: Final[Mapping[str, DriftClass]] = MappingProxyType({entry.name: entry f
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a message does that its contract does not say.
+    """One point in which a message does not conform to its contract.
 
     `path` is a JSON Pointer with array positions of rows written 0; `observed` is a shape or a code, never a value
     of a row.
@@ -157,7 +157,7 @@ class Finding:
 
 
 class Severities:
-    """How heavy each class weighs in this run: the defaults, raised by `--severity CLASS=LEVEL`."""
+    """The severity of each class in this run: the defaults, raised by `--severity CLASS=LEVEL`."""
 
     def __init__(self, raised: Mapping[str, str] | None = None) -> None:
         """Raise UsageError where a class or level is unknown, or an error class would be lowered."""
@@ -186,7 +186,7 @@ class Severities:
 
 
 def heaviest(*severities: str) -> str:
-    """Return the severity that weighs most."""
+    """Return the highest severity."""
     return min(severities, key=SEVERITIES.index)
 
 

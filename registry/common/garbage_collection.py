@@ -1,4 +1,4 @@
-"""Work that makes many objects and hardly a circle of them, done without the garbage collector."""
+"""Garbage collection, put off during work that makes many objects and hardly any reference cycles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def put_off_collection() -> Iterator[None]:
-    """Put off the garbage collector: walking all there is over and over takes long, and finds nothing."""
+    """Put off the garbage collector: walking all objects over and over takes long, and finds nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Plain names: what a language calls a column whose own name it does not take."""
+"""Identifiers: what a language calls a column whose own name it does not allow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def plain_name(text: str) -> str:
 def distinct_names(
     texts: Iterable[str], make: Callable[[str], str] = plain_name, taken: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return a name of its own for each text; of those that come to the same, the later ones are numbered."""
+    """Return a distinct name for each text; where several give the same name, the later ones are numbered."""
     used = set(taken)
     names: dict[str, str] = {}
     for text in texts:

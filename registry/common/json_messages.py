@@ -1,4 +1,4 @@
-"""The bytes of one message, read strictly: one parser decides what is a JSON message."""
+"""JSON messages: the bytes of one message, read strictly; one parser decides what is a JSON message."""
 
 from __future__ import annotations
 

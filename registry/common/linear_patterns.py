@@ -1,7 +1,7 @@
-"""Patterns of contracts, matched in time that grows with the text and nothing else.
+"""Linear patterns: the regular expressions of contracts, matched in time linear in the text.
 
-Whoever writes a pattern such as `^(a+)+$` has every message of a topic matched with it: an engine that goes back and
-tries again would never come to the end of some of them. The engine here takes no pattern that would need that.
+A pattern such as `^(a+)+$` is matched with every message of a topic: a backtracking engine would never finish some of
+them. The engine here takes no pattern that needs backtracking.
 """
 
 from __future__ import annotations

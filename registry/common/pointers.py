@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): where a member sits in a message."""
+"""Pointers, as JSON has them (RFC 6901): where a member is in a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Pointer = NewType("Pointer", str)
 
 
 class _Absent:
-    """What a pointer leads to where no member is: not the same as null."""
+    """What a pointer leads to where there is no member: not the same as null."""
 
     def __repr__(self) -> str:
         return "ABSENT"

@@ -1,4 +1,4 @@
-"""Text from outside, made safe to look at: what cannot be seen, or misleads the eye, is written as an escape."""
+"""Safe text: text from outside made safe to display; what is invisible or misleading is written as an escape."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _LONGEST_SENTENCE: Final = 1_000
 def visible(text: str, *, most: int | None = _LONGEST) -> str:
     """Return text on one line, without control, format or direction characters, cut after `most` characters.
 
-    Names come from messages that anybody may have written: a line break, a terminal sequence or a mark that turns the
-    direction of the text must not pass for a part of the report.
+    Names come from messages that anybody may have written: a line break, a terminal sequence or a character that turns
+    the direction of the text must not look like a part of the report.
     """
     cut = len(text) - most if most is not None else 0
     if cut > 0:

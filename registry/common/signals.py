@@ -1,12 +1,11 @@
-"""What SIGINT and SIGTERM do to the process of a command. Each ends it, silently, with the exit code of the signal.
+"""Signals: SIGINT and SIGTERM each end the process of a command silently, with the exit code of the signal.
 
     loading, and the way out    the process ends at once: nothing has begun, or all is done
     the work of the command     `Stopped` is raised; a second signal ends the process at once
     a run that reports          the run ends at its next step; a second signal raises `Stopped`
 
 Python runs a handler between two of its own steps only. A thread therefore watches for what no handler can end: a call
-of C that does not come back, and work that goes on although it was told to end. It ends the process when its patience
-is over.
+of C that does not come back, and work that goes on although it was asked to end. It ends the process after a timeout.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Stopped(BaseException):
 
 
 class _Process:
-    """What this process knows of signals: which has raised `Stopped`, and where the watching thread is told of it."""
+    """What this process knows of signals: which has raised `Stopped`, and how the watching thread is notified."""
 
     def __init__(self) -> None:
         self.raised: int | None = None
@@ -75,7 +74,7 @@ class Handler:
 
 
 def code_of(number: int) -> int:
-    """Return the exit code of a process that a signal has ended, as a shell tells it."""
+    """Return the exit code of a process that a signal has ended, as a shell reports it."""
     return 128 + number
 
 

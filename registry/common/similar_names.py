@@ -1,4 +1,4 @@
-"""Likeness: names that are nearly the one a message has, so that a misspelt or renamed member is seen as one."""
+"""Similar names: names close to the one a message has, so that a misspelt or renamed member is recognised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def similar_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that are most like a name, the likest first; case and separators do not count."""
+    """Return the known names most similar to a name, the most similar first; case and separators do not count."""
     others: dict[str, list[str]] = {}
     for other in sorted(set(known) - {name}):
         others.setdefault(_plain(other), []).append(other)

@@ -1,4 +1,4 @@
-"""Where schemas lie inside a schema, and whether they judge the same value or a part of it."""
+"""Subschemas: where schemas lie inside a schema, and whether they apply to the same value or to a part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails a run: a severity with everything heavier, and classes of drift by name."""
+"""Thresholds: what fails a run: a severity with everything above it, and classes of drift by name."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NAMES = {entry.id: name for name, entry in CLASSES.items()} | {name: name for n
 
 @dataclass(frozen=True)
 class Threshold:
-    """The words of `--fail-on`: severities that fail, and classes that fail however heavy they weigh.
+    """The words of `--fail-on`: severities that fail, and classes that fail whatever their severity.
 
-    `unproven`: a version that was asked for, and that no message could tell from another, fails as well.
+    `unproven`: a version that was asked for, and that no message could distinguish from another, fails as well.
     """
 
     severities: frozenset[str]
@@ -29,7 +29,7 @@ class Threshold:
     def fails(self, name: str, severity: str) -> bool:
         """Say whether a finding fails the run.
 
-        An ambiguous message shows no drift, only that nothing can be told, unless somebody asks for it by name.
+        An ambiguous message shows no drift, only that nothing can be decided, unless somebody asks for it by name.
         """
         return name in self.classes or (severity in self.severities and name != _AMBIGUOUS)
 
@@ -69,9 +69,9 @@ def verdict_of(
 ) -> str:
     """Return the verdict of a run from classes and severities found in so many messages that hold a value.
 
-    Drift where a finding weighs enough, inconclusive where nothing can be told. `unproven` says that no message could
-    tell the version that was asked for from another; `refused` that messages were quarantined for more than being
-    ambiguous: each had an error, whether or not its finding is among those kept.
+    Drift where the severity of a finding is high enough, inconclusive where nothing can be decided. `unproven` says
+    that no message could distinguish the version that was asked for from another; `refused` that messages were
+    quarantined for more than being ambiguous: each had an error, whether or not its finding is among those kept.
     """
     threshold = parse_threshold(fail_on)
     failing = any(threshold.fails(name, severity) for name, severity in found)

@@ -1,4 +1,4 @@
-"""A catalogue as one value that travels: workers judge by the very documents that the driver read."""
+"""Bundle: a catalogue as one value that can be pickled, so that workers use the same documents as the driver."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Version:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the envelope: the shape that judging begins with, and that messages are written by.
+        """The JSON Schema of the envelope: the shape that validation begins with, and that messages are written by.
 
         Raises ContractError where it holds a pattern that messages cannot be matched with in linear time.
         """
@@ -102,7 +102,7 @@ class Version:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything that decides how a message of this version is judged."""
+        """SHA-256 over everything that decides how a message of this version is validated."""
         parts = [self.resolved, self.schema, self.avro_schema]
         if self.subject != CANONICAL:
             parts += [self.catalogue.mapping(name).document.model_dump() for name in self.mapping_names()]

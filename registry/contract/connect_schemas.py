@@ -1,4 +1,4 @@
-"""The schema block of Kafka Connect, as far as it describes the columns of images. It never decodes anything."""
+"""Connect schemas: the schema block of Kafka Connect, where it describes columns of images. Never used to decode."""
 
 from __future__ import annotations
 

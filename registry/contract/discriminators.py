@@ -1,4 +1,4 @@
-"""Discriminators: the tests on one message that tell a subject from all others. All have to hold."""
+"""Discriminators: the tests on one message that distinguish a subject from all others. All have to hold."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`envelope.schema.json`: the closed part of JSON Schema that contracts use, compiled to plain functions.
+"""Envelope schemas: the closed part of JSON Schema that contracts use, compiled to plain functions.
 
-These take exactly what `jsonschema` takes, in a fraction of the time; a test compares the two. What is wrong with a
-message that they refuse, `violations.py` says.
+These accept exactly what `jsonschema` accepts, in a fraction of the time; a test compares the two. What is wrong with a
+message that they refuse is found by `schema_violations.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SchemaParts:
 
 
 class _Uncompiled(Exception):
-    """A schema says something that only `jsonschema` judges."""
+    """A schema uses something that only `jsonschema` can evaluate."""
 
 
 class _Compiler:

@@ -1,8 +1,8 @@
-"""Codes: which texts of a message may be shown as they are, because some contract says them.
+"""Known codes: which texts of a message may be shown as they are, because some contract contains them.
 
 A code that its contract refuses may be anything, the value of a row as well. What the catalogue says somewhere, as the
 code of an op or member or as the name of a type, is no secret, and neither are the verbs of SQL; every other text is
-told by its shape.
+shown as its shape.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts of a contract in plain words, for people who have never read the vendor's page.
+"""Phrases: facts of a contract in plain words, for people who have never read the vendor's page.
 
 Works on resolved documents as they stand, so that it needs no models.
 """
@@ -28,7 +28,7 @@ def describe_evidence(entry: Mapping[str, Any]) -> str:
 
 
 def describe_distinction(versions: Sequence[Version]) -> str:
-    """Return in words what tells the versions of one subject apart; empty where there is only one version."""
+    """Return in words what distinguishes the versions of one subject; empty where there is only one version."""
     if len(versions) == 1:
         return ""
     topics: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The terms of one run: what the wire does not say and the user does."""
+"""Reading options of one run: what the message does not say and the user does."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ReadingOptions:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
-    judges, `wrapping` what another tool put around the messages, `show_values` nothing but what a
-    report tells: values, or their shapes.
+    validates, `wrapping` what another tool put around the messages. `show_values` only decides what a report shows:
+    values, or their shapes.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Relations: what the texts of several members of one message say of each other.
+"""Relations: what the texts of several members of one message say about each other.
 
 Rules, discriminators and the fast path ask the same functions, so that they cannot answer differently.
 """

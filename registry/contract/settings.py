@@ -1,4 +1,4 @@
-"""`cdc-contracts.yaml`: what a project says once instead of on every command line."""
+"""Settings (`cdc-contracts.yaml`): defaults of a project for command-line options."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Settings(Document):
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings of a folder; without a file, and where it says nothing, none.
+    """Return the settings of a folder; empty ones without a file, or where it is empty.
 
     Raises ContractError where the file is not as it should be.
     """

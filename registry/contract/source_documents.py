@@ -1,4 +1,4 @@
-"""The documents that contracts are captured from (`documents.yaml`): what each is called and where it stands."""
+"""Source documents that contracts are captured from (`documents.yaml`): what each is called and where it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table contracts as files: their YAML, what they are called, and a folder of them that is added to with care."""
+"""Table contract files: their YAML, their names, and a folder of them to which files are added with care."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIFFERS: Final = "differs"
 
 @dataclass(frozen=True)
 class Filing:
-    """What becomes of a contract in a folder: its file, whether that is new, the same or differs, and what stood there.
+    """What happens to a contract in a folder: its file, whether that is new, the same or differs, and what was there.
 
     `contract` is what is to be written: what a file says besides (version, zone, comments) is kept.
     """

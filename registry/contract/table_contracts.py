@@ -1,4 +1,4 @@
-"""Table contracts: what a user says of one source table."""
+"""Table contracts: what a user states about one source table."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class TableContracts:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def documents(self) -> list[dict[str, Any]]:
-        """Return what messages are judged by as plain data, in order of the names of the tables."""
+        """Return the parts that affect validation as plain data, in order of the names of the tables."""
         return [self._by_name[name].model_dump(exclude=_PROSE) for name in sorted(self._by_name)]
 
 

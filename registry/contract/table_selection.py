@@ -1,4 +1,4 @@
-"""Which tables of a topic are judged."""
+"""Table selection: which tables of a topic are validated."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class Selection:
-    """Globs for tables that are judged, all where there are none, and for tables that are not.
+    """Globs for tables that are validated, all where there are none, and for tables that are not.
 
-    A glob is held against `database.schema.table`, `database.table`, `schema.table` and `table`.
+    A glob is matched against `database.schema.table`, `database.table`, `schema.table` and `table`.
     """
 
     include: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class Selection:
         return bool(self.include or self.exclude)
 
     def takes(self, table: str | None) -> bool:
-        """Say whether the messages of a table are judged; one that names no table may be any table's."""
+        """Say whether the messages of a table are validated; one that names no table may be any table's."""
         return table is None or _takes(self, table)
 
 

@@ -1,4 +1,4 @@
-"""Bindings: which contract a topic speaks, written into `cdc-contracts.yaml` without touching anything else in it."""
+"""Topic bindings: which contract a topic follows, written into `cdc-contracts.yaml`; nothing else there is changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN: Final = re.compile(r"(?!(?:true|false|null|yes|no|on|off)\Z)[A-Za-z_][A-
 
 @dataclass(frozen=True, slots=True)
 class BoundTopic:
-    """What binding a topic changed: None stands for no binding."""
+    """What binding a topic changed; None stands for no binding."""
 
     topic: str
     before: str | None

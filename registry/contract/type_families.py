@@ -1,7 +1,7 @@
-"""Families of source types: what a column of a database holds, whatever a dialect calls it.
+"""Type families: what a column of a database holds, whatever a dialect calls its source type.
 
-Contracts run backwards need it: a dialect with type names of its own (six types, numbers of a protocol) has to be told
-a `bigint unsigned` in its own words, and what it cannot hold apart it holds as the next best thing.
+Generating messages needs it: in a dialect with type names of its own (six types, numbers of a protocol) a `bigint
+unsigned` has another name, and a type that it cannot distinguish becomes the nearest one it has.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def base_name(source_type: str) -> str:
 
 
 def told_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
-    """Return the type by which a dialect tells a source type, or None where it cannot.
+    """Return the type by which a dialect names a source type, or None where it cannot.
 
     Its own name where the mapping knows it; with a `table` of numbers the number; else the first type whose values
     hold the family.

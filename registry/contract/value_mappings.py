@@ -1,4 +1,4 @@
-"""Which value form a source type has: the resolved files of `types/`."""
+"""Value mappings: which value form a source type has, from the resolved files of `types/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions files: the document in which a person says which version of a contract holds in which part of a topic.
+"""Version files: the document in which a user states which version of a contract holds in which part of a topic.
 
     topics:
       orders:
@@ -140,7 +140,7 @@ class VersionsFile(Document):
 
 
 def read_versions(path: Path, catalogue: Catalogue) -> VersionRanges:
-    """Return the ranges that a file tells, YAML or JSON.
+    """Return the ranges in a file, YAML or JSON.
 
     Raises UsageError where there is no such file, ContractError where it is not as it should be or names a version that
     the catalogue does not have.

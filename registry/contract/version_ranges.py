@@ -1,4 +1,4 @@
-"""Versions by range: which version of a contract holds in which part of which partition, as a value that travels."""
+"""Version ranges: which version of a contract holds in which part of which partition, as a picklable value."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class VersionRange(NamedTuple):
         return (self.start is None or self.start <= end) and (self.end is None or start < self.end)
 
     def document(self) -> dict[str, Any]:
-        """Return the range as a report and a pin write it."""
+        """Return the range as a report and pinned contracts write it."""
         return {"unit": self.unit, "from": self.start, "to": self.end, "contract": self.contract}
 
 
 @dataclass(frozen=True)
 class VersionRanges:
-    """The ranges of each place, rising and apart from each other; what none covers belongs to no version.
+    """The ranges of each place, ascending and disjoint; what none covers belongs to no version.
 
     Ranges of one version that touch are one. Two values are equal where they mean the same.
     """
@@ -135,7 +135,7 @@ def read_ranges(documents: Iterable[Mapping[str, Any]]) -> VersionRanges:
 
 
 def order_of(one: VersionRange) -> tuple[bool, int]:
-    """Return what ranges of a place are told in the order of."""
+    """Return the sort key of the ranges of a place."""
     return one.start is not None, one.start or 0
 
 
@@ -166,5 +166,5 @@ def _joined(ranges: Iterable[VersionRange]) -> tuple[VersionRange, ...]:
 
 
 def _unit(start: int | None, end: int | None, unit: str) -> str:
-    """Return what a range is counted in: one of all records is counted in nothing, which is told as offsets."""
+    """Return the unit of a range: one of all records has none, which is given as offsets."""
     return OFFSETS if start is None and end is None else unit

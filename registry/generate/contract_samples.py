@@ -1,4 +1,4 @@
-"""Samples: messages that belong to a version, each with what judging it has to give.
+"""Contract samples: messages that belong to a version, each with the expected result of its validation.
 
 `samples/NAME.json` (or `.avro`) holds the exact bytes of one message and `NAME.change.json` its row changes, an
 empty list for a message without a row. `samples/drift/NAME.*` holds a value that drifts and `NAME.findings.json`
@@ -33,7 +33,7 @@ _STREAMS: Final = (".jsonl",)
 
 @dataclass(frozen=True)
 class Sample:
-    """One message of a version, or one stream of messages, and the file that says what it comes to."""
+    """One message of a version, or one stream of messages, and the file with the expected result."""
 
     name: str
     file: Traversable
@@ -59,7 +59,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of one version, in order of their names; `strays` are files that are neither half of a sample."""
+    """The samples of one version, in order of their names; `strays` are files that are neither part of a sample."""
 
     messages: tuple[Sample, ...]
     drifts: tuple[Sample, ...]
@@ -82,7 +82,7 @@ class Samples:
         )
 
     def reading_options(self) -> ReadingOptions:
-        """Return the terms on which the samples are judged: their tables, and where there is one table its name.
+        """Return the reading options of the samples: their tables, and where there is one table its name.
 
         Messages of a dialect without names are of that one. Raises ContractError where a table contract is wrong.
         """
@@ -105,12 +105,12 @@ def find_samples(version: Version) -> Samples:
 
 
 def told_changes(judged: JudgedMessage) -> list[dict[str, Any]]:
-    """Return the row changes of a judged sample as `.change.json` writes them."""
+    """Return the row changes of a validated sample as `.change.json` writes them."""
     return [change.as_document(undecided=judged.verdict.undecided) for change in judged.changes]
 
 
 def told_statistics(tally: Tally, expected: Any) -> dict[str, Any]:
-    """Return the findings of a stream, all of it counted and settled, as `.findings.json` writes them.
+    """Return the findings of a stream, counted in full and finalized, as `.findings.json` writes them.
 
     Notes are left out where what is expected has none of their class: few streams are about them.
     """
@@ -136,7 +136,7 @@ def told_statistics(tally: Tally, expected: Any) -> dict[str, Any]:
 
 
 def told_findings(judged: JudgedMessage) -> dict[str, Any]:
-    """Return the outcome and findings of a judged sample as `.findings.json` writes them."""
+    """Return the outcome and findings of a validated sample as `.findings.json` writes them."""
     return {
         "outcome": judged.verdict.outcome,
         "findings": [

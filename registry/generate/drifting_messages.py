@@ -1,7 +1,7 @@
-"""Messages that drift on purpose: one class of drift made in a message that conforms, so that consumers can be tried.
+"""Drifting messages: one class of drift made in a message that conforms, so that consumers can be tested.
 
-Every change is tried out before it is handed on: judged by its own contract, the message has to show the class that
-was asked for. What to change comes from the contract, so a new dialect needs nothing here.
+Every change is checked before it is returned: validated against its own contract, the message has to show the class
+that was asked for. What to change comes from the contract, so a new dialect needs nothing here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Drifter:
         verdict = self._scope.judge(value).verdict
         return any(finding.name == self._drift for finding in verdict.findings)
 
-    # --- what may be changed, most telling first
+    # --- what may be changed, the clearest first
 
     def _cut(self, event: Event) -> Iterator[bytes]:
         value = self._renderer.render(event)

@@ -1,4 +1,4 @@
-"""Streams that drift on purpose, in what one message cannot show: positions that go back, tables that change.
+"""Drifting streams: drift on purpose in what one message cannot show: positions that go back, tables that change.
 
 What is changed are the events, not the bytes: the contract then writes them as the product would.
 """
@@ -58,7 +58,7 @@ class StreamDrifter:
         return result.op if result is not None else event.op
 
     def _put_back(self, event: Event, wanted: bool) -> Event | None:  # noqa: FBT001
-        """Give the event the position of an earlier one; the very one of the event before where that is the drift."""
+        """Give the event the position of an earlier one; exactly that of the event before where that is the drift."""
         if not wanted or self._latest is None or self._latest.position is None or self._op_of(event) == "snapshot":
             return None
         if self._op_of(self._latest) == "snapshot" or event.op.startswith("update-"):
@@ -66,7 +66,7 @@ class StreamDrifter:
         return replace(event, position=str(int(self._latest.position) - (0 if self._repeats else _BACK)))
 
     def _widen(self, event: Event, wanted: bool) -> Event | None:  # noqa: FBT001
-        """Give the table one more column, from the first event on whose like was there without it."""
+        """Give the table one more column, from the first event of a kind that was there without it."""
         op, started = self._op_of(event), bool(self._tables)
         if event.table is None or not (started or (wanted and op in self._seen and op != "snapshot")):
             return None

@@ -1,4 +1,4 @@
-"""A stream of logical events over one table: what a busy source might do, the same for the same seed."""
+"""Event streams: logical events over one table, as a busy source might produce them, the same for the same seed."""
 
 from __future__ import annotations
 

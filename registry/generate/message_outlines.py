@@ -1,4 +1,4 @@
-"""The outline of a message: what an event says in its places, and the rest as the JSON Schema of the version asks."""
+"""Message outlines: the facts of an event in their places, and the rest as the JSON Schema of the version asks."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Outline:
         into.append("}")
 
     def default(self, schema: Mapping[str, Any], *, required: bool, present: bool = False) -> Any:
-        """Return the simplest value that a schema takes, or _OMITTED where none is needed and null is not taken."""
+        """Return the simplest value that a schema accepts, or _OMITTED where none is needed and null is refused."""
         schema = self._resolved(schema)
         kinds = _kinds(schema)
         if not present and "null" in kinds:

@@ -1,4 +1,4 @@
-"""Samples on demand: so many messages of a contract, told from one seeded stream of events."""
+"""Message samples on demand: so many messages of a contract, made from one seeded stream of events."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def sample_messages(
 ) -> Iterator[bytes]:
     """Yield `total` messages of a version: rows of a full load, inserts, updates, deletes, and now and then a control.
 
-    With `drift` every tenth message, or the last, shows that class; where an event cannot show it, the next that can.
-    A table that changes stays changed. `split_updates` sends an update in two halves where the version can.
-    Raises UsageError where the version cannot say what is asked, also at the end where no message could show the drift.
+    With `drift` every tenth message, or the last, shows that class; where an event cannot show it, the next that can. A
+    table that changes stays changed. `split_updates` sends an update as two messages where the version can. Raises
+    UsageError where the version cannot express what is asked, also at the end where no message could show the drift.
     """
     renderer = Renderer(version, reading_options)
     drifter = Drifter(version, reading_options, drift) if drift is not None and drift not in CHANGED else None
@@ -83,5 +83,5 @@ def _events(
 
 
 def split_update(event: Event) -> tuple[Event, Event]:
-    """Return an update as the two events of its halves."""
+    """Return an update as the two events of a split update."""
     return replace(event, op="update-before", after=None), replace(event, op="update-after", before=None)

@@ -1,6 +1,6 @@
 """Avro binary read in one pass: a schema is compiled to functions that write the JSON of what they read.
 
-Each reader takes the bytes and a position, and returns JSON text and the position behind it. A general reader that
+Each reader takes the bytes and a position, and returns JSON text and the position after it. A general reader that
 makes Python objects first takes several times as long, and most of what it makes would be thrown away.
 """
 
@@ -63,7 +63,7 @@ def read_text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def read_branch(data: bytes, at: int, total: int) -> tuple[int, int]:
-    """Return the place of a branch of a union. Raises Refused where there is no such branch."""
+    """Return the index of a branch of a union. Raises Refused where there is no such branch."""
     branch, at = read_long(data, at)
     if not 0 <= branch < total:
         raise AvroRefused
@@ -130,7 +130,7 @@ def _record(schema: Mapping[str, Any], named: dict[str, Reader], special: Mappin
 
 def _union(branches: list[Reader]) -> Reader:
     total = len(branches)
-    by_byte = {2 * place: branch for place, branch in enumerate(branches)}  # the byte of a place below 64
+    by_byte = {2 * place: branch for place, branch in enumerate(branches)}  # the byte of an index below 64
 
     def read(data: bytes, at: int) -> tuple[str, int]:
         branch = by_byte.get(data[at])

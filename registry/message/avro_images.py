@@ -1,8 +1,8 @@
-"""The values of an Avro image: each record is written as one text, its name first, so that no kind is lost.
+"""Avro images: each value, a record, is written as one text, its name first, so that no kind is lost.
 
 `Integer 42`, `Character red apple`, `DateTime 2024-05-06 12:53:20.5`, `Timestamp 1715000000.012345`,
 `BinaryObject amc=`: the value forms `avro-*` read them. A value that its record does not hold as it should (bytes
-that are not in the charset, a fraction beyond the unit) has `!` behind the name, and no form takes it.
+that are not in the charset, a fraction beyond the unit) has `!` after the name, and no form takes it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _read_datetime(data: bytes, at: int, digits: int) -> tuple[str, int]:
 
 
 def _skip_long(data: bytes, at: int) -> int:
-    """Return the position behind an int or long."""
+    """Return the position after an int or long."""
     return at + 1 if data[at] < 128 else read_long(data, at)[1]  # noqa: PLR2004
 
 

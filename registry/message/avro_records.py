@@ -1,6 +1,6 @@
-"""JSON messages as records of their contract's Avro schema, and back, without loss.
+"""Avro records: JSON messages as records of their contract's Avro schema, and back, without loss.
 
-What JSON tells apart and Avro does not has a place of its own in these schemas: a number of an image is a record
+What JSON distinguishes and Avro does not has a place of its own in these schemas: a number of an image is a record
 `NumberText` that keeps its token, and a member that is not there is the symbol of the enum `Absent`, so that it is
 not null. Where columns stand beside named members, a map with the attribute `other-members` holds the columns. A field
 with the attribute `member` stands for the member of that name.

@@ -1,4 +1,4 @@
-"""The canonical change: one row change of any dialect, in canonical text."""
+"""Canonical changes: one row change of any dialect, in canonical text."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ _INTEGER = re.compile(r"-?\d+\Z", re.ASCII)
 
 
 def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
-    """Return the moment that a member of the envelope says, by the form its contract names.
+    """Return the moment that a member of the envelope holds, by the form its contract names.
 
-    What cannot be told (no zone, out of range) has no moment and keeps its text.
+    What cannot be determined (no zone, out of range) has no moment and keeps its text.
     """
     if value is ABSENT or value is None:
         return NO_TIME

@@ -1,7 +1,7 @@
 """Reading a parsed message by the envelope of its contract: op, names, times, keys, images, types.
 
-Each named reading of the vocabulary is one small function here. Reading never fails: what is not as the
-contract says reads as absent, and judging says so.
+Each named reading of the vocabulary is one small function here. Reading never fails: what is not as the contract says
+reads as absent, and validation reports it.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Reading:
     def types(self) -> dict[str, str] | None:
         """Source types by column as the message says them; None where it says none.
 
-        Where each image tells its own, those of the row after come first.
+        Where each image has its own, those of the row after come first.
         """
         types = self.meaning.columns.types
         if types == "none":
@@ -288,7 +288,7 @@ def read_types(value: Any, name: str | None, type_: str | None) -> dict[str, str
 
 
 def _code(value: Any) -> Any:
-    """Return a type that is told by number as text."""
+    """Return a type that is given by number as text."""
     return value.token if isinstance(value, Number) else value
 
 

@@ -1,4 +1,4 @@
-"""What of a message breaks its schema: `jsonschema` is the slow, sure judge of it.
+"""Schema violations: where a message breaks its schema, as `jsonschema` finds it, slowly and reliably.
 
 Most messages fit, and the compiled schema says so at once; `jsonschema` looks at those that it refuses.
 """
@@ -47,14 +47,14 @@ class Violation:
 
 
 class SchemaJudge:
-    """Judges parsed messages by one JSON Schema. Nothing is fetched from a `$ref`."""
+    """Validates parsed messages against one JSON Schema. Nothing is fetched from a `$ref`."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
 
     @cached_property
     def fits(self) -> Check:
-        """What says whether a value keeps to the schema."""
+        """The function that says whether a value conforms to the schema."""
         return compile_schema(self._schema) or self._validator.is_valid
 
     def violations(self, value: Any) -> list[Violation]:
@@ -114,7 +114,7 @@ def _describe(error: ValidationError) -> Iterator[Violation]:
 
 
 def _unsigned_zero(value: Any) -> Any:
-    """Return a value as the fast path tells it: an integer has no sign of its own at zero."""
+    """Return a value as the fast path reads it: an integer has no sign of its own at zero."""
     return Number("0") if isinstance(value, Number) and value.token == "-0" else value  # noqa: S105  no password
 
 
@@ -166,7 +166,7 @@ def _all_of(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator
 
 
 def _fits(validator: Any, value: Any, schema: Any) -> bool:
-    """Say of a schema inside the whole whether it takes a value; where False, descending tells for sure."""
+    """Say of a schema inside the whole whether it accepts a value; where False, descending decides."""
     parts = _PARTS.get()
     if parts is not None and parts.take(schema, value):
         return True

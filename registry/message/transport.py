@@ -1,4 +1,4 @@
-"""How messages of a version are written in a Kafka value, and how they are made JSON.
+"""Transport: how messages of a version are written in a Kafka value, and how they are made JSON.
 
 JSON is taken as it is. An Avro record becomes the JSON of its fields; its images, which follow the order of `fields`,
 become objects by column name. Where they do not fit the fields (other lengths, one name twice) they stay lists.

@@ -1,4 +1,4 @@
-"""Why bytes are no message: where reading stopped, a few bytes around it, and what they may be instead."""
+"""Unreadable bytes: why they are no message, where reading stopped, the bytes around it, what they may be instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that another tool wrapped on the way to Kafka, taken out of what it put around them."""
+"""Unwrapping: messages that another tool wrapped on the way to Kafka, taken out of what it put around them."""
 
 from __future__ import annotations
 

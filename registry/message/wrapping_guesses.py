@@ -1,6 +1,6 @@
-"""What a value may be that is no message as it stands: another encoding, a compressed or wrapped one, a cut one.
+"""Wrapping guesses: what a value may be that is no message as it stands: encoded, compressed, wrapped or truncated.
 
-Guesses, said as such. Nothing is unpacked that could grow.
+They are reported as guesses. Nothing is unpacked that could grow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages in files: planned once in byte ranges and row groups, then read piece by piece, anywhere.
+"""Input files: messages in files, planned once as byte ranges and row groups, then read piece by piece on any worker.
 
 A `.jsonl` file has one message a line, cut at line feeds and at nothing else; a `.parquet` file one message a row,
 with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole.

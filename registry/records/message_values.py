@@ -1,4 +1,4 @@
-"""The values of a batch: bytes as Arrow holds them, taken one by one or many at once."""
+"""Message values of a batch: bytes as Arrow holds them, taken one by one or many at once."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class MessageValues(Sequence[bytes | None]):
 
     @cached_property
     def _data(self) -> NDArray[np.uint8]:
-        """The bytes of all values, one behind the other."""
+        """The bytes of all values, one after the other."""
         _, offsets, data = self.array.buffers()
         if not len(self) or data is None or not data.size:
             return np.zeros(0, np.uint8)

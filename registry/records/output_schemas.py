@@ -1,6 +1,6 @@
-"""What runs write, as Arrow schemas: `changes/`, `control/`, `quarantine/`, `replayed/` and `ledger/`.
+"""Output schemas: what runs write, as Arrow schemas: `changes/`, `control/`, `quarantine/`, `replayed/`, `ledger/`.
 
-They stand apart from `changes.py` because judging a single message needs no Arrow, and loading it takes a while.
+They are apart from `canonical_changes.py` because validating a single message needs no Arrow, which is slow to load.
 """
 
 from __future__ import annotations

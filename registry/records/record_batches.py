@@ -1,4 +1,4 @@
-"""One batch of records as a source hands them over: values with their coordinates."""
+"""Record batches as a source delivers them: values with their coordinates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Records with the columns of the Kafka source, as a source hands them over.
+    """Records with the columns of the Kafka source, as a source delivers them.
 
     They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
     `timestampType` and perhaps `headers`.
@@ -113,7 +113,7 @@ def cut(records: pa.RecordBatch) -> Iterator[Batch]:
 def read_headers(column: pa.Array) -> pa.Array:
     """Return headers as arrays of key and value.
 
-    A source may hand them over as JSON text with Base64 values, which costs Spark a fraction of the arrays.
+    A source may deliver them as JSON text with Base64 values, which costs Spark a fraction of the arrays.
     """
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column.cast(HEADERS_TYPE)

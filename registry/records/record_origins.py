@@ -1,4 +1,4 @@
-"""One message out of many: a line of a file or of standard input, a row of a capture."""
+"""Record origins: one message out of many: a line of a file or of standard input, a row of a capture."""
 
 from __future__ import annotations
 

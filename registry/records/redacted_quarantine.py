@@ -1,4 +1,4 @@
-"""Quarantine where values of rows may not be kept: what stays of a record is what reports show of it.
+"""Redacted quarantine, where row values may not be kept: of a record only what reports show of it stays.
 
 Messages and keys that are text stay as their shapes, anything else as its length. No digest is kept: that of a short
 value can be guessed, and the coordinates of a record name it anyway.

@@ -1,7 +1,7 @@
-"""Arrow columns as bytes, and the meeting of the fast path with the reference.
+"""Arrow columns as bytes, and how the fast path hands rows to the reference.
 
-A vectorised pass settles the rows it is sure of and leaves the others open; every open row, each distinct
-text once, goes to the reference. So a pass may be as simple as the usual value allows.
+A vectorised pass validates the rows it is sure of and leaves the others open. Every open row goes to the reference,
+each distinct text once. So a pass may be as simple as the usual value allows.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ PAD: Final = 32
 class ColumnResult:
     """What a vectorised pass is sure of.
 
-    `open` marks the rows left to the reference (None: no row), `flags` judges the others (None: all OK).
-    `text` writes the canonical texts; what stands in open, broken and null rows does not matter.
+    `open` marks the rows left to the reference (None: no row), `flags` has the flags of the others (None: all OK).
+    `text` has the canonical texts; those of open, broken and null rows do not matter.
     """
 
     text: Callable[[], pa.Array]
@@ -63,7 +63,7 @@ class ReferenceResults:
 def complete(
     values: pa.Array, result: ColumnResult, judge: Callable[[str], tuple[str | None, int]]
 ) -> tuple[Bytes | None, ReferenceResults]:
-    """Judge the open rows; gives the flags of all rows (None: all OK) and the texts of the judged ones."""
+    """Validate the open rows; returns the flags of all rows (None: all OK) and the texts of the validated ones."""
     valid = None if values.null_count == 0 else to_mask(values.is_valid())
     flags, rows, texts = result.flags, result.open, None
     if rows is not None and valid is not None:
@@ -89,7 +89,7 @@ def leave_open(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def leave_all(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle every row as it stands."""
+    """Take every row as it stands."""
     return ColumnResult(lambda: values)
 
 
@@ -114,7 +114,7 @@ def are_digits(data: Bytes) -> Mask:
 
 
 def to_integers(values: pa.Array) -> tuple[Ints, Mask | None]:
-    """Give a column of the lane `int` as int64, and the rows that do not fit (None: all fit)."""
+    """Give a column of the decoder `int` as int64, and the rows that do not fit (None: all fit)."""
     unfit = None
     if pa.types.is_string(values.type):
         fits = pc.match_substring_regex(values, r"^-?[0-9]{1,18}$")

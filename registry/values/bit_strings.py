@@ -57,13 +57,13 @@ def _to_bytes(text: str) -> bytes:
 
 
 def validate_bit_base64(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle bit fields of up to eight bytes; longer ones stay open."""
+    """Validate bit fields of up to eight bytes; longer ones stay open."""
     texts = Texts(values)
     return _validate(values, fit_base64(texts), _sizes_of_base64(texts), _decode_base64)
 
 
 def validate_bit_hex(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle bit fields of up to eight bytes; longer ones stay open."""
+    """Validate bit fields of up to eight bytes; longer ones stay open."""
     texts = Texts(values)
     return _validate(values, fit_hex(texts), texts.lengths // 2, _decode_hex)
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR2004 - the numbers are those of digits and clocks
-"""Fixed layouts such as `9999-99-99 99:99:99`: matched, read and written on whole columns.
+"""Byte layouts such as `9999-99-99 99:99:99`: matched, read and written on whole columns.
 
 Columns of bytes are arrays (width, n): one contiguous row of n bytes for each position.
 """

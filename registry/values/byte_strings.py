@@ -84,12 +84,12 @@ def write_byte_list(text: str, _context: Context) -> str:
 
 
 def validate_base64(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle Base64; all other text is broken."""
+    """Validate Base64; all other text is broken."""
     return ColumnResult(lambda: values, flags=break_unless(fit_base64(Texts(values))))
 
 
 def validate_hex(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle upper-case hex; all other text is broken."""
+    """Validate upper-case hex; all other text is broken."""
     fits = fit_hex(Texts(values))
     return ColumnResult(partial(_write_each, values, fits, _hex_to_base64), flags=break_unless(fits))
 
@@ -119,7 +119,7 @@ def fit_hex(texts: Texts) -> Mask:
 
 
 def _mark(data: Bytes, table: bytes) -> Mask:
-    """Look every byte up in a table of 256 truths."""
+    """Look every byte up in a table of 256 booleans."""
     marks = np.empty(len(data), bool)
     for start in range(0, len(data), PART):
         part = data[start : start + PART].tobytes()
@@ -154,7 +154,7 @@ def _hex_to_base64(values: pa.Array) -> pa.Array:
 
 
 def join_base64(data: Bytes, lengths: Ints) -> pa.Array:
-    """Encode n byte strings that lie one after another in `data`, each filled up to groups of three."""
+    """Encode n byte strings that lie one after another in `data`, each padded to groups of three."""
     bounds = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum((lengths + 2) // 3, out=bounds[1:])
     left = lengths % 3
@@ -170,7 +170,7 @@ def join_base64(data: Bytes, lengths: Ints) -> pa.Array:
 
 
 def validate_byte_lists(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle lists of bytes, a part of the column at a time."""
+    """Validate lists of bytes, a part of the column at a time."""
     parts = [_scan_byte_lists(Texts(values.slice(start, size))) for start, size in _parts(values)]
     data, counts, fits = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return ColumnResult(lambda: join_base64(data, counts), flags=break_unless(fits))

@@ -89,7 +89,7 @@ def find_offset(zone: ZoneInfo | timezone, days: int, seconds: int) -> int:
 def find_day_offset(zone: ZoneInfo | timezone, days: int) -> int | None:
     """Give the offset of a local day; None where it changes during the day.
 
-    Its two ends tell: no zone has ever changed its offset twice within three days.
+    Its two ends are enough: no zone has ever changed its offset twice within three days.
     """
     first, last = find_offset(zone, days, 0), find_offset(zone, days, DAY - 1)
     return first if first == last else None

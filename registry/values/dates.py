@@ -67,7 +67,7 @@ def write_days(text: str, _context: Context) -> Number:
 
 
 def validate_dates(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle dates that exist; others of the layout stay open."""
+    """Validate dates that exist; others of the layout stay open."""
     texts = Texts(values)
     columns = texts.window(len(byte_layouts.DATE))
     shaped = (texts.lengths == len(byte_layouts.DATE)) & byte_layouts.match(columns, byte_layouts.DATE)
@@ -83,7 +83,7 @@ def match_dates(columns: Bytes) -> Mask:
 
 
 def validate_days(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle days within the years 0000 to 9999; all others are broken."""
+    """Validate days within the years 0000 to 9999; all others are broken."""
     days, unfit = to_integers(values)
     fits = (days >= FIRST_DAY) & (days <= LAST_DAY)
     return ColumnResult(lambda: byte_layouts.write_dates(np.where(fits, days, 0)), unfit, break_unless(fits))

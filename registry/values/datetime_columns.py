@@ -1,5 +1,5 @@
 # ruff: noqa: PLR2004 - the numbers are those of the clock
-"""The fast path of `datetimes`: whole columns of SQL and `T` text."""
+"""Datetime columns, the fast path of `datetimes`: whole columns of SQL and `T` text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ZONE: Final = re.compile(ZONE)
 
 
 def validate_sql(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle datetimes that exist; others of the layout stay open."""
+    """Validate datetimes that exist; others of the layout stay open."""
     texts = Texts(values)
     _, shaped, exists, room = _match(texts, SQL_LAYOUT)
     result = shaped & exists
@@ -33,7 +33,7 @@ def validate_sql(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def validate_iso_minutes(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle `T` texts that exist, with seconds or without, and break SQL texts that do."""
+    """Validate `T` texts that exist, with seconds or without, and break SQL texts that do."""
     texts = Texts(values)
     columns, full, exists, room = _match(texts, ISO_LAYOUT)
     short = (room == MINUTES - SECONDS) & byte_layouts.match(columns, ISO_LAYOUT[:MINUTES])
@@ -57,7 +57,7 @@ def validate_iso_minutes(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def validate_iso_instants(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle instants that exist; others of the layout stay open."""
+    """Validate instants that exist; others of the layout stay open."""
     texts = Texts(values)
     _, shaped, exists, room = _match(texts, ISO_LAYOUT, tail="Z")
     trimmed = shaped & (room > 0) & (texts.bytes_at(texts.ends - 2) == byte_layouts.ZERO)
@@ -72,7 +72,7 @@ def validate_iso_instants(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def validate_sql_zones(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle datetimes, and those that a zone id follows."""
+    """Validate datetimes, and those that a zone id follows."""
     plain = validate_sql(values, context)
     if plain.flags is None or plain.open is None:
         return plain
@@ -101,7 +101,7 @@ def validate_sql_zones(values: pa.Array, context: Context) -> ColumnResult:
 
 
 def validate_sql_instants(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle datetimes that exist, in the zone of the context; those of a day when the zone changes stay open."""
+    """Validate datetimes that exist, in the zone of the context; those of a day when the zone changes stay open."""
     if context.zone is None:
         return validate_sql(values, context)
     texts = Texts(values)

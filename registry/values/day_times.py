@@ -77,7 +77,7 @@ def write_micros(text: str, _context: Context) -> Number:
 
 
 def validate_times(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle times that exist; others of the layout, and negative zeros, stay open."""
+    """Validate times that exist; others of the layout, and negative zeros, stay open."""
     texts = Texts(values)
     shaped, _, exists, room = _match(texts)
     return ColumnResult(
@@ -86,7 +86,7 @@ def validate_times(values: pa.Array, _context: Context) -> ColumnResult:
 
 
 def validate_times_minutes(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle the same, and `HH:mm`; the rows with a fraction are noted."""
+    """Validate the same, and `HH:mm`; the rows with a fraction are noted."""
     texts = Texts(values)
     full, short, exists, room = _match(texts)
     shaped = full | short
@@ -126,7 +126,7 @@ def _match(texts: Texts) -> tuple[Mask, Mask, Mask, Ints]:
 
 
 def validate_micros(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle microseconds; those of 839 hours and more are broken."""
+    """Validate microseconds; those of 839 hours and more are broken."""
     micros, unfit = to_integers(values)
     fits = (micros >= -MOST_MICROS) & (micros <= MOST_MICROS)
     return ColumnResult(lambda: _write_micros(np.where(fits, micros, 0)), unfit, break_unless(fits))

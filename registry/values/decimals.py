@@ -51,7 +51,7 @@ def _exponent(digits: str) -> int:
 
 
 def validate_decimal_tokens(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle tokens known to be JSON numbers."""
+    """Validate tokens known to be JSON numbers."""
     texts = Texts(values)
     exponents = np.zeros(len(values), bool)
     exponents[texts.rows_of(np.flatnonzero((texts.data | np.uint8(0x20)) == ord("e")))] = True
@@ -59,14 +59,14 @@ def validate_decimal_tokens(values: pa.Array, _context: Context) -> ColumnResult
 
 
 def validate_decimal_texts(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle texts of JSON numbers."""
+    """Validate texts of JSON numbers."""
     texts = Texts(values)
     fits, exponents = scan_numbers(texts)
     return _validate(values, texts, fits, exponents & fits)
 
 
 def _validate(values: pa.Array, texts: Texts, fits: Mask, exponents: Mask) -> ColumnResult:
-    """Settle plain numbers and, many at a time, those with an exponent; odd ones stay open."""
+    """Validate plain numbers and, many at a time, those with an exponent; odd ones stay open."""
     undecided = fits & _may_change(values, texts)
     expanded = exponents & ~undecided
     if expanded.any():

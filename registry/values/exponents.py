@@ -1,4 +1,4 @@
-"""Whole columns of numbers with an exponent, written as plain digits."""
+"""Exponents: whole columns of numbers with an exponent, written as plain digits."""
 
 from __future__ import annotations
 

@@ -66,22 +66,22 @@ def shortest(number: float) -> str:
 
 
 def validate_float64(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle float64, or tokens known to be JSON numbers."""
+    """Validate float64, or tokens known to be JSON numbers."""
     return _validate(values, float("inf"))
 
 
 def validate_float32(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle float64, or tokens known to be JSON numbers, within the range of binary32."""
+    """Validate float64, or tokens known to be JSON numbers, within the range of binary32."""
     return _validate(values, BINARY32_OVERFLOW)
 
 
 def validate_float64_texts(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle texts, checked to be JSON numbers."""
+    """Validate texts, checked to be JSON numbers."""
     return _validate_texts(values, float("inf"))
 
 
 def validate_float32_texts(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle texts, checked to be JSON numbers within the range of binary32."""
+    """Validate texts, checked to be JSON numbers within the range of binary32."""
     return _validate_texts(values, BINARY32_OVERFLOW)
 
 

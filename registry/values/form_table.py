@@ -1,8 +1,8 @@
 """The table of value forms: one row per form, by kind.
 
-A row says what a form is called, what it holds, what JSON it takes and in which lane the fast path brings it;
-then how one value may look, in words and as JSON Schema; then its reference, its encoder and its fast path.
-The forms of Avro images, whose values are records, are made in `records.py`.
+A row says what a form is called, what it holds, what JSON it takes and by which decoder the fast path reads it; then
+how one value may look, in words and as JSON Schema; then its reference, its encoder and its fast path. The forms of
+Avro images, whose values are records, are made in `named_records.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes into a form and what comes out of it."""
+"""Form values: what goes into a form and what comes out of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JSON_NUMBER: Final = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]
 
 
 class Number(Decimal):
-    """A JSON number and the very token that stood on the wire.
+    """A JSON number and the exact token that stood on the wire.
 
     A magnitude that `Decimal` cannot hold is a signed infinity (or a signed zero); the token keeps it exactly.
 
@@ -75,7 +75,7 @@ NOTED_MISFIT: Final = 8
 class BrokenValue(Exception):
     """One value does not have the form (`flag` is BROKEN) or is too long to keep (TOO_LONG).
 
-    From FIRST_RECORD on the flag tells which record holds it where the form takes another.
+    From FIRST_RECORD on the flag says which record holds the value where the form takes another.
     """
 
     def __init__(self, flag: int = Flag.BROKEN) -> None:

@@ -56,14 +56,14 @@ def write_year_number(text: str, _context: Context) -> Number:
 
 
 def validate_integers(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle int64, or digits where one value does not fit."""
+    """Validate int64, or digits where one value does not fit."""
     if pa.types.is_string(values.type):
         return validate_integer_texts(values, context)
     return ColumnResult(lambda: values.cast(pa.string()))
 
 
 def validate_unsigned(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle int64 that must not be negative, or digits where one value does not fit."""
+    """Validate int64 that must not be negative, or digits where one value does not fit."""
     if pa.types.is_string(values.type):
         result = validate_integer_texts(values, context)
         texts = Texts(values)
@@ -74,7 +74,7 @@ def validate_unsigned(values: pa.Array, context: Context) -> ColumnResult:
 
 
 def validate_integer_texts(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle digits with an optional sign; `-0` and numbers that may be too long stay open."""
+    """Validate digits with an optional sign; `-0` and numbers that may be too long stay open."""
     texts = Texts(values)
     negative = (texts.lengths > 0) & (texts.bytes_at(texts.starts) == ord("-"))
     digits = texts.lengths - negative

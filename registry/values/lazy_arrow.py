@@ -1,4 +1,4 @@
-"""numpy and pyarrow, loaded where the first column is read.
+"""Lazy numpy and pyarrow, loaded when the first column is read.
 
 Reading single values needs neither, and loading both takes longer than most commands that read no column.
 """
@@ -13,7 +13,7 @@ __all__ = ["np", "pa", "pc"]
 
 
 class _Deferred(ModuleType):
-    """Stands for a module that is loaded once something of it is asked for; what was asked for is kept."""
+    """Stands for a module that is loaded on first attribute access; attributes are kept."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(import_module(self.__name__), name)

@@ -1,7 +1,7 @@
-"""Values of Avro images: the text of a record with its name in front (`Integer 42`), read as the text behind it.
+"""Named records, the values of Avro images: the text of a record after its name (`Integer 42`), read as that text.
 
-What stands behind the name has the layout of a JSON form, so that form reads it, one by one and in columns. A value
-that is held by another record is broken with a flag that tells which.
+The text after the name has the layout of a JSON form, so that form reads it, one by one and in columns. A value held by
+another record is broken, with a flag that says which.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DATE_LENGTH: Final = len("9999-99-99")
 
 
 def read_date_part(text: str, context: Context) -> Value:
-    """Read the date of a DateTime, whatever clock stands behind it."""
+    """Read the date of a DateTime, whatever clock follows it."""
     return dates.read_date(text.partition(" ")[0], context)
 
 
@@ -55,7 +55,7 @@ def read_year_part(text: str, context: Context) -> Value:
 
 
 def read_single(text: str, context: Context) -> Value:
-    """Read a double as the number of single precision that it holds: the fewest digits that read back to that."""
+    """Read a double as the single-precision number that it holds: the fewest digits that read back to it."""
     floats.read_float64(text, context)
     with np.errstate(over="ignore"):
         single = np.float32(float(text))
@@ -72,18 +72,18 @@ def read_instant(text: str, context: Context) -> Value:
 
 
 def validate_date_part(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle dates; those with a clock behind them stay open."""
+    """Validate dates; those followed by a clock stay open."""
     return _open_where(values, context, dates.validate_dates, lambda texts: texts.lengths != _DATE_LENGTH)
 
 
 def validate_clock_part(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle clocks; those with a date before them stay open."""
+    """Validate clocks; those with a date before them stay open."""
     blank = to_mask(pc.match_substring(values, " "))
     return _open_where(values, context, day_times.validate_times, lambda _: blank)
 
 
 def validate_instant(values: pa.Array, context: Context) -> ColumnResult:
-    """Settle seconds from 1970 on; those before stay open."""
+    """Validate seconds from 1970 on; those before stay open."""
     first = lambda texts: texts.bytes_at(texts.starts) == ord("-")  # noqa: E731
     return _open_where(values, context, timestamps.validate_seconds_fraction, first)
 
@@ -120,7 +120,7 @@ def _form(
 
 
 def _behind(text: str, records: tuple[str, ...]) -> str:
-    """Return what stands behind the name of the record. Raises BrokenValue where it is another record's."""
+    """Return the text after the name of the record. Raises BrokenValue where it is another record's."""
     record, blank, rest = text.partition(" ")
     if not blank or record not in RECORDS:
         raise BrokenValue
@@ -138,7 +138,7 @@ _BINARY: Final = ("BinaryObject", "BinaryGeometry")
 
 
 def _either(name: str, kind: str, records: tuple[str, ...], says: str) -> ValueForm:
-    """Return the form of columns whose type does not say whether they hold text or bytes: each value does."""
+    """Return the form of columns whose type does not say whether they hold text or bytes; each value says it."""
 
     def read(text: str, context: Context) -> Value:
         behind = _behind(text, records)

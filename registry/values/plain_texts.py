@@ -1,4 +1,4 @@
-"""Texts that stay as they are, and booleans."""
+"""Plain texts, which stay as they are, and booleans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_undocumented(text: str, _context: Context) -> Value:
 
 
 def validate_undocumented(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle every row as it stands, with a note."""
+    """Take every row as it stands, with a note."""
     return ColumnResult(lambda: values, flags=np.full(len(values), Flag.NOTED, np.uint8))
 
 
@@ -45,12 +45,12 @@ def write_boolean(text: str, _context: Context) -> bool:
 
 
 def validate_booleans(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle a `pa.bool_()` array."""
+    """Validate a `pa.bool_()` array."""
     return ColumnResult(lambda: values.cast(pa.string()))
 
 
 def validate_boolean_digits(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle 0 and 1; every other number is broken."""
+    """Validate 0 and 1; every other number is broken."""
     numbers, unfit = to_integers(values)
     fits = (numbers == 0) | (numbers == 1)
     return ColumnResult(lambda: pc.if_else(pa.array(numbers == 1), "true", "false"), unfit, break_unless(fits))

@@ -1,4 +1,4 @@
-"""Source types: what the text of a column's type says besides its name, in whichever words a database has for it."""
+"""Source types: what the text of a column's type says besides its name, in the words of any database."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SourceType:
 
     @property
     def zoned(self) -> bool:
-        """Whether its values may tell a zone each."""
+        """Whether each of its values may have a zone."""
         return self.name.endswith(("WITH TIME ZONE", "WITH LOCAL TIME ZONE", "ZONED DATETIME", "TIMESTAMPTZ"))
 
 

@@ -86,14 +86,14 @@ def write_millis(text: str, _context: Context) -> Number:
 
 
 def validate_seconds(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle digits of seconds up to the year 9999; later ones are broken."""
+    """Validate digits of seconds up to the year 9999; later ones are broken."""
     texts = Texts(values)
     seconds, fits = _read_digits(texts, texts.lengths)
     return _validate_seconds(seconds, fits, None)
 
 
 def validate_seconds_fraction(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle seconds with a fraction up to the year 9999; later ones are broken."""
+    """Validate seconds with a fraction up to the year 9999; later ones are broken."""
     texts = Texts(values)
     point = pc.find_substring(values, ".")
     found = (point.fill_null(-1) if point.null_count else point).to_numpy()
@@ -126,12 +126,12 @@ def _read_digits(texts: Texts, whole: Ints) -> tuple[Ints, Mask]:
 
 
 def validate_millis_wallclock(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle milliseconds of a clock without zone; those outside the years 0000 to 9999 are broken."""
+    """Validate milliseconds of a clock without zone; those outside the years 0000 to 9999 are broken."""
     return _validate_millis(values, "")
 
 
 def validate_millis_instant(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle milliseconds in UTC; those outside the years 0000 to 9999 are broken."""
+    """Validate milliseconds in UTC; those outside the years 0000 to 9999 are broken."""
     return _validate_millis(values, "Z")
 
 
@@ -143,7 +143,7 @@ def _validate_millis(values: pa.Array, suffix: str) -> ColumnResult:
 
 
 def validate_millis_fraction(values: pa.Array, _context: Context) -> ColumnResult:
-    """Settle thirteen digits with a fraction; all are noted."""
+    """Validate thirteen digits with a fraction; all are noted."""
     texts = Texts(values)
     columns = texts.window(MILLIS_DIGITS + FRACTION)
     room = texts.lengths - MILLIS_DIGITS

@@ -1,7 +1,7 @@
-"""Bounds: which values the declared type of a column holds.
+"""Type bounds: which values the declared type of a column holds.
 
-They are what a table contract refuses a value by: a value beyond them could only be kept by rounding it, or not at
-all. Lengths of text are not among them, nor digits of a second that tables keep anyway.
+A table contract refuses values by them: a value beyond them could only be kept by rounding it, or not at all. Lengths
+of text are not among them, nor digits of a second that tables keep anyway.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NANOS: Final = 9
 
 
 class Misfit(IntFlag):
-    """What keeps a value out of its declared type."""
+    """Why a value does not fit its declared type."""
 
     RANGE = 1
     SCALE = 2
@@ -54,7 +54,7 @@ class TypeBound:
     most: int | None = None
 
     def judge(self, text: str) -> Misfit:
-        """Return what keeps the value of a text out; nothing where it fits."""
+        """Return the reason why the value of a text does not fit; nothing where it fits."""
         found = Misfit(0)
         for misfit, pattern in self.patterns:
             if re.fullmatch(pattern, text) is None:
@@ -91,9 +91,9 @@ class TypeBound:
 
 @lru_cache(8192)
 def bound_of(declared: str, kind: str) -> TypeBound | None:
-    """Return the bound of a declared type for values of a canonical kind; None where it has none, or tells none.
+    """Return the bound of a declared type for values of a canonical kind; None where it has or states none.
 
-    A DECIMAL or TIMESTAMP without digits may be one whose digits the message did not tell.
+    A DECIMAL or TIMESTAMP without digits may be one whose digits the message left out.
     """
     result = parse_source_type(declared)
     match kind:

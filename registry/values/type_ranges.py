@@ -1,4 +1,4 @@
-"""Ranges of source types: what values a column of one can hold, and which of them another type does not take."""
+"""Type ranges: what values a column of a source type can hold, and which of them another type does not take."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def read_range(text: str) -> TypeRange | None:
 
 
 def compare_types(old: str, new: str) -> str:
-    """Return what a column of the new type does with the values of the old one: one of the words above."""
+    """Return what a column of the new type does with values of the old one: one of the words above."""
     if " ".join(old.upper().split()) == " ".join(new.upper().split()) and "'" not in old:
         return SAME
     before, after = read_range(old), read_range(new)

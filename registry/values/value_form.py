@@ -1,5 +1,5 @@
 # ruff: noqa: S105 - a token is a JSON number here
-"""One value form: the reference, the fast path and the encoder, side by side."""
+"""Value form: the reference, the fast path and the encoder, side by side."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ValueForm:
         return self._read_token(token, context)
 
     def column(self, values: pa.Array, context: Context) -> FormColumn:
-        """Read a column as its lane hands it over; agrees with `read` on every value."""
+        """Read a column as its decoder delivers it; agrees with `read` on every value."""
         result = self._validate(values, context)
         flags, judged = complete(values, result, lambda token: self._judge(token, context))
         return FormColumn(judged.fill(result.text(), flags), flags)

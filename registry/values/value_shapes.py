@@ -1,4 +1,4 @@
-"""The shape of a value, for reports: what it looked like without what it said."""
+"""Value shapes, for reports: what a value looked like, without its content."""
 
 from __future__ import annotations
 

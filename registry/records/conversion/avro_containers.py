@@ -1,4 +1,4 @@
-"""Avro object container files: the schema at the beginning, then the records in blocks.
+"""Avro containers (object container files): the schema at the beginning, then the records in blocks.
 
 Blocks are compressed with `deflate`, which every reader of Avro knows. Of files that others wrote all codecs are read
 that fastavro reads here.
@@ -92,7 +92,7 @@ class ContainerReader:
             ) from error
 
     def check(self, schema: Any) -> Self:
-        """Return the reader. Raises UsageError where the file is of another record than that of the schema."""
+        """Return the reader. Raises UsageError where the file holds another record type than the schema."""
         found, wanted = _full_name(self.schema), _full_name(schema)
         if found != wanted:
             raise UsageError(f"it holds records of {found}, not of {wanted}", where=self._where,

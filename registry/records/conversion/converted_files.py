@@ -1,4 +1,4 @@
-"""Files of messages turned into the other form: what is read from them, and what is written.
+"""Converted files: files of messages in the other form, JSON or Avro: what is read and what is written.
 
 Containers and lines hold messages only; a `.parquet` file is a capture, which keeps keys, headers, times, coordinates
 and null values. A file is there whole or not at all.

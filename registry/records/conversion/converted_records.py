@@ -1,4 +1,4 @@
-"""Records turned into the other form batch by batch: keys, headers, times and coordinates stay as they are."""
+"""Converted records, turned into the other form batch by batch; keys, headers, times and coordinates stay."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Converted:
 class Counts:
     """What became of the records: read = converted + refused + tombstones.
 
-    `told` names the first that were refused; `keyed` counts those that have a key or headers.
+    `told` has the first that were refused; `keyed` counts those that have a key or headers.
     """
 
     read: int = 0

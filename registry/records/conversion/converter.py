@@ -1,7 +1,7 @@
-"""One value turned into the other form: a JSON message into an Avro record, or a record into a JSON message.
+"""Converter of one value: a JSON message into an Avro record, or a record into a JSON message.
 
 A record is written bare, or in the frame of a schema registry: a zero byte, the id of its schema in four bytes, and
-the record. Nothing is judged here: what the schema holds exactly is carried, and everything else is refused.
+the record. Nothing is validated here: what the schema can hold exactly is converted, and everything else is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ConversionRefused(Exception):
 
 @dataclass(frozen=True)
 class Conversion:
-    """What is asked for, as a value that travels: the Avro schema, the form, the framing, and the id in a frame.
+    """What is asked for, as a value that can be pickled: the Avro schema, the form, the framing, and the id in a frame.
 
     Where records are read, no framing means that containers are known by their beginning and all else is framed.
     """
