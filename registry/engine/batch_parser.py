@@ -23,15 +23,9 @@ from cdc_contracts.registry.common.json_messages import MAX_DEPTH, Unreadable, h
 from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine import decoder_kinds
+from cdc_contracts.registry.engine.layout_parts import Layout, LayoutColumn, RowShape
 from cdc_contracts.registry.engine.shape_guess import MOST_SHAPES, ShapeGuess, make_picker, make_scout
-from cdc_contracts.registry.engine.struct_layouts import (
-    Layout,
-    LayoutColumn,
-    LayoutPlan,
-    RowShape,
-    can_be_field,
-    decoder_of_schema,
-)
+from cdc_contracts.registry.engine.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
 from cdc_contracts.registry.message.reading import read_types, read_types_within
 from cdc_contracts.registry.records.message_values import MessageValues
 

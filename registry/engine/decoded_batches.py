@@ -15,7 +15,7 @@ from msgspec.structs import astuple
 
 from cdc_contracts.registry.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.engine import decoder_kinds
-from cdc_contracts.registry.engine.struct_layouts import Image, Layout, LayoutColumn, Leaf, Nested, Part, RowShape
+from cdc_contracts.registry.engine.layout_parts import Image, Layout, LayoutColumn, Leaf, Nested, Part, RowShape
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 

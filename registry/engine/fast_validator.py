@@ -28,30 +28,21 @@ from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.batch_parser import Parser
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, column_of, lay_out
+from cdc_contracts.registry.engine.envelope_flags import member_flags, relation_flags
+from cdc_contracts.registry.engine.flag_readers import FlagReaders as Readers
+from cdc_contracts.registry.engine.flag_readers import fold_flags, readers_of_flags
 from cdc_contracts.registry.engine.frozen_copies import copy_with
-from cdc_contracts.registry.engine.record_grouping import (
-    Mask,
-    Readers,
-    ValueFlag,
-    VerdictGroup,
-    column_flags,
-    completion_flags,
-    fold_flags,
-    group_records,
-    hint_flags,
-    key_flags,
-    member_flags,
-    nameless,
-    plain_names,
-    readers_of_flags,
-    relation_flags,
-    whole_records,
-)
+from cdc_contracts.registry.engine.grouping_keys import nameless
+from cdc_contracts.registry.engine.image_flags import completion_flags, hint_flags, key_flags, whole_records
+from cdc_contracts.registry.engine.layout_parts import FormUse, LayoutColumn, RowShape
+from cdc_contracts.registry.engine.layout_plans import make_plan
+from cdc_contracts.registry.engine.record_grouping import VerdictGroup, group_records, plain_names
 from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts, differing
-from cdc_contracts.registry.engine.struct_layouts import FormUse, LayoutColumn, LayoutPlan, RowShape, make_plan
+from cdc_contracts.registry.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.engine.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.engine.time_units import unit_flags
 from cdc_contracts.registry.engine.value_columns import ValueColumns
+from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag, column_flags
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Wire
 from cdc_contracts.registry.records.message_values import MessageValues

@@ -12,7 +12,8 @@ from msgspec import UNSET, Raw
 
 from cdc_contracts.registry.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.engine import decoder_kinds
-from cdc_contracts.registry.engine.struct_layouts import TYPES_FIELD, LayoutPlan, RowShape
+from cdc_contracts.registry.engine.layout_parts import RowShape
+from cdc_contracts.registry.engine.struct_layouts import TYPES_FIELD, LayoutPlan
 
 MOST_SHAPES: Final = 2048
 _PEEK: Final = 3

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
 from cdc_contracts.registry.engine.decoder_kinds import Odd
-from cdc_contracts.registry.engine.record_grouping import Mask, ValueFlag
+from cdc_contracts.registry.engine.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.message.envelope_times import (
     BEYOND,
     LEAST_DIGITS,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.engine import decoder_kinds
 from cdc_contracts.registry.engine.decoder_kinds import Odd, Unfit
-from cdc_contracts.registry.engine.struct_layouts import FormUse
+from cdc_contracts.registry.engine.layout_parts import FormUse
 from cdc_contracts.registry.values import FIRST_MISFIT, NOTED_MISFIT, BrokenValue, Flag, FormColumn, Number
 from cdc_contracts.registry.values.type_bounds import TypeBound
 

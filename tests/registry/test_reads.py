@@ -14,7 +14,7 @@ from mutations import to_bytes
 from cdc_contracts.registry.common.json_messages import Unreadable
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.engine.struct_layouts import make_plan
+from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES, Breach, CrossFieldCheck, RuleView
 from cdc_contracts.registry.validate.rule_inputs import Reads, always_read, read_nothing

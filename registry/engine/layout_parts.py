@@ -1,0 +1,135 @@
+"""What layouts are made of: members of the envelope, images, columns with the forms of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cdc_contracts.registry.values import Context, ValueForm
+from cdc_contracts.registry.values.type_bounds import TypeBound
+
+
+@dataclass(frozen=True)
+class FormUse:
+    """A form as one version uses it; a lenient use keeps broken text as it was sent.
+
+    `declared` where a table contract tells the type of the column, `bound` what of it a value may break.
+    """
+
+    form: ValueForm
+    context: Context
+    lenient: bool
+    bound: TypeBound | None = None
+    declared: bool = False
+
+
+@dataclass(frozen=True)
+class LayoutColumn:
+    """A column of a shape: its decoder, and how each version reads its values (None: it does not know the type).
+
+    `typed` is False for a column that the message has no type for, `by_kind` True where that is how the dialect is:
+    each value is then read by its JSON kind, and `by_kind` columns have the uses for text, number and boolean.
+    `sure` is False while only nulls were seen in a column that is read by kind. `never_null` where a table contract
+    says so.
+    """
+
+    name: str
+    decoder: str
+    uses: tuple[FormUse | None, ...]
+    typed: bool = True
+    by_kind: bool = False
+    sure: bool = True
+    never_null: bool = False
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A member of the envelope that is not taken apart; `told` where the shape already says its value."""
+
+    pointer: str
+    decoder: str
+    told: bool = False
+
+
+@dataclass(frozen=True)
+class Image:
+    """A member that holds rows.
+
+    `full`: every row has every column. `partial`: it may hold the changed columns only, but not for the op codes in
+    `whole_for` (at `op_at`).
+    `told` are the columns that the schema itself speaks of, as it does of a DDL statement in the place of a row.
+    """
+
+    pointer: str
+    columns: tuple[LayoutColumn, ...]
+    full: bool
+    partial: bool
+    op_at: str
+    whole_for: frozenset[str]
+    told: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """An object of the envelope with members of its own."""
+
+    pointer: str
+    parts: tuple[Part, ...]
+
+
+Part = Leaf | Image | Nested
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`.
+
+    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns.
+    """
+
+    parts: tuple[Part, ...]
+    decode: Any
+    decode_lines: Any
+    family: int
+
+    def leaves(self) -> Iterator[Leaf]:
+        yield from _walk(self.parts, Leaf)
+
+    def images(self) -> Iterator[Image]:
+        yield from _walk(self.parts, Image)
+
+
+@dataclass(eq=False)
+class RowShape:
+    """Messages whose rows have the same columns: what they say of them, and the layouts that decode them.
+
+    `strict` demands every column in images that are full; `loose` takes any subset and has learnt what the
+    strict one refused.
+    """
+
+    key: tuple[Any, ...]
+    columns: list[LayoutColumn]
+    strict: Layout | None = None
+    loose: Layout | None = None
+    built_for: int = -1
+    refusals: int = 0
+    lessons: int = 0
+
+    @cached_property
+    def by_name(self) -> dict[str, int]:
+        """Where each column is."""
+        return {column.name: index for index, column in enumerate(self.columns)}
+
+    def copy(self, key: tuple[Any, ...]) -> RowShape:
+        """Return the shape of other messages with the same columns, which may learn others from here on."""
+        return RowShape(key, [*self.columns], self.strict, self.loose, self.built_for)
+
+
+def _walk(parts: tuple[Part, ...], kind: Any) -> Iterator[Any]:
+    for part in parts:
+        if isinstance(part, kind):
+            yield part
+        elif isinstance(part, Nested):
+            yield from _walk(part.parts, kind)

@@ -1,0 +1,76 @@
+"""What the JSON Schemas of versions say of the members of a message, as far as parsing has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+
+_BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum", "minItems", "maxItems", "$ref"})
+
+
+def unite_properties(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Two versions' properties as one: a member that both have takes the kinds of both."""
+    united = dict(left)
+    for name, schema in right.items():
+        if name not in united:
+            united[name] = schema
+            continue
+        mine = united[name]
+        kinds = {
+            kind
+            for one in (mine, schema)
+            for kind in ([one["type"]] if isinstance(one.get("type"), str) else one.get("type", []))
+        }
+        merged = {**mine, **schema, "type": sorted(kinds)}
+        if "properties" in mine or "properties" in schema:
+            merged["properties"] = unite_properties(mine.get("properties", {}), schema.get("properties", {}))
+        united[name] = merged
+    return united
+
+
+def columns_told(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
+    """The names that a schema or one of its branches has below an image."""
+    below: Any = schema
+    for part in split_pointer(pointer):
+        below = below.get("properties", {}).get(part, {})
+    yield from below.get("properties", ())
+    for branch in schema.get("allOf", ()):
+        yield from columns_told(branch.get("then", {}), pointer)
+
+
+def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
+    """Every constraint on a member that looks at its value, wherever it stands: `(pointer, keyword, value)`."""
+    if not isinstance(schema, dict):
+        return
+    for keyword in ("pattern", "minimum"):
+        if keyword in schema:
+            yield at, keyword, schema[keyword]
+    for keyword in ("enum", "const"):
+        if keyword in schema:
+            yield at, keyword, None
+    for name, below in schema.get("properties", {}).items():
+        yield from value_constraints(below, at + join_pointer(name))
+    for branch in schema.get("allOf", ()):
+        yield from value_constraints(branch.get("if"), at)
+        yield from value_constraints(branch.get("then"), at)
+
+
+def bounded_collections(schema: Mapping[str, Any], at: str) -> Iterator[str]:
+    """Yield the lists and maps whose values a schema bounds by more than their kind."""
+    for name, below in schema.get("properties", {}).items():
+        pointer = at + join_pointer(name)
+        if "properties" in below:
+            yield from bounded_collections(below, pointer)
+        elif any(_has_bound(below.get(part)) for part in ("items", "additionalProperties")):
+            yield pointer
+
+
+def _has_bound(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return not _BOUNDS.isdisjoint(schema) or any(
+        _has_bound(below)
+        for below in (schema.get("items"), schema.get("additionalProperties"), *schema.get("properties", {}).values())
+    )

@@ -1,0 +1,99 @@
+"""Flags of values: the records in which a column is absent, or a value is unusual in some form it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.engine.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.engine.layout_parts import FormUse
+from cdc_contracts.registry.engine.value_columns import KIND_NAMES, ColumnValues
+from cdc_contracts.registry.validate.table_promises import ZERO_DATE
+from cdc_contracts.registry.values import FIRST_RECORD, Flag
+
+ValueFlag = tuple[Any, ...]
+Mask = NDArray[np.bool_]
+_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG)
+_MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
+
+
+def column_flags(
+    decoded_batch: DecodedBatch,
+    rows: Rows,
+    index: int,
+    values: ColumnValues,
+    uses: Sequence[FormUse],
+    whole: Mask | None,
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a column is absent, or its value does not have one of the forms it may have.
+
+    `whole` are the records whose image holds every column (`whole_records`).
+    """
+    column, pointer = rows.image.columns[index], rows.image.pointer
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    decoded_batch.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
+    if values.present is not None and whole is not None:
+        absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
+        if absent.any():
+            value_flags.append((("absent", pointer, column.name), absent))
+    if column.name in rows.image.told:
+        kinds = [type(value) for value in values.tokens]
+        for kind in set(kinds):
+            of_kind = np.fromiter((one is kind for one in kinds), np.bool_, len(kinds))
+            value_flags.append((("kind", pointer, column.name, kind), records_of_rows(decoded_batch, rows, of_kind)))
+    if not (column.typed or column.by_kind):
+        there = np.ones(rows.total, np.bool_) if values.present is None else values.present
+        value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
+    value_flags += _promise_flags(decoded_batch, rows, index, values, uses)
+    for use in uses:
+        flags = values.chunks[use].flags
+        if flags is None:
+            continue
+        result = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _tells_more(use) else []
+        for flag in (*(_UNUSUAL if column.by_kind else _MARKED), *result):
+            flagged = flags == flag
+            if flagged.any():
+                value_flag = ("value", pointer, column.name, use.form.name, int(flag))
+                value_flags.append((value_flag, records_of_rows(decoded_batch, rows, flagged)))
+    return value_flags
+
+
+def _promise_flags(
+    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which a column is not what its table contract says of it besides its type."""
+    column, pointer = rows.image.columns[index], rows.image.pointer
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    if column.never_null and values.valued is not None:
+        nulls = np.zeros(rows.total, np.bool_)
+        nulls[np.arange(rows.total) if values.held is None else values.held] = ~values.valued
+        value_flags.append((("null", pointer, column.name), records_of_rows(decoded_batch, rows, nulls)))
+    for use in uses:
+        flags = values.chunks[use].flags if use.declared else None
+        if flags is None or not (invalid := flags == Flag.INVALID).any():
+            continue
+        zero = np.zeros(rows.total, np.bool_)
+        for row in np.flatnonzero(invalid).tolist():
+            zero[row] = str(values.tokens[row]).startswith(ZERO_DATE)
+        for says, mask in (("zero", invalid & zero), ("no-such-time", invalid & ~zero)):
+            value_flags.append(
+                ((says, pointer, column.name, use.form.name), records_of_rows(decoded_batch, rows, mask))
+            )
+    return value_flags
+
+
+def _tells_more(use: FormUse) -> bool:
+    """Say whether flags may tell the record that holds a value, or what keeps it out of its declared type."""
+    return bool(use.form.records) or use.bound is not None
+
+
+def records_of_rows(decoded_batch: DecodedBatch, rows: Rows, flagged: Mask) -> Mask:
+    """From rows to the records that hold them."""
+    if rows.total == len(decoded_batch) and (rows.count == 1).all():
+        return flagged
+    marked = np.zeros(len(decoded_batch), np.bool_)
+    marked[rows.record_of_row[flagged]] = True
+    return marked
