@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.row_columns import observe_columns
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.stats.partition_tallies import Source

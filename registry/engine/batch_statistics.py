@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.table_contracts import table_name
-from cdc_contracts.registry.engine.fast_validator import BatchResult, CachedVerdict, RecordGroup
+from cdc_contracts.registry.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
 from cdc_contracts.registry.engine.frozen_copies import copy_with
 from cdc_contracts.registry.engine.written_columns import note_writing, stretch_of
 from cdc_contracts.registry.message.reading import Reading

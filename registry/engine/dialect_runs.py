@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.version_runs import Run, leave_out_open

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.common.json_messages import EXPECTED
-from cdc_contracts.registry.engine.chain_links import placings_of
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.dialect_runs import runs_of
-from cdc_contracts.registry.engine.fast_validator import BatchResult, FastValidator
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.engine.image_placings import placings_of
 from cdc_contracts.registry.engine.output_writers import write_changes, write_control, write_quarantine
 from cdc_contracts.registry.engine.range_counts import count_range_evidence
 from cdc_contracts.registry.engine.range_lookup import RangeFinder

@@ -14,7 +14,7 @@ from cdc_contracts.registry.common.findings import Finding, rule_id
 from cdc_contracts.registry.common.json_messages import kind_of
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.envelope_schemas import show_code
-from cdc_contracts.registry.engine.fast_validator import BatchResult, RecordGroup
+from cdc_contracts.registry.engine.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.table_promises import NO_SUCH_TIME

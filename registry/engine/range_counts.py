@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.range_lookup import NOWHERE, RangeFinder
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, RangeKey, VersionProof

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.message.canonical_changes import Change
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, ObservedRow, TableName

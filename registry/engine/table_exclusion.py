@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.contract.table_contracts import table_name
 from cdc_contracts.registry.contract.table_selection import Selection
-from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.engine.tallying import note_extent
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally

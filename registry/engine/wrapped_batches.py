@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.validate.validation_context import JudgedMessage

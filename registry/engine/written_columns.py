@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.engine.batch_results import RecordGroup
 from cdc_contracts.registry.engine.decoded_batches import Rows
-from cdc_contracts.registry.engine.fast_validator import RecordGroup
 from cdc_contracts.registry.engine.value_columns import ColumnValues
 from cdc_contracts.registry.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.stats.column_writing import (

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.records.output_schemas import INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 SLICE_BYTES: Final = 16 * 1024 * 1024
@@ -27,7 +28,6 @@ BATCH_ROWS: Final = 16_384
 STDIN: Final = "-"
 
 _BLANK: Final = b" \t\r"
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 Window = tuple[int, int]
 
@@ -307,7 +307,7 @@ def _read_rows(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> Iterat
                 "topic": topics,
                 "partition": pa.array(partitions, pa.int32()),
                 "offset": pa.array(offsets, pa.int64()),
-                "timestamp": _taken(table, "timestamp", _INSTANT, rows),
+                "timestamp": _taken(table, "timestamp", INSTANT, rows),
                 "timestampType": _taken(table, "timestampType", pa.int32(), rows),
             }
             if "headers" in table.column_names:
@@ -344,7 +344,7 @@ def _as_batch(values: list[bytes], topic: str, partition: int, offsets: Any) -> 
         "topic": pa.array([topic] * total, pa.string()),
         "partition": pa.array(np.full(total, partition, np.int32)),
         "offset": pa.array(offsets, pa.int64()),
-        "timestamp": pa.nulls(total, _INSTANT),
+        "timestamp": pa.nulls(total, INSTANT),
         "timestampType": pa.nulls(total, pa.int32()),
     })  # fmt: skip
 

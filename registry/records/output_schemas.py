@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
+INSTANT: Final = pa.timestamp("us", tz="UTC")
 _IMAGE: Final = pa.map_(pa.string(), pa.string())
 _COORDINATES: Final = [
     pa.field("topic", pa.string(), nullable=False),
@@ -33,16 +33,16 @@ CHANGES_SCHEMA: Final = pa.schema([
     pa.field("types_from", pa.string(), nullable=False),
     pa.field("invalid", pa.list_(pa.string()), nullable=False),
     pa.field("invalid_values", pa.list_(pa.string())),
-    pa.field("event_time", _INSTANT),
+    pa.field("event_time", INSTANT),
     pa.field("event_time_text", pa.string()),
-    pa.field("process_time", _INSTANT),
+    pa.field("process_time", INSTANT),
     pa.field("position", pa.string()),
     pa.field("transaction", pa.string()),
     pa.field("update_part", pa.string()),
     pa.field("pair_id", pa.string()),
     *_COORDINATES,
     pa.field("row_index", pa.int32(), nullable=False),
-    pa.field("kafka_timestamp", _INSTANT),
+    pa.field("kafka_timestamp", INSTANT),
     pa.field("kafka_key", pa.binary()),
 ])  # fmt: skip
 """`invalid` names the columns kept as text in either image, `invalid_values` each value: `before.NAME`, `after.NAME`.
@@ -56,8 +56,8 @@ CONTROL_SCHEMA: Final = pa.schema([
     *_NAMES,
     pa.field("ddl_text", pa.string()),
     pa.field("ddl_type", pa.string()),
-    pa.field("event_time", _INSTANT),
-    pa.field("process_time", _INSTANT),
+    pa.field("event_time", INSTANT),
+    pa.field("process_time", INSTANT),
     pa.field("position", pa.string()),
     pa.field("transaction", pa.string()),
     *_COORDINATES,
@@ -75,7 +75,7 @@ QUARANTINE_SCHEMA: Final = pa.schema([
     pa.field("key", pa.binary()),
     pa.field("value", pa.binary()),
     pa.field("headers", HEADERS_TYPE),
-    pa.field("kafka_timestamp", _INSTANT),
+    pa.field("kafka_timestamp", INSTANT),
     pa.field("timestamp_type", pa.int32()),
     *_COORDINATES,
 ])  # fmt: skip
@@ -113,7 +113,7 @@ LEDGER_SCHEMA: Final = pa.schema(
                 "dropped",
             )
         ],
-        pa.field("first_timestamp", _INSTANT),
-        pa.field("last_timestamp", _INSTANT),
+        pa.field("first_timestamp", INSTANT),
+        pa.field("last_timestamp", INSTANT),
     ]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -15,12 +15,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.records.message_values import MessageValues
-from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE
+from cdc_contracts.registry.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 MOST_RECORDS: Final = 6_144  # few enough for a cache, many enough to be worth a call
 MOST_BYTES: Final = 16 * 1024 * 1024
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Batch:
     @cached_property
     def timestamps(self) -> NDArray[np.int64]:
         """Microseconds per record; the least integer where there is none."""
-        column = self.column("timestamp", _INSTANT).cast(pa.int64())
+        column = self.column("timestamp", INSTANT).cast(pa.int64())
         return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     @cached_property
@@ -65,6 +64,25 @@ class Batch:
             return pa.nulls(len(self), kind)
         column = self.records.column(name)
         return column if column.type == kind else column.cast(kind)
+
+    def fill(
+        self, schema: pa.Schema, columns: Mapping[str, Any], numbers: pa.Array, taken: Mapping[str, pa.Array]
+    ) -> pa.RecordBatch:
+        """Return rows of a schema that is written: `columns` as they are, the rest from the records by their numbers.
+
+        `taken` has what the rest comes from; what is in neither are the coordinates.
+        """
+        coordinates = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64()}
+        arrays = []
+        for wanted in schema:
+            if wanted.name in columns:
+                column = columns[wanted.name]
+                arrays.append(column if isinstance(column, pa.Array) else pa.array(column, wanted.type))
+            elif wanted.name in taken:
+                arrays.append(taken[wanted.name].take(numbers))
+            else:
+                arrays.append(self.column(wanted.name, coordinates[wanted.name]).take(numbers))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def source(self, number: int) -> Source:
         """Return the partition of a record."""

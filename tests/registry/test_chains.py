@@ -12,7 +12,7 @@ from changing_rows import Rows, audited, message, stream, update
 from topics import scope_of
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.engine.fast_validator import BatchResult
+from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.record_batches import Batch

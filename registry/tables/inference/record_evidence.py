@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
-from cdc_contracts.registry.engine.fast_validator import BatchResult, GroupResult
+from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.output_writers import write_changes
 from cdc_contracts.registry.engine.row_columns import observe_columns

@@ -1,0 +1,175 @@
+"""What a batch came to: verdicts of the reference with the groups of records that they hold for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.engine.decoded_batches import DecodedBatch
+from cdc_contracts.registry.engine.frozen_copies import copy_with
+from cdc_contracts.registry.engine.row_images import ColumnTable, ImageTexts
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.message.transport import Wire
+from cdc_contracts.registry.stats.column_writing import WrittenTable
+from cdc_contracts.registry.stats.observed_columns import ObservedRow
+from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.validation_context import JudgedMessage
+from cdc_contracts.registry.validate.verdicts import Opinion, Verdict
+
+
+@dataclass(frozen=True)
+class CachedVerdict:
+    """What the reference said of the first record of its kind: enough to decide every other one.
+
+    `claims` tells per version whether its discriminators hold, `facts` what it reads besides the images.
+    """
+
+    opinions: tuple[Opinion, ...]
+    claims: tuple[bool, ...]
+    readings: tuple[Reading, ...]
+    columns: tuple[TypedColumns, ...]
+    facts: tuple[Any, ...]
+    facts_by_verdict: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What its records add to the statistics of a stream, by verdict: found when first asked for."""
+    shapes: dict[int, ObservedRow] = field(default_factory=dict, compare=False, repr=False)
+    """The columns that the types of its records name, by the place of the version: found when first asked for."""
+    like: CachedVerdict | None = field(default=None, compare=False, repr=False)
+    """What was judged, where this one differs from it in the names of the table alone."""
+    strangers: dict[str, Reading | None] = field(default_factory=dict, compare=False, repr=False)
+    """How another subject would read its records, by their own: found when first asked for."""
+    plain: dict[WrittenTable, set[tuple[str, int, str]]] = field(default_factory=dict, compare=False, repr=False)
+    """The columns, by image and place, with a value of a kind that has no layout: their layouts tell nothing there."""
+
+    @property
+    def ours(self) -> bool:
+        return any(self.claims)
+
+    @property
+    def welcome(self) -> bool:
+        """Whether some version whose marks are there finds no error, so that the subject may claim the message."""
+        return any(
+            claims and not opinion.errors and reading.meaning.claim is None
+            for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
+        )
+
+    def of_table(self, names: Mapping[str, Any]) -> CachedVerdict:
+        """Return the same of messages that differ in the names of their table, which no rule looks at."""
+        message = self.readings[0].message
+        for pointer, name in names.items():
+            message = _with_member(message, split_pointer(pointer), name)
+        readings = tuple([_with_names(reading, message) for reading in self.readings])
+        return copy_with(
+            self, readings=readings, facts_by_verdict={}, like=self.like or self, strangers={}, plain={}
+        )  # fmt: skip
+
+    def fitting(self) -> tuple[Version, ...]:
+        return tuple(opinion.version for opinion in self.opinions if not opinion.errors)
+
+
+@dataclass(eq=False)
+class RecordGroup:
+    """Records of a decoded batch that share a verdict; `positions` are in the batch, rising."""
+
+    decoded_batch: DecodedBatch
+    columns: ColumnTable
+    positions: NDArray[np.int64]
+    cached_verdict: CachedVerdict
+    _texts: dict[int, ImageTexts]
+    _wire: Wire
+
+    def texts(self, version: int) -> ImageTexts:
+        """The images of the batch as the version of that place reads them."""
+        if version not in self._texts:
+            self._texts[version] = ImageTexts(self.decoded_batch, self.columns, version)
+        return self._texts[version]
+
+    def member(self, pointer: str | None) -> list[Any] | None:
+        """Return a member of the envelope per record as the parser made it, None for absent; None where unknown."""
+        values = self.decoded_batch.members.get(pointer or "")
+        if values is None:
+            return None
+        return [None if values[position] is UNSET else values[position] for position in self.positions.tolist()]
+
+    def types(self, version: int) -> tuple[str, dict[str, str] | None]:
+        """Return where the source types of the columns come from, and the types by column."""
+        columns = self.cached_verdict.columns[version]
+        return columns.origin, columns.types
+
+    def reread(self, version: int, values: Sequence[bytes | None]) -> Iterator[tuple[int, Reading]]:
+        """Yield each record's number with its message read by the version of that place."""
+        cached_verdict = self.cached_verdict.readings[version]
+        for number in self.numbers.tolist():
+            yield (
+                number,
+                Reading(cached_verdict.meaning, self._wire.open(values[number] or b""), cached_verdict.reading_options),
+            )
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """Their numbers in the batch."""
+        return self.decoded_batch.numbers[self.positions]
+
+
+@dataclass(eq=False)
+class GroupResult:
+    """Records with one verdict."""
+
+    verdict: Verdict
+    record_group: RecordGroup
+
+    @property
+    def place(self) -> int:
+        """The place of the verdict's version among those that the cached verdict has opinions of."""
+        opinions = self.record_group.cached_verdict.opinions
+        return next(place for place, opinion in enumerate(opinions) if opinion.version is self.verdict.version)
+
+
+@dataclass
+class BatchResult:
+    """Everything a batch came to: results of many records, records judged one by one, and tombstones."""
+
+    texts: pa.Array
+    group_results: list[GroupResult] = field(default_factory=list)
+    alone: list[tuple[int, JudgedMessage]] = field(default_factory=list)
+    tombstones: list[int] = field(default_factory=list)
+
+    def having(self, outcomes: Collection[str]) -> set[int]:
+        """Return the numbers of the records that came to one of these outcomes."""
+        numbers = {number for number, judged in self.alone if judged.verdict.outcome in outcomes}
+        for group_result in self.group_results:
+            if group_result.verdict.outcome in outcomes:
+                numbers.update(group_result.record_group.numbers.tolist())
+        return numbers
+
+    def leave_out(self, numbers: Collection[int]) -> None:
+        """Forget what some records came to: they are judged elsewhere."""
+        left_out = set(numbers)
+        self.alone = [(number, judged) for number, judged in self.alone if number not in left_out]
+        group_results = []
+        for group_result in self.group_results:
+            record_group = group_result.record_group
+            kept = record_group.positions[~np.isin(record_group.numbers, list(left_out))]
+            if len(kept):
+                group_results.append(GroupResult(group_result.verdict, replace(record_group, positions=kept)))
+        self.group_results = group_results
+
+
+def _with_names(reading: Reading, message: dict[str, Any]) -> Reading:
+    """Return how a message is read that differs from another in the names of its table."""
+    other = copy_with(reading, message=message)
+    vars(other).pop("names", None)
+    return other
+
+
+def _with_member(message: dict[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return a message with another value in one place, sharing the rest."""
+    name, *below = path
+    return {**message, name: _with_member(message[name], below, value) if below else value}

@@ -1,0 +1,113 @@
+"""Findings counted: how often in each partition, from which record on, and the first record as an example."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Final
+
+import numpy as np
+
+from cdc_contracts.registry.engine.verdict_records import PartitionRecords, VerdictRecords, is_ours, moment_of, time_of
+from cdc_contracts.registry.records.record_batches import Batch
+from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally
+from cdc_contracts.registry.stats.partition_tallies import Source
+from cdc_contracts.registry.stats.tally import Lane, Tally
+from cdc_contracts.registry.validate.verdicts import TOMBSTONE
+
+MOST_BYTES: Final = 32 * 1024
+"""So much of a value is kept as an example: more than is ever shown of it."""
+
+
+def add_findings(
+    tally: Tally,
+    one: VerdictRecords,
+    parts: Sequence[PartitionRecords],
+    batch: Batch,
+    examples: dict[int, FindingExample],
+) -> None:
+    """Count the findings of records with one verdict, and keep the first of the records."""
+    ends = [
+        (part.source, len(part.numbers), part.numbers[int(part.offsets.argmin())],
+         part.numbers[int(part.offsets.argmax())])
+        for part in parts
+    ]  # fmt: skip
+    moments = [
+        (source, total, moment_of(batch, source, first), moment_of(batch, source, last))
+        for source, total, first, last in ends
+    ]
+    number = int(min(ends)[2])
+    if number not in examples:
+        examples[number] = _example(one, batch, number)
+    total = len(one.numbers)
+    for finding, shapes, kinds in zip(one.verdict.findings, one.shapes, one.kinds, strict=True):
+        found = FindingTally(
+            severity=finding.severity,
+            expected=Counter({finding.expected: total}),
+            observed=Counter({finding.observed: total} if shapes is None else shapes),
+            ops=Counter({one.code: total} if one.code is not None else {}),
+            contracts=Counter({one.verdict.version.reference: total} if one.verdict.version else {}),
+            extents={source: Extent(held, first, last) for source, held, first, last in moments},
+            shapes=kinds or Counter(),
+            example=examples[number],
+        )
+        tally.add_finding(finding, one.table, found)
+
+
+def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
+    """Return a record as an example: its bytes as far as they may be shown, and what the whole of it is known by."""
+    source = batch.sources[int(batch.source_of[number])]
+    value = batch.values[number] or b""
+    known = one.verdict.version.reference if one.verdict.version and is_ours(one.verdict) else None
+    long = len(value) > MOST_BYTES
+    digest = hashlib.sha256(value).hexdigest() if long else None
+    return FindingExample(*source, int(batch.offsets[number]), value[:MOST_BYTES], len(value), digest, known)
+
+
+def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
+    """Note the last message of each table and op, and which records of a finding come behind one without it."""
+    found: dict[tuple[Source, FindingKey], list[PartitionRecords]] = {}
+    for part in parts:
+        if part.told.verdict.outcome == TOMBSTONE:
+            continue
+        lasts = tally.lasts.setdefault(part.source, {})
+        for op in {part.told.does, ANY_OP}:
+            for table, last in part.lasts.items():
+                lasts[table, op] = max(last, lasts.get((table, op), last))
+        for key in tally.findings.keys() & part.told.keys:  # of very many not all are kept
+            found.setdefault((part.source, key), []).append(part)
+    decoders = _by_lane(parts) if found else {}
+    for (source, key), held in found.items():
+        series_by_finding = tally.findings[key].extents[source].series_by_finding
+        for op in {*(part.told.does for part in held), ANY_OP}:
+            mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
+            others = decoders.get((source, (key.table, op)), ())
+            clean = next((last for last, result in others if key not in result.keys), -1)
+            series_by_finding[op] = _series_of(mine_of_op, clean)
+
+
+def _by_lane(parts: Sequence[PartitionRecords]) -> dict[tuple[Source, Lane], list[tuple[int, VerdictRecords]]]:
+    """Return the records of each table and op, each with the offset of the last, the last of all first."""
+    decoders: dict[tuple[Source, Lane], list[tuple[int, VerdictRecords]]] = {}
+    for part in parts:
+        if part.told.verdict.outcome != TOMBSTONE:
+            for op in {part.told.does, ANY_OP}:
+                for table, last in part.lasts.items():
+                    decoders.setdefault((part.source, (table, op)), []).append((last, part.told))
+    for held in decoders.values():
+        held.sort(key=itemgetter(0), reverse=True)
+    return decoders
+
+
+def _series_of(parts: Sequence[PartitionRecords], clean: int) -> FindingSeries:
+    """Return the trail of a finding in a batch: what of it comes behind the last message without."""
+    series = FindingSeries(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
+    behind = [(part.offsets[part.offsets > clean], part.times[part.offsets > clean]) for part in parts]
+    offsets, times = (np.concatenate(one) for one in zip(*behind, strict=True))
+    if len(offsets):
+        first = int(offsets.argmin())
+        series.starts = [Start(int(offsets[first]), time_of(times[first]), len(offsets))]
+    return series

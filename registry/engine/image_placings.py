@@ -1,0 +1,84 @@
+"""How versions place the images of an UPDATE, where they disagree on which is the row before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.stats.chain_evidence import Readings
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How versions read an UPDATE, where that is in two ways: the versions of each way.
+
+    Mostly they are of one subject. Where all versions of a subject agree, the first way may be that of `strangers`:
+    versions of other subjects that place the images the other way round. They matter only for messages that fit them.
+    """
+
+    versions: tuple[tuple[Version, ...], tuple[Version, ...]]
+    strangers: tuple[ReferenceValidator, ...] = ()
+
+    @property
+    def readings(self) -> Readings:
+        one, other = self.versions
+        return tuple(version.reference for version in one), tuple(version.reference for version in other)
+
+    def stranger(self, reading: Reading) -> Reading | None:
+        """Return how a stranger reads a message that might be its own; None where it is none of theirs."""
+        message = reading.message
+        judge = next((one for one in self.strangers if one.claims(message) and one.judge(message).fits), None)
+        return None if judge is None else Reading(judge.meaning, message, reading.reading_options)
+
+
+@lru_cache(maxsize=256)
+def placing_of(versions: tuple[Version, ...]) -> Placing | None:
+    """Return how the versions of a subject place the images of an UPDATE; None where they agree on it."""
+    ways: dict[_Places | None, list[Version]] = {}
+    for version in versions:
+        ways.setdefault(_places(version), []).append(version)
+    if len(ways) != 2 or None in ways:  # noqa: PLR2004
+        return None
+    one, other = ways.values()
+    return Placing((tuple(one), tuple(other)))
+
+
+def placings_of(validation: ValidationContext) -> dict[str, Placing]:
+    """Return by subject how the versions that records of a scope may be of disagree about before and after."""
+    found = {one.subject: _placing_in(one) for one in _subjects(validation)}
+    return {subject: placing for subject, placing in found.items() if placing is not None}
+
+
+_Places = tuple[str, str]
+"""Where the before and the after image of an UPDATE are."""
+
+
+def _places(version: Version) -> _Places | None:
+    sides = version.meaning.images.of("update")
+    if sides is None or sides.before is None or sides.after is None:
+        return None
+    return sides.before.at, sides.after.at
+
+
+def _placing_in(validation: ValidationContext) -> Placing | None:
+    """Return how versions of the first subject of a scope place the images, and others that it may be taken for."""
+    own = tuple(judge.version for judge in validation.judges)
+    ways = {_places(version) for version in own}
+    places = next(iter(ways))
+    if len(ways) > 1 or places is None:
+        return placing_of(own)
+    strangers = tuple(
+        validation.judge_of(version)
+        for version in validation.catalogue.all_versions()
+        if version.subject != validation.subject and _places(version) == places[::-1]
+    )
+    others = tuple(judge for judge in strangers if judge.wire.transport == validation.wire.transport)
+    return Placing((tuple(judge.version for judge in others), own), others) if others else None
+
+
+def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:
+    return (validation, *validation.companions)

@@ -1,0 +1,127 @@
+"""Facts of each row among records that are decoded alike: what is complete, invalid, changed, when and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.common.time_zones import Zone
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.engine.batch_results import RecordGroup
+from cdc_contracts.registry.engine.decoder_kinds import open_tokens
+from cdc_contracts.registry.engine.row_images import SideTexts
+from cdc_contracts.registry.message.envelope_times import EventTime, read_integer_times, read_time
+from cdc_contracts.registry.message.reading import Reading, as_sent
+from cdc_contracts.registry.values import Number
+
+Places = NDArray[np.int64]
+
+
+def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> list[bool | None]:
+    """Say for each row whether its image holds every column that has a type; None where there is no image."""
+    if side is None:
+        return [None] * rows
+    if types is None:
+        return [True] * rows
+    if not types.keys() <= set(side.names):
+        return [False] * rows
+    typed = [index for index, name in enumerate(side.names) if name in types]
+    complete: list[bool | None] = np.all(side.present[:, typed], axis=1).tolist()
+    return complete
+
+
+def find_invalid(
+    before: SideTexts | None, after: SideTexts | None, rows: int
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return per row the columns kept as text, and the values of each image that are."""
+    columns: list[list[str]] = [[] for _ in range(rows)]
+    values: list[list[str]] = [[] for _ in range(rows)]
+    for name, side in (("before", before), ("after", after)):
+        if side is not None and side.invalid.any():
+            order = sorted(range(len(side.names)), key=side.names.__getitem__)
+            for row, column in zip(*np.nonzero(side.invalid[:, order]), strict=True):
+                result = side.names[order[column]]
+                values[row].append(f"{name}.{result}")
+                if result not in columns[row]:
+                    columns[row].append(result)
+    return [sorted(names) if names else names for names in columns], values
+
+
+def changed_columns(
+    names: Sequence[str], sent: NDArray[np.bool_], partial: NDArray[np.bool_]
+) -> list[list[str] | None]:
+    """Return for each row that was sent in part the columns that were sent, in order of their names."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    named = [names[index] for index in order]
+    known: dict[bytes, list[str]] = {}
+    bits = np.packbits(sent[:, order], axis=1)
+    changed: list[list[str] | None] = []
+    for row, is_partial in enumerate(partial.tolist()):
+        if not is_partial:
+            changed.append(None)
+            continue
+        key = bits[row].tobytes()
+        if key not in known:
+            known[key] = [name for name, held in zip(named, sent[row, order].tolist(), strict=True) if held]
+        changed.append(known[key])
+    return changed
+
+
+def times_of(
+    record_group: RecordGroup, place: Place | None, zone: Zone | None
+) -> tuple[Sequence[int | None], Sequence[str | None]]:
+    """Return the moments of the records, and the texts of those that a moment does not say in full."""
+    nothing = [None] * len(record_group.positions)
+    values = record_group.member(place.at) if place is not None else None
+    if place is None or values is None:
+        return nothing, nothing
+    whole = read_integer_times(values, place) if set(map(type, values)) == {int} else None
+    if whole is not None:
+        return whole, nothing
+    known: dict[Any, EventTime] = {}
+    for value, parsed in zip(values, _as_parsed(values), strict=True):
+        if value not in known:
+            known[value] = read_time(parsed, place, zone)
+    times = [known[value] for value in values]
+    return [time.micros for time in times], [time.text for time in times]
+
+
+def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | None]:
+    """Return a member of each record as it was sent."""
+    if place is None:
+        return [None] * len(record_group.positions)
+    return [as_sent(value, place) for value in _as_parsed(record_group.member(place.at) or ())]
+
+
+def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
+    """Return for each record what the two halves of its update have in common."""
+    halves = reading.meaning.halves
+    if halves is None:
+        return [None] * len(record_group.positions)
+    envelope = reading.meaning.envelope
+    parts: list[Iterable[str | None]] = []
+    for key in halves.pair_by:
+        if key == "table":
+            parts.append([reading.names.table] * len(record_group.positions))
+        else:
+            place = {"position": envelope.position, "transaction": envelope.transaction}.get(key) or Place(at=key)
+            parts.append(texts_sent(record_group, place))
+    joined = ["\u0001".join(text for text in texts if text is not None) for texts in zip(*parts, strict=True)]
+    return [text or None for text in joined]
+
+
+def _as_parsed(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield members as the strict parser makes them, whatever decoder they came by."""
+    raw = iter(open_tokens([value for value in values if type(value) is bytes]))
+    for value in values:
+        yield next(raw) if type(value) is bytes else Number(str(value)) if type(value) is int else value
+
+
+def spread_over_rows(values: Sequence[Any], records: Places) -> list[Any]:
+    """Turn one value per record into one per row."""
+    if len(values) == len(records) and (not len(records) or records[-1] == len(values) - 1):
+        return list(values)
+    return [values[record] for record in records]
