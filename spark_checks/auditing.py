@@ -1,4 +1,4 @@
-"""The audit: every record of a range judged once, and the report of it."""
+"""Auditing: every record of a range validated once, and the report of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def audit_inputs(
     watch: Watch | None = None,
     stop: Stop | None = None,
 ) -> dict[str, Any]:
-    """Judge inputs of different topics, each within its own scope, and return the one report of all.
+    """Validate inputs of different topics, each in its own validation context, and return one report of all.
 
     Raises LedgerError where the counts do not add up.
     """
@@ -74,10 +74,10 @@ def audit_input(
     watch: Watch | None = None,
     stop: Stop | None = None,
 ) -> Audited:
-    """Judge every record of the input, read once, and return the report; without a session in this process.
+    """Validate every record of the input, read once, and return the report; without a session in this process.
 
-    Where the contract is to be found out, a small sample is read before. Where it cannot be told, nothing is judged.
-    A run that is to stop reports what it has read. Raises LedgerError where the counts do not add up.
+    Where the contract has to be detected, a small sample is read first. Where it cannot be detected, nothing is
+    validated. A run that is to stop reports what it has read. Raises LedgerError where the counts do not add up.
     """
     stop = stop or Stop()
     found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))
@@ -108,7 +108,7 @@ def audit_input(
 def _audit_in_tasks(
     session: SparkSession, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
 ) -> tuple[Tally, str | None]:
-    """Judge the input piece by piece, each a job: what finished jobs came to is kept when a run is to stop."""
+    """Validate the input piece by piece, each a job: results of finished jobs are kept when a run is to stop."""
     work, total = audit_work(describe_validation(validation), watch), Tally()
     for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
         rows = None if stop.reason else run_job(session, partial(piece.run, session, work, RESULT_SCHEMA), stop)
@@ -121,7 +121,7 @@ def _audit_in_tasks(
 def _audit_here(
     source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
 ) -> tuple[Tally, str | None]:
-    """Judge the input in this process, in steps short enough that a run can stop between them."""
+    """Validate the input in this process, in steps short enough that a run can stop between them."""
     kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
     for records in paced(source.batches()):
         done = 0

@@ -1,4 +1,4 @@
-"""Archives of Spark's classes, which a JVM maps instead of loading them: half the time to start, from the second on.
+"""Class archives of Spark, which a JVM maps instead of loading classes: from the second start on, half the time.
 
 There is one for each Java and each installed Spark, of 140 to 250 MB, written by the first JVM when it ends. An empty
 file `.tried` beside it says that one was to be written, and when it was last asked for.

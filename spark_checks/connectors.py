@@ -1,4 +1,4 @@
-"""Connectors: what a format of tables needs of Spark besides Spark itself, namely jars and settings of the session."""
+"""Connectors: what a table format needs besides Spark itself, namely jars and session settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contradictions: what proves the version wrong by which records were read."""
+"""Contradictions: evidence that records were read by the wrong version."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from cdc_contracts.registry.validate.verdicts import OTHER_VERSION
 
 
 def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains | None = None) -> str | None:
-    """Return why the version that records are read by cannot be trusted, or None where nothing speaks against it.
+    """Return why the version that records are read by cannot be trusted, or None where nothing contradicts it.
 
     A record that fits another version and not this one is proof, and so are key chains, together with those of
     `earlier` batches of a stream. Too few chains to prove another version are doubt enough. It matters where some
-    undecided record would read differently. Where ranges declare versions, each is held against its own records alone.
+    undecided record would read differently. Where ranges declare versions, each is checked against its own records
+    alone.
     """
     if validation.ranges is not None:
         return next(_contradicted_ranges(tally, validation.ranges, earlier), None)
@@ -48,7 +49,7 @@ def contradiction(tally: Tally, validation: ValidationContext, earlier: Chains |
 
 
 def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None) -> str | None:
-    """Return what key chains that reach into these records say against the version they were read by."""
+    """Return how key chains that reach into these records contradict the version they were read by."""
     joined = _joined(tally, earlier)
     asked = [validation.judged, *((version,) for version in validation.preferences)]
     for versions in asked:
@@ -60,9 +61,9 @@ def _chained(tally: Tally, validation: ValidationContext, earlier: Chains | None
 
 
 def _contradicted_ranges(tally: Tally, ranges: VersionRanges, earlier: Chains | None) -> Iterator[str]:
-    """Yield the ranges whose version a record of them, or a key chain in them, speaks against.
+    """Yield the ranges whose version is contradicted by one of their records or by a key chain in them.
 
-    Chains that a border cuts speak against it only where they prove another version.
+    Chains that a border cuts contradict it only where they prove another version.
     """
     for (topic, partition, number), differing, proof in contradicted(tally.stakes):
         declared = ranges.ranges_of(topic, partition)[number].contract

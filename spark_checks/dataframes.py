@@ -1,4 +1,4 @@
-"""The checks as a library: any batch DataFrame with the columns of the Kafka source in, DataFrames out.
+"""DataFrames, the checks as a library: any batch DataFrame with the columns of the Kafka source in, DataFrames out.
 
 The columns are `value` (binary), `topic`, `partition`, `offset`, and where there are any `key`, `timestamp`,
 `timestampType` and `headers`. Everything is lazy: nothing is read before Spark is asked for rows.
@@ -65,10 +65,9 @@ def audit(
 ) -> DataFrame:
     """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
 
-    Either `contract` or `versions` says what messages speak: a file that says which version holds in which offsets or
-    times of which partition (as `--versions` takes it).
-    Raises UsageError where a column, or what messages speak, is missing; LedgerError, from Spark, where counts do not
-    add up.
+    Either `contract` or `versions` declares the contract of the messages; `versions` is a file that says which version
+    holds in which offsets or times of which partition (as `--versions` takes it). Raises UsageError where a column, or
+    what messages speak, is missing; LedgerError, from Spark, where counts do not add up.
     """
     validation = _scope(contract, versions, tables, parameters, severities, catalogue)
     results = _input(df).mapInArrow(audit_work(describe_validation(validation)), RESULT_SCHEMA)
@@ -87,10 +86,9 @@ def decode(
 ) -> Decoded:
     """Return the rows that the records decode to, as DataFrames of `changes/`, `control/` and `quarantine/`.
 
-    `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`.
-    What speaks against the declared version as a whole is not looked at: that is for `cdc-contracts decode`, which
-    sees every record before it publishes one.
-    Raises UsageError where a column, or what messages speak, is missing.
+    `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`. Evidence
+    against the declared version as a whole is not considered: that is for `cdc-contracts decode`, which sees every
+    record before it publishes one. Raises UsageError where a column, or what messages speak, is missing.
     """
     spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))
     frame = _input(df)

@@ -1,7 +1,7 @@
-"""The decode: conforming records as rows of `changes/` and typed tables, the rest accounted for, as one run.
+"""Decoding: conforming records as rows of `changes/` and typed tables, the rest accounted for, as one run.
 
-A run pins what it is judged by, judges and writes, settles the layouts of tables, types the rows, and publishes its
-record last: it counts whole or not at all, and the same run again changes nothing.
+A run pins its contracts, validates and writes, resolves the layouts of tables, types the rows, and publishes its record
+last. It counts whole or not at all, and the same run again changes nothing.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def decode_input(
     """Decode every record of the input, read once, into the directory of the output.
 
     `key` is given for a batch of a stream, `replay` where the input is the quarantine of the directory itself; a run of
-    its own is known by what it reads and by what it judges. `earlier` are the key chains of the batches before.
-    The rows count only when the whole run has succeeded. Where a record or key chains prove another version than the
-    declared one, and the range holds records that the two read differently, nothing is published unless
+    its own is identified by what it reads and what it validates against. `earlier` are the key chains of the batches
+    before. The rows count only when the whole run has succeeded. Where a record or key chains prove another version
+    than the declared one, and the range holds records that the two read differently, nothing is published unless
     `trust_contract`.
 
-    Raises UndetectedError where nobody declared the contract and the messages do not tell it;
+    Raises UndetectedError where the contract was not declared and cannot be detected;
     UnavailableError where another run of the directory has read some of the same records and not `replace`;
     LedgerError where the counts do not add up.
     """
@@ -133,7 +133,7 @@ def _name(
 def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> DecodedRun | None:
     """Return what a run came to that is finished already, None where it is not; its verdict is by this `fail_on`.
 
-    Raises UnavailableError where it was written otherwise than the output asks for.
+    Raises UnavailableError where it was written differently than the output asks for.
     """
     record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
@@ -171,7 +171,7 @@ def _overlapping(
 
 
 def _check_redaction(done: DecodedRun, output: Output) -> None:
-    """Raise UnavailableError where a finished run has not treated its quarantine as is asked for now."""
+    """Raise UnavailableError where a finished run has treated its quarantine differently than is asked for now."""
     if bool((done.record or {}).get("redacted")) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(

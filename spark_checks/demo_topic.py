@@ -1,4 +1,4 @@
-"""The demo: a topic whose producer was upgraded in mid-stream and then misbehaved a little, made from a seed."""
+"""Demo topic: its producer was upgraded in mid-stream and then misbehaved a little; made from a seed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FIRST_TIMESTAMP: Final = datetime(2024, 6, 10, 6, 13, 21, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Story:
-    """What happens in the topic: the shares of the stream at which it happens."""
+    """What happens in the topic, and at which fraction of the stream."""
 
     upgrades: tuple[float, ...] = (0.55, 0.48, 0.61, 0.52)
     new_member: float = 0.85

@@ -1,4 +1,4 @@
-"""Files of messages as something to read: captures, and files of lines."""
+"""File inputs: files of messages to read: captures, and files of lines."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _no_times(_: datetime) -> Mapping[int, int]:
 
 
 def _share_out(slices: Sequence[Slice], tasks: int) -> list[tuple[Slice, ...]]:
-    """Part the slices into runs of neighbours of about the same size, as many as keep all tasks busy to the end.
+    """Divide the slices into runs of neighbours of about the same size, as many as keep all tasks busy to the end.
 
     They are a multiple of `tasks`: where five tasks run two at a time, one core waits for the last.
     """

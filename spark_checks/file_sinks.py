@@ -1,4 +1,4 @@
-"""Sinks: files of rows below a directory, written in bounded memory and on disk before anything names them."""
+"""File sinks: files of rows below a directory, written in bounded memory and on disk before anything names them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _percent(byte: re.Match[bytes]) -> bytes:
 
 
 def check_whole(folder: Folder, path: str, size: int, *, where: str, whose: str) -> None:
-    """Raise UnavailableError where a file that counts is not whole; `where` and `whose` it is are told."""
+    """Raise UnavailableError where a file that counts is not whole; `where` and `whose` name it in the message."""
     if not folder.holds(path, size):
         raise UnavailableError(
             "a file that a finished run has written is lost or cut off",
@@ -102,7 +102,7 @@ class TableWriter:
         self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Take rows; they are written in row groups of a fixed size, so that memory stays flat."""
+        """Add rows; they are written in row groups of a fixed size, so that memory stays flat."""
         if rows.num_rows:
             self._waiting.append(rows)
             self._bytes += rows.nbytes

@@ -133,7 +133,7 @@ def bring_to_disk(filesystem: fs.FileSystem, path: str) -> None:
 
 
 def write_whole(filesystem: fs.FileSystem, path: str, data: bytes) -> None:
-    """Write a file that readers see whole or not at all: written aside, brought to disk, then renamed."""
+    """Write a file that readers see whole or not at all: written to a temporary file, flushed to disk, then renamed."""
     folder = path.rpartition("/")[0]
     filesystem.create_dir(folder, recursive=True)
     if not isinstance(filesystem, fs.LocalFileSystem):

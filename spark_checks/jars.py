@@ -67,7 +67,7 @@ def fetch_jars(
         (work / "jars" / LISTING).write_text("".join(f"{jar.stat().st_size} {jar.name}\n" for jar in jars))
         shutil.rmtree(place, ignore_errors=True)
         try:
-            # A download that was cut short never stands under the final name.
+            # An incomplete download never has the final name.
             (work / "jars").rename(place)
         except OSError:
             if not _listed_jars(place):  # else another process was faster

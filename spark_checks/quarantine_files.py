@@ -1,4 +1,4 @@
-"""The quarantine of a directory as something to read: what finished runs have put there and no replay has decoded."""
+"""Quarantine files of a directory to read: what finished runs have put there and no replay has decoded."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class QuarantineFiles:
 
     `topics` are those that the runs have read. `redacted` counts, run by run, the records that are there only in
     shapes; `formats` are those of the runs' tables, `schemas` the schemas of catalogs that these are in, None for the
-    directory; `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is what
-    was noted of a replay that is not finished.
+    directory; `current` says that current rows are kept of them, `drops` that repeats stay out of them. `begun` is the
+    logged intent of a replay that is not finished.
     """
 
     files: tuple[QuarantineFile, ...]
@@ -75,7 +75,7 @@ class QuarantineFiles:
         return next(iter(self.formats))
 
     def find_schema(self, wanted: str | None) -> str | None:
-        """Return the schema that the typed tables are in, None for the directory; runs of old do not tell it.
+        """Return the schema that the typed tables are in, None for the directory; old runs do not record it.
 
         Raises UsageError where they are in several, or not in the one that is wanted.
         """
@@ -211,9 +211,9 @@ class QuarantineInput:
 def open_quarantine(
     runs: RunDirectory, found: QuarantineFiles, topics: Sequence[str] = (), *, tasks: int
 ) -> QuarantineInput:
-    """Return the records that wait, of these topics, or of all; where they are is looked up before any is judged.
+    """Return the records that wait, of these topics, or of all; where they are is looked up before any is validated.
 
-    Where a replay was begun and not finished, it is what that has read, so that it comes to the same again.
+    Where a replay was begun and not finished, these are the records it has read, so that it gives the same result.
     Raises UnavailableError where a file of a finished run is lost, or all that is there are shapes.
     """
     if found.redacted and not found.files:

@@ -1,4 +1,4 @@
-"""Slices of a range: which offsets a sample reads, and the pieces that a long range is read in."""
+"""Range slices: which offsets a sample reads, and the pieces that a long range is read in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinates of records: which of some are not among others."""
+"""Record coordinates: which of some are not among others."""
 
 from __future__ import annotations
 

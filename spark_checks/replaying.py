@@ -1,7 +1,7 @@
-"""Replays: quarantined records that conform by now are decoded, each once.
+"""Replaying: quarantined records that conform by now are decoded, each once.
 
-What a replay decodes stays in the quarantine file it was read from, and is told by coordinates in `replayed/`: so the
-files of a finished run never change, and a replay can be taken back by removing its record.
+What a replay decodes stays in the quarantine file it was read from; `replayed/` lists its coordinates. So the files of
+a finished run never change, and a replay can be undone by removing its record.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def replay_quarantine(
     fail_on: str,
     watch: Watch | None = None,
 ) -> DecodedRun:
-    """Judge the records that wait, and decode those that conform now. Raises as `decode_input` does.
+    """Validate the records that wait, and decode those that conform now. Raises as `decode_input` does.
 
-    A replay that decodes nothing leaves nothing behind; one that was cut off stays begun until it is published, since
-    some of its rows may be in tables.
+    A replay that decodes nothing leaves nothing behind; one that was interrupted stays in the intent log until it is
+    published, since some of its rows may be in tables.
     """
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()

@@ -53,7 +53,7 @@ class Input(Protocol):
         ...
 
     def topic_ids(self, session: SparkSession | None) -> Mapping[str, str]:
-        """Return what a broker knows its topics by, as far as one tells. Raises UnavailableError as `read_topics`."""
+        """Return the ids of its topics, as far as the broker gives them. Raises UnavailableError as `read_topics`."""
         ...
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:

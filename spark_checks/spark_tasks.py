@@ -1,4 +1,4 @@
-"""What runs inside a Spark task: batches of records in, a tally and the names of written files out."""
+"""Spark tasks: what runs inside one: batches of records in, a tally and the names of written files out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Quarantine(Enum):
 
 @dataclass(frozen=True)
 class ScopeSpec:
-    """A scope as a value that travels to the workers."""
+    """A validation context as a value that is pickled for the workers."""
 
     documents: bytes
     declared: str
@@ -64,14 +64,14 @@ class ScopeSpec:
     ranges: VersionRanges | None = None
 
     def open(self) -> ValidationContext:
-        """Return the scope; a worker that has opened it before keeps what its kernel has learnt."""
+        """Return the validation context; a worker that has opened it before keeps what its kernel has learnt."""
         reading_options = pickle.loads(self.reading_options)  # noqa: S301  our own bytes
         return open_again(open_bundle(self.documents), self.declared, self.detected, self.ranges, reading_options)
 
 
 @dataclass
 class TaskResult:
-    """What one task came to: its tally and files; of its row changes the tables, and what tells their layouts."""
+    """The result of one task: its tally and files; of its row changes the tables, and what determines their layouts."""
 
     tally: Tally
     parts: tuple[FilePart, ...] = ()
@@ -82,7 +82,7 @@ class TaskResult:
     positions: Positions = field(default_factory=Positions)
 
     def merge(self, other: TaskResult) -> None:
-        """Take what another task came to; only the files are in the order of merging."""
+        """Merge the result of another task; only the files are in the order of merging."""
         self.tally.merge(other.tally)
         self.parts += other.parts
         self.rows.update(other.rows)
@@ -93,7 +93,7 @@ class TaskResult:
 
 
 def describe_validation(validation: ValidationContext) -> ScopeSpec:
-    """Return a scope as a value that travels."""
+    """Return a validation context as a value that can be pickled."""
     documents, reading_options = pickle.dumps(bundle(validation.catalogue)), pickle.dumps(validation.reading_options)
     return ScopeSpec(documents, validation.declared, validation.detected, reading_options, validation.ranges)
 
@@ -138,7 +138,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
 def decode_work(
     spec: ScopeSpec, place: SinkPlace, watch: Watch | None = None, quarantine: Quarantine = Quarantine.WHOLE
 ) -> Work:
-    """Return the work of a decode: each task writes its files under names of its own, and tells them."""
+    """Return the work of a decode: each task writes its files under names of its own, and returns them."""
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -164,7 +164,7 @@ def decode_work(
 
 
 def rows_work(spec: ScopeSpec, table: str) -> Work:
-    """Return the work that yields the rows of one table and keeps no account."""
+    """Return the work that yields the rows of one table and counts nothing."""
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -205,12 +205,12 @@ def _count_tables(changes: pa.RecordBatch) -> Counter[TableName]:
 
 
 def read_results(rows: Iterable[Any]) -> list[Any]:
-    """Return what the tasks told by `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
+    """Return what the tasks returned by `as_result`, from the rows of a DataFrame with `RESULT_SCHEMA`."""
     return [pickle.loads(bytes(row[0])) for row in rows]  # noqa: S301  written by our own tasks
 
 
 def merge_results(results: Iterable[TaskResult]) -> TaskResult:
-    """Return what all tasks together came to."""
+    """Return the merged result of all tasks."""
     total = TaskResult(Tally())
     for result in results:
         total.merge(result)
@@ -237,7 +237,7 @@ def open_kernel(spec: bytes) -> Kernel:
 
 
 def as_result(result: object) -> pa.RecordBatch:
-    """Return what a task came to as a row of `RESULT_SCHEMA`."""
+    """Return the result of a task as a row of `RESULT_SCHEMA`."""
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
 
 

@@ -1,7 +1,7 @@
-"""Updates that came as two messages, joined: a step over the stored changes of all finished runs.
+"""Split updates, which came as two messages, joined: a step over the stored changes of all finished runs.
 
-It looks at what is stored and at nothing else, so the result is the same wherever batches, tasks or runs ended. A half
-whose other half is not stored stays in `changes/` as it is, and is told with its offset.
+It looks at what is stored and at nothing else, so the result is the same wherever batches, tasks or runs ended. A part
+whose other part is not stored stays in `changes/` as it is, and is reported with its offset.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _PAIR: Final = ("topic", "partition", "pair_id", "database", "schema", "table")
 _TOLD: Final = ("topic", "partition", "offset", "row_index", "contract", "database", "schema", "table", "update_part",
                 "pair_id")  # fmt: skip
 _PLACES: Final = ("topic", "partition", "offset", "kafka_timestamp", "process_time")
-_DERIVED: Final = "invalid_values"  # a half has one image: `invalid` says as much, in files of every release
+_DERIVED: Final = "invalid_values"  # a part has one image: `invalid` says as much, in files of every release
 """What two copies of one half may differ in: where and when they were written to the topic."""
 _MAPS: Final = ("before", "after", "column_types")
 
 
 @dataclass(frozen=True)
 class Joined:
-    """What joining came to: how many updates are whole now, where they are, and the halves that are alone.
+    """The result of joining: how many updates are whole now, where they are, and the parts that are alone.
 
-    `repeated` counts the halves that say once more what a joined half says: the topic holds them twice.
+    `repeated` counts the parts that equal a joined part: the topic holds them twice.
     """
 
     rows: int
@@ -54,12 +54,12 @@ class Joined:
 
 
 def join_split_updates(session: SparkSession, directory: str) -> Joined:
-    """Write the updates whose halves are both stored to `DIR/joined`, with the columns of `changes/`.
+    """Write the updates whose two parts are both stored to `DIR/joined`, with the columns of `changes/`.
 
-    Halves belong together by topic, partition, pair id and table; of several with one pair id the first before goes
-    with the first after, by offset. A joined row has the place of its after half. A half that is left over and equals a
-    joined one but for its place was sent again: nothing is lost, so it is counted and not alone.
-    Raises UnavailableError where the directory holds no finished run.
+    Parts belong together by topic, partition, pair id and table; of several with one pair id the first before goes with
+    the first after, by offset. A joined row has the place of its after part. A part that is left over and equals a
+    joined one except for its place was sent again: nothing is lost, so it is counted and not alone. Raises
+    UnavailableError where the directory holds no finished run.
     """
     runs = RunDirectory(directory)
     root = runs.root.rstrip("/")
@@ -75,7 +75,7 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
 
 
 def _pair(changes: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Return the joined updates, the halves without another, and those that repeat a joined half."""
+    """Return the joined updates, the parts without another, and those that repeat a joined part."""
     from pyspark.sql import Window
     from pyspark.sql import functions as sf
 
@@ -116,7 +116,7 @@ def _comparable(column: Column, name: str) -> Column:
 
 
 def _invalid_values(half: str, side: str) -> Column:
-    """Return which values of the image of a half are kept as text; all of a column where its file does not tell."""
+    """Return which values of the image of a part are kept as text; all of a column where its file does not say."""
     from pyspark.sql import functions as sf
 
     result = sf.filter(sf.col(f"{half}.invalid_values"), lambda name: sf.startswith(name, sf.lit(f"{side}.")))

@@ -1,4 +1,4 @@
-"""Runs that end early, with an account of what they did: by Ctrl-C, by SIGTERM, or when their time is up."""
+"""Stopping runs early, with a report of what they did: by Ctrl-C, by SIGTERM, or when their time is up."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Stop:
         return TIME_LIMIT if self._until is not None and time.monotonic() >= self._until else None
 
     def note(self, number: int) -> None:
-        """Take note of a signal; a step that is under way is left in the middle."""
+        """Note a signal; a step that is under way is abandoned."""
         self.signal = number
         if self._in_step:
             raise _StepLeft
 
     def attempt(self, step: Callable[[], _T]) -> _T | None:
-        """Return what a step came to, or None where a signal came first: a step may take longer than anybody waits."""
+        """Return the result of a step, or None where a signal came first: a step may take longer than anybody waits."""
         try:
             self._in_step = True
             done = step()
@@ -77,7 +77,7 @@ def stopping(seconds: float | None = None) -> Iterator[Stop]:
 
 
 def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | None:
-    """Return what a job of Spark came to, or None where it was cancelled because the run is to stop.
+    """Return the result of a Spark job, or None where it was cancelled because the run is to stop.
 
     The job runs in a thread of its own, since no signal reaches Python while it waits for the JVM.
     """
@@ -108,7 +108,7 @@ def run_job(session: SparkSession, job: Callable[[], _T], stop: Stop) -> _T | No
 
 
 def halt(session: SparkSession) -> None:
-    """Cancel all jobs of a session; no task of it is running any more, or the patience for it is used up."""
+    """Cancel all jobs of a session; no task of it is running any more, or the timeout has passed."""
 
     def cancel() -> None:
         context = session.sparkContext

@@ -1,4 +1,4 @@
-"""Inference over a topic or files: what the columns of their tables were seen to hold."""
+"""Table inference over a topic or files: what the columns of their tables were seen to hold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def infer_input(
 ) -> InferenceEvidence:
     """Return what the rows of an input show of their tables; without a session the work is done in this process.
 
-    A run that is to stop returns what it has seen. Raises UndetectedError where no contract can be told.
+    A run that is to stop returns what it has seen. Raises UndetectedError where no contract can be detected.
     """
     found, _ = find_validation(validation, lambda: source.peek(session, ENOUGH))
     if found is None:

@@ -1,4 +1,4 @@
-"""Reading typed tables: what finished runs have written, whatever else lies in the directory."""
+"""Table readers: the typed rows that finished runs have written, whatever else lies in the directory."""
 
 from __future__ import annotations
 

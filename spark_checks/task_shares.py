@@ -1,4 +1,4 @@
-"""Shares of work that no DataFrame holds, such as files: Spark hands out their numbers, a task to each."""
+"""Task shares of work that no DataFrame holds, such as files: Spark distributes their numbers, one task each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The capture: a range of a topic as one Parquet file with the columns of the Kafka source, byte for byte."""
+"""Topic capture: a range of a topic as one Parquet file with the columns of the Kafka source, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion from topic to topic: exactly the range, every record to the partition that it came from, in its order."""
+"""Topic conversion, from topic to topic: exactly the range, each record to its own partition, in order."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _work(
         result = _Result()
         try:
             _convert(batches, result)
-        except CdcContractsError as error:  # as a value: Spark would tell it as a traceback
+        except CdcContractsError as error:  # as a value: Spark would report it as a traceback
             result.failure = error
         yield as_result(result)
 

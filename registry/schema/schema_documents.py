@@ -1,4 +1,4 @@
-"""A schema as a user or a registry hands it in: JSON Schema or Avro, parsed, with the file it came from."""
+"""Schema documents as a user or a registry hands them in: JSON Schema or Avro, parsed, with the file they came from."""
 
 from __future__ import annotations
 

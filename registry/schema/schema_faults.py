@@ -1,10 +1,10 @@
-"""What is wrong with a schema that somebody handed in, before it is known which file it came from."""
+"""Schema faults: what is wrong with a schema that was handed in, before it is known which file it came from."""
 
 from __future__ import annotations
 
 
 class SchemaFault(Exception):
-    """A schema is none, or is not safe to work with: what, where in it, how to mend it.
+    """A schema is none, or is not safe to work with: what, where in it, how to fix it.
 
     `pointer` is a JSON Pointer into the schema; where its text is no JSON, `line` and `column` say where, from 1.
     """

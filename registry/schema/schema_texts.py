@@ -1,4 +1,4 @@
-"""The text of a schema read strictly as JSON: what parsers tell apart, or stumble over, is refused with its place."""
+"""Schema texts read strictly as JSON: what parsers read differently, or fail on, is refused with its place."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _refuse_twice(text: str, name: str) -> NoReturn:
 
 
 def _refuse_halves(value: Any) -> None:
-    """Raise SchemaFault where an escape such as backslash-u-d800 stands for half a character."""
+    """Raise SchemaFault where an escape such as backslash-u-d800 is a lone surrogate."""
     for pointer, text in _texts(value):
         if _SURROGATE.search(text):
             raise SchemaFault("half a character (a lone surrogate)", pointer, hint="Write the whole character.")

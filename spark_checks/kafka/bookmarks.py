@@ -1,8 +1,8 @@
-"""Where the last run ended: a JSON file from topic to partition to the next offset, whatever broker they are on.
+"""Bookmarks: where the last run ended: a JSON file from topic to partition to the next offset, whatever the broker.
 
     {"orders": {"0": 120, "1": 77, "id": "Zk3..."}}
 
-`id` is what the broker knows the topic by, where it tells: a topic made anew under the same name has another one.
+`id` is the broker's id of the topic, where it gives one: a topic that was deleted and recreated has another one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ID: Final = "id"
 class Bookmarks:
     """The file as a run finds it, and as it leaves it: `offsets` are where the run before ended.
 
-    `known` are the ids of topics that the file tells, `found` those that this run was told.
+    `known` are the ids of topics in the file, `found` those that this run got.
     """
 
     path: Path
@@ -33,7 +33,7 @@ class Bookmarks:
     found: dict[str, str] = field(default_factory=dict)
 
     def recognise(self, ids: Mapping[str, str], *, anew: bool) -> None:
-        """Take note of the ids of topics that are read, whose offsets are those of the file unless they begin `anew`.
+        """Note the ids of topics that are read, whose offsets are those of the file unless they begin `anew`.
 
         Raises UnavailableError where the file tells of other topics of the same names.
         """

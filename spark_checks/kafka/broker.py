@@ -1,4 +1,4 @@
-"""A real Kafka broker on this machine, for the demo and the tests: one node, KRaft, no Docker."""
+"""Broker: a real Kafka broker on this machine, for the demo and the tests: one node, KRaft, no Docker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka client properties as users keep them: a `client.properties` file, and single options."""
+"""Client properties of Kafka as users keep them: a `client.properties` file, and single options."""
 
 from __future__ import annotations
 

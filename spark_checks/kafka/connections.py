@@ -1,4 +1,4 @@
-"""Why connections do not come about, where a look at the address tells what Kafka clients keep to themselves."""
+"""Connections that fail: a look at the address shows the cause that Kafka clients do not report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FAULTS: Final = (
 def check_listening(bootstrap: str) -> None:
     """Raise UnavailableError where the machine of every broker is there and nothing listens at the port.
 
-    Kafka clients try such an address again until their patience is over.
+    Kafka clients retry such an address until their timeout.
     """
     addresses = [_ADDRESS.fullmatch(one.strip()) for one in bootstrap.split(",")]
     if all(found is not None and _refuses(found[1], int(found[2])) for found in addresses):
@@ -53,7 +53,7 @@ def check_listening(bootstrap: str) -> None:
 
 
 def find_certificate_fault(told: str) -> tuple[str, str]:
-    """Return what is wrong between the certificates of broker and client, and how to mend it."""
+    """Return what is wrong between the certificates of broker and client, and how to fix it."""
     for pattern, what, hint in _FAULTS:
         if pattern.search(told):
             return what, hint
@@ -61,7 +61,7 @@ def find_certificate_fault(told: str) -> tuple[str, str]:
 
 
 def verify_broker(told: str, client: Mapping[str, str]) -> str:
-    """Return why the certificate is refused of the broker that a message names; empty where that cannot be told.
+    """Return why the certificate of the broker named in a message is refused; empty where that is unknown.
 
     The client without a JVM says only that it is refused. `client` are its properties.
     """

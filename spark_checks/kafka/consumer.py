@@ -1,4 +1,4 @@
-"""Topics read without a JVM: ranges of offsets as record batches. No group is joined and nothing is committed."""
+"""Consumer without a JVM: ranges of offsets as record batches. No group is joined and nothing is committed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PartitionReader:
         return sorted(name for name in self._metadata().topics if not name.startswith("__"))
 
     def topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
-        """Return what a broker knows topics by, as far as it tells.
+        """Return the ids of topics, as far as the broker gives them.
 
         Raises UnavailableError where broker, topic or rights are not there.
         """
@@ -192,7 +192,7 @@ class PartitionReader:
         if error.code() not in (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET):  # noqa: SLF001
             self._fail(error, stretch.topic, reading=True)
         if error.code() == KafkaError._PARTITION_EOF and message.offset() >= stretch.end:  # noqa: SLF001
-            return True  # the last offsets of a range may be marks of transactions, or compacted away
+            return True  # the last offsets of a range may be transaction markers, or compacted away
         raise lost_records(f"{stretch.topic} partition {stretch.partition}, offsets {stretch.start} to {stretch.end}")
 
     def _partitions(self, topic: str) -> list[int]:
@@ -220,7 +220,7 @@ class PartitionReader:
             self._fail(error.args[0], topic)
 
     def _metadata(self, topic: str | None = None) -> Any:
-        """Return what the broker says of topics; short of patience where it has said that it never will."""
+        """Return what the broker says of topics; with a short timeout where it has said that it never will."""
         from confluent_kafka import KafkaException
 
         until = time.monotonic() + PATIENCE_SECONDS
@@ -233,11 +233,11 @@ class PartitionReader:
                     self._fail(self._cause() or error.args[0], topic or "any")
 
     def _hopeless(self) -> Any:
-        """Return a failure that no patience mends, as far as one was told."""
+        """Return a failure that waiting does not fix, if one was reported."""
         return next((one for one in self.told if _HOPELESS.match(f"{one.name()}: {one.str()}")), None)
 
     def _cause(self) -> Any:
-        """Return the failure that was told which says most; None where none was."""
+        """Return the most informative failure that was reported; None where none was."""
         return self._hopeless() or next((one for one in reversed(self.told) if one.name() != _AFTER_OTHERS), None)
 
     def _fail(self, error: Any, topic: str, *, reading: bool = False) -> NoReturn:
@@ -273,7 +273,7 @@ def open_reader(bootstrap: str, properties: Mapping[str, str]) -> Iterator[Parti
         "enable.partition.eof": True,
         "isolation.level": "read_committed",
     }
-    _QUIET.propagate = False  # what matters is told as an error of ours
+    _QUIET.propagate = False  # what matters is raised as an error of ours
     _QUIET.addHandler(logging.NullHandler())
     try:
         consumer = Consumer({**_DEFAULTS, **common, **own}, logger=_QUIET)

@@ -1,4 +1,4 @@
-"""Excerpts of a topic, read without a JVM: one record, or a sample of its range."""
+"""Excerpts of a topic, read without a JVM: one record, or a sample of a range."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_sample(
     """Yield at most `limit` records of a range of a topic: as many of each partition as far as it has them.
 
     Those of a partition are taken from the beginning, the middle and the end of its range, always the same ones and in
-    the same order: partitions answer in any order, and what is told first must not depend on that.
+    the same order: partitions answer in any order, and what is reported first must not depend on that.
     Raises UnavailableError as `resolve` and `read` do.
     """
     selected = reader.resolve(topic, wanted or parse_range())

@@ -1,4 +1,4 @@
-"""Failures of Kafka and of the jobs that read it, told as errors of ours and without any password."""
+"""Failures of Kafka and of the jobs that read it, raised as errors of ours and without any password."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def outliving() -> Iterator[None]:
 
 
 def _mute() -> None:
-    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is told as one error.
+    """Keep to themselves what prints a traceback where a connection to the JVM is lost: it is reported as one error.
 
     The class of servers and not a server, since the session is opened later.
     """
@@ -128,8 +128,8 @@ def raise_failure(
 ) -> NoReturn:
     """Classes and messages of a Java exception become an error of ours; `told` are the messages fit to be shown.
 
-    `topics` asks the broker for the names there are, where it can be asked. It was `reading` where it has told before
-    where the topic begins and ends, which takes another right.
+    `topics` asks the broker for the names there are, where it can be asked. It was `reading` where it has returned
+    before where the topic begins and ends, which takes another right.
     """
     names = {name for name, _ in causes}
     last = told[-1] if told else causes[-1][0]

@@ -1,4 +1,4 @@
-"""Which offsets to read: the words of --from and --until, decided once against what a topic holds now."""
+"""Offsets to read: the words of --from and --until, resolved once against what a topic holds now."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def bounds_of(spans: Mapping[Source, Span]) -> dict[Source, tuple[int, int]]:
 
 
 def by_topic(told: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
-    """What is told of partitions, topic by topic, in the order that it is told in."""
+    """What is given for partitions, topic by topic, in the given order."""
     found: dict[str, dict[int, _T]] = {}
     for source, one in told.items():
         found.setdefault(source.topic, {})[source.partition] = one

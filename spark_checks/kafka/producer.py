@@ -1,4 +1,4 @@
-"""Records written to a topic as they are: key, headers, time and partition, and null values.
+"""Producer: records written to a topic as they are: key, headers, time and partition, and null values.
 
 Spark's own sink for Kafka writes no times, so that each record would be of the moment of the conversion.
 """
@@ -90,7 +90,7 @@ def open_writer(bootstrap: str, topic: str, properties: Mapping[str, str]) -> It
     """
     from confluent_kafka import KafkaException, Producer
 
-    _QUIET.propagate = False  # what matters is told as an error of ours
+    _QUIET.propagate = False  # what matters is raised as an error of ours
     _QUIET.addHandler(logging.NullHandler())
     try:
         producer = Producer({**_DEFAULTS, **translate(properties), "bootstrap.servers": bootstrap}, logger=_QUIET)

@@ -1,4 +1,4 @@
-"""Client properties by the names of the Java clients, as files have them, in the names of the client without a JVM."""
+"""Property names: client properties under the Java names that files have, in the names of the client without a JVM."""
 
 from __future__ import annotations
 

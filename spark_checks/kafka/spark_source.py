@@ -1,4 +1,4 @@
-"""Spark's Kafka source: what its own client tells of topics, and the options that it reads them by."""
+"""Spark's Kafka source: what its own client says of topics, and the options that it reads them by."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def list_topics(session: SparkSession, bootstrap: str, properties: Mapping[str, 
 def topic_ids(
     session: SparkSession, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what a broker knows topics by, as far as it tells. Raises as `resolve` does."""
+    """Return the ids of topics, as far as the broker gives them. Raises as `resolve` does."""
     jvm: Any = session._jvm  # noqa: SLF001  as above
     with _admin(jvm, bootstrap, ", ".join(topics), properties) as admin:
         names = jvm.java.util.ArrayList()

@@ -1,4 +1,4 @@
-"""Ids of topics: what a broker knows a topic by. One made anew under the same name has another."""
+"""Topic ids: the broker's id of a topic. One that was deleted and recreated under the same name has another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes of a run without rows that repeat others, as files for a while: what is typed where they are dropped."""
+"""Deduplicated changes of a run: temporary files without rows that repeat others; typed where repeats are dropped."""
 
 from __future__ import annotations
 

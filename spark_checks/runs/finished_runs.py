@@ -1,4 +1,4 @@
-"""Past runs: what later runs of a directory have to know of its finished ones, all of them at one moment."""
+"""Finished runs: what later runs of a directory have to know of them, all as of one moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS: Final = "_runs"
 class PastRun:
     """A finished run in short.
 
-    `replays` are the runs whose quarantined records it has decoded, `topics` what the broker knew its topics by, and
+    `replays` are the runs whose quarantined records it has decoded, `topics` the broker's ids of its topics, and
     `query` the stream that it is a batch of.
     """
 
@@ -98,10 +98,10 @@ class PastRuns(tuple[PastRun, ...]):
 
 
 def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
-    """Return what the layouts of runs have come to, whatever the order they ended in.
+    """Return the merged layouts of runs, whatever the order they ended in.
 
-    Layouts only grow, so the longest holds all others; where two runs side by side have grown one apart, the columns
-    of the other stand behind, by name.
+    Layouts only grow, so the longest holds all others; where two concurrent runs have grown one differently, the
+    columns of the other follow, by name.
     """
     found: dict[TableName, TableLayout] = {}
     for layout in sorted(set(layouts), key=_longest_first):
@@ -117,7 +117,7 @@ def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
 
 @lru_cache(maxsize=4_096)
 def _layout(text: str) -> TableLayout:
-    """Return the layout that a record tells, the same object for the same text."""
+    """Return the layout in a record, the same object for the same text."""
     return read_layout(json.loads(text))
 
 

@@ -1,4 +1,4 @@
-"""The layouts that a run writes tables by: what earlier runs fixed, and what this one adds."""
+"""Fixed layouts that a run writes tables by: what earlier runs fixed, and what this one adds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.spark_checks.spark_tasks import TaskResult
 def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -> Layouts:
     """Return the layouts of the tables that a run has rows of, or whose layout it changes.
 
-    A table beyond those that sightings keep has no columns: all values of its rows are text in `_raw`.
+    A table beyond the bound of the observed columns has no columns: all values of its rows are text in `_raw`.
     """
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
     for name in judged.sightings.tables():
@@ -25,7 +25,7 @@ def fix_layouts(known: Layouts, contracts: TableContracts, judged: TaskResult) -
 
 
 def check_settled(known: Layouts, settled: Layouts) -> None:
-    """Make sure, before a run counts, that no other has settled a type otherwise since this one began.
+    """Make sure, before a run counts, that no other has resolved a type differently since this one began.
 
     Raises UnavailableError where one has.
     """

@@ -1,4 +1,4 @@
-"""Runs that were begun: what they read is noted before they write where nothing can be taken back.
+"""Intent log: what a run reads is recorded before it writes where writes cannot be undone.
 
 As long as such a run is not finished, some of its rows may be in tables, and only the same run again knows which.
 """
@@ -24,7 +24,7 @@ BEGUN: Final = "_begun"
 
 @dataclass(frozen=True)
 class Intent:
-    """What is noted of a run: by what it judges, what it reads, and how it writes.
+    """The intent of a run: what it validates against, what it reads, and how it writes.
 
     `key` is given for a batch of a stream. `compared` are the finished runs that its rows were compared with, to find
     those that repeat others.
@@ -52,7 +52,7 @@ class Intent:
 
 
 class IntentLog:
-    """The runs of an output directory that were begun and are not finished; `finished` lists those that are."""
+    """The intents of runs of an output directory that are not finished; `finished` lists finished runs."""
 
     def __init__(self, directory: str, folder: Folder, finished: Callable[[], PastRuns]) -> None:
         self._directory = directory
@@ -60,7 +60,7 @@ class IntentLog:
         self._finished = finished
 
     def notes(self, past: PastRuns | None = None) -> list[dict[str, Any]]:
-        """Return what was noted of runs that are not finished; notes of finished ones are removed.
+        """Return the intents of runs that are not finished; those of finished ones are removed.
 
         `past` are the finished runs where they are known already.
         """
@@ -73,11 +73,11 @@ class IntentLog:
         return [note for note in found if note["run"] not in finished]
 
     def replay(self) -> dict[str, Any] | None:
-        """Return what was noted of a replay that is not finished, None where there is none."""
+        """Return the intent of a replay that is not finished, None where there is none."""
         return next((note for note in self.notes() if "replay" in note), None)
 
     def add(self, begun: Intent) -> None:
-        """Note what a run reads and how it writes, before it writes where nothing can be taken back.
+        """Record what a run reads and how it writes, before it writes where writes cannot be undone.
 
         Raises UnavailableError where others were first: as `check_cut_off`, `check_topics` and `check_write_mode` do,
         and where a finished run has read some of the same records.
@@ -92,11 +92,11 @@ class IntentLog:
                 self._note(begun.run, begun.as_document())
 
     def find(self, run: str) -> dict[str, Any] | None:
-        """Return what was noted of a run that is not finished, None where it was not begun."""
+        """Return the intent of a run that is not finished, None where it was not begun."""
         return self._folder.read_document(f"{BEGUN}/{run}.json")
 
     def add_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
-        """Note what a replay reads, before it writes where nothing can be taken back.
+        """Record what a replay reads, before it writes where writes cannot be undone.
 
         `check` raises where the quarantine is not what the replay has found.
         Raises UnavailableError where another was begun and is not finished.
@@ -114,11 +114,11 @@ class IntentLog:
             self._note(run, {"replay": dict(noted)})
 
     def forget(self, run: str) -> None:
-        """Remove what was noted of a run, if anything was."""
+        """Remove the intent of a run, if there is one."""
         self._folder.remove([f"{BEGUN}/{run}.json"])
 
     def check_cut_off(self, run: str, spans: Mapping[Source, Span]) -> None:
-        """Raise UnavailableError where another run was cut off that has read some of the same records.
+        """Raise UnavailableError where an interrupted run has read some of the same records.
 
         Some of its rows may be in tables, and only the same run again knows which. A replay reads quarantine files, and
         nobody else does.
@@ -133,7 +133,7 @@ class IntentLog:
                 )
 
     def check_repeats(self, run: str, *, dropped: bool) -> None:
-        """Raise UnavailableError where a run was begun that treats rows which repeat others otherwise."""
+        """Raise UnavailableError where an unfinished run treats rows which repeat others differently."""
         kept = (self.find(run) or {}).get("drops_repeats", dropped)
         if kept != dropped:
             raise UnavailableError(
@@ -165,11 +165,11 @@ class IntentLog:
                 )
 
     def check_write_mode(self, write_mode: WriteMode, past: PastRuns) -> None:
-        """Raise UnavailableError where other runs, finished or not, write their tables otherwise."""
+        """Raise UnavailableError where other runs, finished or not, write their tables differently."""
         for one in past:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
-            if "table_format" in note:  # earlier releases noted less, and so do replays, which go where the runs went
+            if "table_format" in note:  # earlier releases recorded less, and so do replays, which write like the runs
                 WriteMode.of(note).check(write_mode, note["run"], self._directory)
 
     def _note(self, run: str, document: Mapping[str, Any]) -> None:
@@ -177,7 +177,7 @@ class IntentLog:
 
 
 def _how_to_finish(note: Mapping[str, Any]) -> str:
-    """Return what finishes a run that was cut off: the same run."""
+    """Return what finishes an interrupted run: the same run."""
     if note["stream"]:
         return "start the stream again with the checkpoint it had, or decode into another directory"
     ranges = range_words(by_topic(bounds_of(range_of(note))))

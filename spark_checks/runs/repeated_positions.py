@@ -1,4 +1,4 @@
-"""Positions that came again: where in a run rows have to be compared, and with which earlier runs."""
+"""Repeated positions: where in a run rows have to be compared, and with which earlier runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def look_for_repeats(
     """Return the rows of a run that repeat others of it, or of the runs of the directory that are finished.
 
     Nothing is read where positions show that none can. Earlier runs are looked at where the contract promises that
-    positions never fall: elsewhere a position of theirs may come again by right at any time. The batches of a stream,
+    positions never fall: elsewhere a position of theirs may rightly come again at any time. The batches of a stream,
     `query`, are looked at as the parts of one run.
     """
     lines = judged.positions.whole()
@@ -75,7 +75,7 @@ def plan_comparison(
     promises: Mapping[str, str | None],
     query: str | None,
 ) -> RowComparison:
-    """Return what has to be compared that no repeat is missed; `promises` tell by subject how positions go on."""
+    """Return what has to be compared so that no repeat is missed; `promises` say by subject how positions continue."""
     again, earlier, skipped = set[PositionLine](), set[str](), list[tuple[PositionLine, int]]()
     shared, others = _look_back(lines, past, promises, query)
     for line, stretch in lines.items():

@@ -2,7 +2,8 @@
 
 A row repeats another of the same partition if subject, table, position, op and both images are equal, and rows with
 other positions came in between, or the contract promises each position once: within one transaction a row may rightly
-change to and fro. Of several equal rows at one position the n-th repeats the n-th. Rows of a full load are left alone.
+change back and forth. Of several equal rows at one position the n-th repeats the n-th. Rows of a full load are left
+alone.
 """
 
 from __future__ import annotations

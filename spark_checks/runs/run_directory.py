@@ -1,4 +1,4 @@
-"""The runs of an output directory: which are finished, and which files count.
+"""Run directory: the runs of an output directory, which are finished, and which files count.
 
     DIR/{changes,control,quarantine,replayed,ledger,repeats}/run=<id>/part-*.parquet
                                                                                  files of all attempts, counted or not
@@ -92,7 +92,7 @@ class RunDirectory:
     ) -> None:
         """Make a run count: write its record last, then remove what no record names any more.
 
-        `check` raises where the runs that are finished by now speak against it.
+        `check` raises where the runs that are finished by now conflict with it.
         Raises UnavailableError where another process has published some of the same records meanwhile, or has removed
         a file of this run because it publishes the same.
         """
@@ -105,7 +105,7 @@ class RunDirectory:
             self._publish(record, report, replaced)
 
     def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
-        # Else nothing would say any more that they do not count, once the record that says so is written over.
+        # Else nothing would say any more that they do not count, once the record that says so is overwritten.
         self._remove_replaced()
         before = self._record(record.run)
         self._finalize_files(record)

@@ -1,4 +1,4 @@
-"""The ledger of a run: what came of each partition, and whether the rows written are the rows counted."""
+"""Run ledgers: what came of each partition, and whether the rows written are the rows counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of runs: the same run has the same, so that it is known when it comes again."""
+"""Run names: the same run has the same name, so that it is recognised when it is repeated."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 
 def name_run(spans: Mapping[Source, Span], fingerprint: str, topics: Mapping[str, str]) -> str:
-    """Return the name of a run over a range; `fingerprint` is that of the contract and terms it is judged by.
+    """Return the name of a run over a range; `fingerprint` is that of its contract and reading options.
 
-    `topics` are what the broker knows the topics by, as far as it tells: one that was made anew is another.
+    `topics` are the broker's ids of the topics, as far as it gives them: a recreated topic is another one.
     """
     ranges = [word for source, span in sorted(spans.items()) for word in (*source, span.start, span.end)]
     return _digest([*ranges, *chain.from_iterable(sorted(topics.items())), fingerprint])

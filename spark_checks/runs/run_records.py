@@ -1,4 +1,4 @@
-"""The record of a run: what it read, by what, and what it wrote. Records of earlier releases lack the later keys."""
+"""Run records: what a run read, by which contract, and what it wrote. Those of earlier releases lack later keys."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TableRecord:
 
 
 def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...]:
-    """Return what a write came to, table by table."""
+    """Return the result of a write, table by table."""
     parts: dict[str, list[FilePart]] = {}
     for part in write.parts:
         parts.setdefault(part.table, []).append(part)
@@ -62,12 +62,12 @@ def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...
 class RunRecord:
     """What a finished run read and wrote.
 
-    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are what
-    the broker knew the topics by, as far as one told. `stream` is whose batch it is, None for a run of its own.
+    `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are the
+    broker's ids of the topics, as far as it gave them. `stream` is whose batch it is, None for a run of its own.
     `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
     rows are kept of them, `drops_repeats` that rows which repeat others stay out of them. `redacted` says that its
-    quarantine holds shapes only; `replay` tells out of the quarantine of which runs it has decoded records, None where
-    it read them from their source.
+    quarantine holds shapes only; `replay` names the runs from whose quarantine it has decoded records, None where it
+    read them from their source.
     """
 
     run: str
@@ -137,7 +137,7 @@ def range_document(spans: Mapping[Source, Span]) -> list[dict[str, Any]]:
 
 
 def range_of(document: Mapping[str, Any]) -> dict[Source, Span]:
-    """Return the range that a record tells."""
+    """Return the range in a record."""
     return {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in document["range"]}
 
 

@@ -1,4 +1,4 @@
-"""Attempts: runs in the making, whose rows count once their record is there, and of which nothing stays otherwise."""
+"""Transactions: attempts at runs, whose rows count once their record is there, and of which nothing stays otherwise."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Replay(Protocol):
     """A run that reads the quarantine of other runs, and not the source of its records."""
 
     def begin(self, validation: ValidationContext) -> str:
-        """Return the name of the run: the quarantine of the same runs judged by the same contract has the same.
+        """Return the name of the run: the quarantine of the same runs validated against the same contract has the same.
 
         Raises UnavailableError where another replay of it was begun and not finished.
         """
@@ -63,9 +63,9 @@ class Replay(Protocol):
 
 @dataclass
 class Attempt:
-    """One attempt at a run: what it reads, what it judges by, and which runs it takes the place of.
+    """One attempt at a run: what it reads, what it validates against, and which runs it replaces.
 
-    `topics` are what the broker knows the topics of the source by. `key` is given for a batch of a stream, `replay`
+    `topics` are the broker's ids of the topics of the source. `key` is given for a batch of a stream, `replay`
     where the source is the quarantine of the output itself.
     """
 
@@ -91,7 +91,7 @@ class Attempt:
         return frozenset({self.run, *(past.run for past in self.replaces)})
 
     def judge(self, watch: Watch | None = None) -> TaskResult:
-        """Judge every record and write what it is, by tasks that read each once.
+        """Validate every record and write the results, by tasks that read each once.
 
         Raises LedgerError where the counts do not add up.
         """
@@ -103,11 +103,11 @@ class Attempt:
     def publish(self, judged: TaskResult, report: dict[str, Any]) -> RunRecord:
         """Type the rows, write the ledger, and let the run count: its record comes last.
 
-        The report is told which rows were sent again.
+        The report says which rows were sent again.
         Raises UnavailableError where another run has done meanwhile what this one did; LedgerError where rows are lost.
         """
         output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
-        past = runs.past()  # others may have finished while this one judged
+        past = runs.past()  # others may have finished while this one validated
         query = None if self.key is None else self.key.writer
         comparable = runs.begun.comparable(self.run, past)
         repeats = look_for_repeats(
@@ -172,7 +172,7 @@ class Attempt:
     def _finalize(
         self, judged: TaskResult, past: PastRuns
     ) -> tuple[tuple[TableReset, ...], dict[TableName, Emptyings]]:
-        """Settle the layouts of tables; return what takes rows away from them, and which rows of which table."""
+        """Finalize the layouts of tables; return what takes rows away from them, and which rows of which table."""
         known = past.layouts(without=self.gone)
         layouts = fix_layouts(known, self.validation.reading_options.tables, judged)
         resets = finalize_resets(judged.resets.all(), {**known, **layouts})

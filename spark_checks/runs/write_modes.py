@@ -1,4 +1,4 @@
-"""Manners of writing: what all runs of a directory have to agree on, else some rows would be where nobody looks."""
+"""Write modes: what all runs of a directory have to agree on, else some rows would be where nobody looks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class WriteMode:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> WriteMode:
-        """Return that of a record, or of a note of a run that was begun; those of earlier releases tell less."""
+        """Return the write mode of a record, or of an intent; those of earlier releases say less."""
         return cls(document.get("table_format", PARQUET), document.get("table_schema"), document.get("current", False))
 
     def as_document(self) -> dict[str, Any]:
         return asdict(self)
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
-        """Raise UnavailableError where a run is to write otherwise than this one, `run`, did."""
+        """Raise UnavailableError where a run is to write differently than this one, `run`, did."""
         if (self.table_format, self.table_schema) != (wanted.table_format, wanted.table_schema):
             raise UnavailableError(
                 f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "

@@ -1,4 +1,4 @@
-"""Outputs: where decodes write, and on what conditions."""
+"""Write targets: where decodes write, and on what conditions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 class Output:
     """Where runs write, in which format of tables, and on what conditions.
 
-    With `replace` a run takes the place of others that read the same records, and of itself. With `trust_contract`
+    With `replace` a run replaces others that read the same records, and itself. With `trust_contract`
     it is published although a record proves another version. With `drop_duplicates` rows that repeat others stay out of
     the typed tables, with `redact` the quarantine keeps shapes only.
     """

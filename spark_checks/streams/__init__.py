@@ -1,1 +1,1 @@
-"""Topics that are followed: batch by batch, from a checkpoint."""
+"""Streams: topics that are followed batch by batch, from a checkpoint."""

@@ -6,7 +6,7 @@ offsets/N           where batch N ends; written before it is read               
 commits/N           batch N is done                                                       (Spark's)
 _cdc/stream.json    what the stream is: command, topics, contract                         (ours)
 _cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
-_cdc/contracts/     the documents that batches are judged by, by their digest             (ours)
+_cdc/contracts/     the documents that batches are validated against, by their digest     (ours)
 _cdc/rolling/N      what all batches up to N came to                                      (ours)
 """
 
@@ -35,8 +35,8 @@ class StreamSetup:
     """What a stream is, as long as its checkpoint lives.
 
     `partitions` are those that `--from` named, null where all are read, also those that are added. `detected` and
-    `detection` are what was found out where nobody declared the contract. `beside` are the queries whose rows were
-    in the output when this one began, known and agreed to. `topic_ids` are what the broker knew the topics by.
+    `detection` are what was detected where the contract was not declared. `beside` are the queries whose rows were in
+    the output when this one began, known and agreed to. `topic_ids` are the broker's ids of the topics.
     """
 
     command: str
@@ -59,7 +59,7 @@ class Checkpoint:
 
     @property
     def location(self) -> str:
-        """The directory as Spark is told it; a local one stays local whatever Spark takes for its own filesystem."""
+        """The directory as Spark is given it; a local one stays local whatever Spark takes for its own filesystem."""
         return f"file://{self._folder.root}" if self._folder.local else self.directory
 
     @property
@@ -126,12 +126,12 @@ class Checkpoint:
         self._write(_STREAM, json.dumps(vars(setup), indent=1, ensure_ascii=False).encode())
 
     def pin_of(self, number: int) -> str | None:
-        """Return the digest of the pin that a batch is judged by; None where it was not begun."""
+        """Return the digest of the pinned contracts of a batch; None where it was not begun."""
         found = self._folder.read(f"{OWN}/batches/{number}.json")
         return None if found is None else str(json.loads(found)["pin"])
 
     def keep_batch(self, number: int, pin: str, fingerprint: str, spans: Mapping[Source, Span]) -> None:
-        """Note what a batch is judged by, and forget that of batches long gone."""
+        """Record what a batch is validated against, and forget that of batches long gone."""
         document = {
             "batch": number,
             "pin": pin,
@@ -143,7 +143,7 @@ class Checkpoint:
         self._folder.remove(f"{OWN}/batches/{one}.json" for one in known if one < number - KEPT)
 
     def pin(self, digest: str) -> str | None:
-        """Return the text of a pin, None where there is none."""
+        """Return the text of pinned contracts, None where there is none."""
         found = self._folder.read(f"{OWN}/contracts/{digest}.json")
         return None if found is None else found.decode()
 
@@ -162,7 +162,7 @@ class Checkpoint:
         self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
 
     def _offsets(self, name: str, text: bytes) -> dict[Source, int]:
-        """Return the offsets that the last line of one of Spark's files tells."""
+        """Return the offsets in the last line of one of Spark's files."""
         try:
             version, *lines = text.decode().splitlines()
             return read_offsets(json.loads(lines[-1] if version == "v1" else "null"))

@@ -1,4 +1,4 @@
-"""Following a topic with an audit or a decode: what is done with each batch, and how a stream is opened for it."""
+"""Followed topics: an audit or a decode of a stream: what is done with each batch, and how the stream is opened."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def open_decode(
         for line in describe_unfollowed(decoded.record or {}):
             say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
-        if output.redact:  # the account of a stream is kept beside its rows
+        if output.redact:  # the totals of a stream are kept beside its rows
             forget_examples(tally)
         return tally, _repeats_besides(decoded.report["repeats"], output, key)
 

@@ -1,4 +1,4 @@
-"""The rolling account of a stream: what all batches since its beginning came to, kept from start to start."""
+"""Rolling totals of a stream: the merged results of all batches since its beginning, kept across restarts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN: Final = "cdc_contracts.registry."
 
 @dataclass
 class Rolling:
-    """What was read of each partition, and what it came to, in bounded size. `batches` are counted since `first`.
+    """What was read of each partition, and its results, in bounded size. `batches` are counted since `first`.
 
     `repeats` are what a report says of rows that repeat others, None where no rows are kept.
     """
@@ -71,12 +71,12 @@ class Rolling:
 
 
 def write_rolling(rolling: Rolling) -> bytes:
-    """Return the account as bytes that this release reads again."""
+    """Return the totals as bytes that this release can read."""
     return pickle.dumps((__version__, rolling.spans, rolling.tally, rolling.batches, rolling.first, rolling.repeats))
 
 
 def read_rolling(data: bytes) -> Rolling | None:
-    """Return the account; None where another release has written it, or it holds anything but an account."""
+    """Return the totals; None where another release has written them, or the bytes hold anything else."""
     try:
         version, spans, tally, batches, first, repeats = _Reader(io.BytesIO(data)).load()
     except (pickle.UnpicklingError, ValueError, TypeError, EOFError, AttributeError, ImportError):

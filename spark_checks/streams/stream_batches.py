@@ -1,4 +1,4 @@
-"""Batches of a stream: how they are made, and who is told of them."""
+"""Stream batches: how they are made, and who observes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdc_contracts.registry.stats.tally import Tally
 
 @dataclass(frozen=True)
 class Pace:
-    """How a stream runs: `once` over what is there now, else on and on with a batch each `interval` seconds.
+    """How a stream runs: `once` over what is there now, else continuously with a batch each `interval` seconds.
 
     A batch has at most `max_offsets`; one that runs when the stream is to stop has `grace` seconds to finish.
     """
@@ -39,16 +39,16 @@ class StreamBatch:
 
 
 class Observer(Protocol):
-    """Who is told how a stream is doing."""
+    """Observes the progress of a stream."""
 
     def note_begin(self) -> None:
-        """Take note that a batch has begun."""
+        """Note that a batch has begun."""
         ...
 
     def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
-        """Take note of a batch, and of the report over all batches up to it."""
+        """Note a batch, and the report over all batches up to it."""
         ...
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
-        """Take note of where the topics end now; empty where there is nothing behind the last batch."""
+        """Note where the topics end now; empty where there is nothing after the last batch."""
         ...

@@ -1,4 +1,4 @@
-"""What a stream tells Prometheus: figures of its account as text, in a file or at an address of this machine."""
+"""Stream metrics for Prometheus: figures of the totals as text, in a file or at an address of this machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StreamMetrics:
         self._unreconciled = 0
 
     def note_account(self, report: Mapping[str, Any], ends: Mapping[Source, int]) -> None:
-        """Take note of the report of all batches, and of where they end."""
+        """Note the report of all batches, and where they end."""
         with self._lock:
             self._report = report
             self._ends |= ends
@@ -68,13 +68,13 @@ class StreamMetrics:
             self._latest = latest
 
     def note_unreconciled(self) -> None:
-        """Take note of a batch whose counts do not add up."""
+        """Note a batch whose counts do not add up."""
         with self._lock:
             self._unreconciled += 1
 
     @property
     def lag(self) -> dict[Source, int]:
-        """How many offsets each topic has behind the last batch."""
+        """How many offsets each topic has after the last batch."""
         with self._lock:
             return {source: max(0, self._latest.get(source, end) - end) for source, end in self._ends.items()}
 

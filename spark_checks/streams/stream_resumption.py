@@ -1,4 +1,4 @@
-"""Epochs: how a stream begins, or goes on where its checkpoint says."""
+"""Stream resumption: how a stream begins, or continues where its checkpoint says."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ASK_SECONDS: Final = 0.2
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be followed: topics of brokers, from where on if this is the first start; None where nobody said."""
+    """What is to be followed: topics of brokers, and where to begin at the first start; None where not given."""
 
     command: str
     bootstrap: str
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Epoch:
-    """A stream that can be started: what it is, what it is judged by, and where it begins if it never did."""
+    """A stream that can be started: what it is, what it is validated against, and where it begins the first time."""
 
     wanted: Wanted
     setup: StreamSetup
@@ -133,11 +133,11 @@ def open_epoch(
 ) -> Epoch | None:
     """Return the stream to start, noted in the checkpoint; `since` is where it begins if nobody said.
 
-    `taken` is where the runs of the output end: a stream that never started has to begin behind that.
-    Where the contract is to be found out, this is done before the first batch, from what the topics hold, and kept.
-    Where they do not tell it yet, it is tried again every `wait` seconds; without them, that is an UndetectedError.
-    None where the run was stopped meanwhile.
-    Raises UsageError where the checkpoint is of another stream, UnavailableError where topics or offsets are not there.
+    `taken` is where the runs of the output end: a stream that never started has to begin behind that. Where the
+    contract has to be detected, this is done before the first batch, from what the topics hold, and kept. Where it
+    cannot be detected yet, it is tried again every `wait` seconds; without `wait`, that is an UndetectedError. None
+    where the run was stopped meanwhile. Raises UsageError where the checkpoint is of another stream, UnavailableError
+    where topics or offsets are not there.
     """
     known = check_checkpoint(checkpoint, wanted, validation.declared)
     setup = known or StreamSetup(wanted.command, wanted.topics, validation.declared)
@@ -193,7 +193,7 @@ def _begin(
 
 
 def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:
-    """Refuse to begin a stream with a batch that could never be published; what Spark has noted of it would stay."""
+    """Refuse to begin a stream with a batch that could never be published: Spark's notes of it would stay."""
     for topic, partitions in starts.items():
         for partition, first in partitions.items():
             end = taken.get(topic, {}).get(partition, 0)

@@ -1,4 +1,4 @@
-"""Following: a stream of topics, batch by batch, each judged as a run over its range is.
+"""Streaming: a stream of topics, batch by batch, each validated as a run over its range.
 
 Spark decides what a batch is and notes its range in the checkpoint before the batch is read. The range is then read
 as that of any run, so batches have what runs have: exact starts and ends, gaps, and an error where records are gone.
@@ -48,7 +48,7 @@ is given the key chains of the batches before."""
 
 
 class Follow:
-    """One start of a stream. `whole` is the account since it began, `own` that of this start."""
+    """One start of a stream. `whole` has the totals since it began, `own` those of this start."""
 
     def __init__(
         self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, judge: Judge, observer: Observer,
@@ -95,7 +95,7 @@ class Follow:
             self._report_failure(query)
 
     def report(self, account: Rolling) -> dict[str, Any]:
-        """Return the report of an account."""
+        """Return the report of rolling totals."""
         source = self._epoch.wanted.input({}, headers=False)
         return account.report(source, self._epoch.validation, self._epoch.detection, self._fail_on)
 
@@ -126,7 +126,7 @@ class Follow:
             return True
 
     def _end(self, query: StreamingQuery, grace: float) -> None:
-        """Let the batch finish that is being judged, or abandon it when its time is up, and stop the stream."""
+        """Let the running batch finish, or abandon it when its time is up, and stop the stream."""
         with self._lock:
             self._ending = True
         if not self._idle.is_set():
@@ -212,7 +212,7 @@ class Follow:
         self._observer.note_batch(StreamBatch(number, spans, tally, time.monotonic() - begun), self.report(self.whole))
 
     def _pinned(self, number: int, spans: Mapping[Source, Span]) -> ValidationContext:
-        """Return what a batch is judged by: what it was judged by before, if it comes again."""
+        """Return what a batch is validated against: the same as before, if it is repeated."""
         checkpoint, digest = self._checkpoint, digest_pin(self._pin)
         known = checkpoint.pin_of(number)
         if known is None:
@@ -237,7 +237,7 @@ class Follow:
         return open_pin(text, checkpoint.directory)
 
     def _rolling_up_to(self, number: int) -> Rolling:
-        """Return the account of all batches up to this one, a new one where it was not kept."""
+        """Return the totals of all batches up to this one, new ones where they were not kept."""
         if number < 0:
             return Rolling()
         kept = read_rolling(self._checkpoint.rolling(number) or b"")
@@ -251,4 +251,4 @@ class _NotNow(Exception):
 
 
 class _Failed(Exception):
-    """A batch whose error is told by the thread that waits for the stream."""
+    """A batch whose error is raised by the thread that waits for the stream."""

@@ -1,4 +1,4 @@
-"""Schemas of Arrow as Spark has them, and types of Spark as Arrow has them."""
+"""Arrow schemas as Spark has them, and types of Spark as Arrow has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed tables as Parquet files: each run's below its own folder of each table."""
+"""Parquet tables: typed tables as files, each run's in its own folder of each table."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ParquetTables:
 
 
 def join_writes(writes: Iterable[TypedWrite]) -> TypedWrite:
-    """Return what several writes came to together."""
+    """Return the joint result of several writes."""
     parts: list[FilePart] = []
     rows: Counter[str] = Counter()
     raw: dict[str, Counter[str]] = {}
@@ -123,7 +123,7 @@ class _TypedFiles:
         self._parts: list[FilePart] = []
 
     def add(self, name: TableName, rows: pa.RecordBatch) -> None:
-        """Take rows of a table; the table of which most wait is written where all together are too many."""
+        """Add rows of a table; where too many rows wait in all, the table with the most is written."""
         self._waiting.setdefault(name, []).append(rows)
         self._bytes[name] += rows.nbytes
         if self._bytes.total() > WAITING_BYTES:

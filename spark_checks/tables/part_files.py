@@ -1,4 +1,4 @@
-"""The files of rows that runs have written, read again in batches."""
+"""Part files: the files of rows that runs have written, read again in batches."""
 
 from __future__ import annotations
 

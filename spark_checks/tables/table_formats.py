@@ -1,4 +1,4 @@
-"""The formats of typed tables by name; one is loaded where it is used."""
+"""Table formats: the formats of typed tables by name; one is loaded where it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed tables: where the rows of `changes/` go once their layouts are settled."""
+"""Typed tables: where the rows of `changes/` go once their layouts are resolved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WriteKey:
-    """What makes a write the same write when it comes again: who writes, and its how many-eth run this is.
+    """What identifies a write when it is repeated: the writer, and the number of its run.
 
     `writer` is the id of a stream's query, or the run id of a batch run (whose `number` is 0).
     """
@@ -42,7 +42,7 @@ class Emptyings:
 
 @dataclass(frozen=True)
 class WriteOrder:
-    """What is to be written: rows of changes files, to the table of each layout; `emptied` tells what has lost rows.
+    """What is to be written: rows of changes files, to the table of each layout; `emptied` says what has lost rows.
 
     A history keeps what a table has lost; only its current rows go.
     """
@@ -56,7 +56,7 @@ class WriteOrder:
 
 @dataclass(frozen=True)
 class TypedWrite:
-    """What a write came to: its files, rows by table, and values kept as text by table and column.
+    """The result of a write: its files, rows by table, and values kept as text by table and column.
 
     A file's `table` is the name of its table as `TableName.text` writes it, and so are the keys. `commits` has, where a
     format keeps versions of its tables, what says which version of a table this write made.
@@ -76,7 +76,7 @@ class TypedTables(Protocol):
 
     @property
     def replaceable(self) -> bool:
-        """Whether a run can take the place of another."""
+        """Whether a run can replace another."""
         ...
 
     @property

@@ -1,1 +1,1 @@
-"""Avro schemas as a graph of types: names resolved, defaults known to fit, every message of finite size."""
+"""Avro types: schemas as a graph of types, names resolved, defaults checked, every message of finite size."""

@@ -1,4 +1,4 @@
-"""Avro schemas in the one form that all spellings of them have, and as the parser of Java writes that form.
+"""Parsing form of Avro schemas: the one form that all spellings of a schema share, and how Java's parser writes it.
 
 Other registries keep, and hash, what Java's `Schema.toString()` writes; a schema is the same one here only if it is
 written the same.

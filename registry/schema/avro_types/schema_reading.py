@@ -1,4 +1,4 @@
-"""Avro schemas read into types, as strictly as the specification: what is no schema is refused, with its place."""
+"""Schema reading: Avro schemas into types, as strictly as the specification; faults are refused with their place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest message of a schema: how many values it holds, and how deep they lie."""
+"""Smallest messages of schemas: how many values they hold, and how deep they are nested."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def all_types(root: AvroType) -> Iterator[AvroType]:
 def smallest_sizes(root: AvroType) -> dict[AvroType, int]:
     """Return how many values the smallest datum of each type holds; types without end are not in it.
 
-    A type is settled once the parts that its smallest datum needs are: all fields of a record, one branch of a union,
-    and none of an array or map. The smallest open one is settled next, as on a shortest way.
+    A type is resolved once the parts that its smallest datum needs are: all fields of a record, one branch of a union,
+    and none of an array or map. The smallest open one is resolved next, as in Dijkstra's algorithm.
     """
     users: dict[AvroType, list[AvroType]] = {}
     missing: dict[AvroType, int] = {}

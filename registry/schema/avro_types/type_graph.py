@@ -1,4 +1,4 @@
-"""The types of an Avro schema as a graph: a name leads to its type, and each type knows where it is written."""
+"""Type graph of an Avro schema: a name leads to its type, and each type knows where it is written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AvroField:
 class AvroType:
     """One type. `source` is the reference that defines it, empty for the schema itself; `name` is the full name.
 
-    A record's fields are there once the whole schema is read: until then the record may be spoken of inside itself.
+    A record's fields are there once the whole schema is read: until then the record may be referred to inside itself.
     """
 
     kind: str

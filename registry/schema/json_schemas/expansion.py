@@ -1,6 +1,6 @@
-"""How much judging one value by a schema comes to: every schema that is asked about it, references followed.
+"""Expansion of a schema: how many schemas validating one value evaluates, references followed.
 
-References that lead to schemas of references multiply: twenty lines can ask a million questions about one value.
+References that lead to schemas of references multiply: twenty lines can cause a million evaluations of one value.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _leads_to(place: Subschema, addresses: SchemaAddresses) -> Iterator[tuple[bo
 
 
 def _count_questions(start: Subschema, on_same: _Links, questions: dict[int, int]) -> None:
-    """Count the schemas that are asked about the value that `start` is asked about, itself among them."""
+    """Count the schemas that are evaluated on the same value as `start`, itself included."""
     way: list[tuple[Subschema, Iterator[Subschema]]] = []
     open_: set[int] = set()
 

@@ -1,4 +1,4 @@
-"""Patterns: how large they become once they are compiled, told from their text before anything compiles them."""
+"""Pattern sizes: how large patterns become when compiled, estimated from their text before anything compiles them."""
 
 from __future__ import annotations
 

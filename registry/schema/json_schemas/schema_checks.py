@@ -1,4 +1,4 @@
-"""Whether a parsed document is a JSON Schema, and one that judging messages by comes to an end."""
+"""Schema checks: whether a parsed document is a JSON Schema, and whether validating messages with it terminates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN: Final = 160
 
 
 def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
-    """Raise SchemaFault where a document is no JSON Schema of its draft, or judging by it might have no end.
+    """Raise SchemaFault where a document is no JSON Schema of its draft, or validating with it might not terminate.
 
     `references` are the schemas handed in with it, by the text of the `$ref` that leads to them.
     """

@@ -1,4 +1,4 @@
-"""Drafts of JSON Schema: which ones there are, and which one a document is written in."""
+"""Schema drafts: which drafts of JSON Schema there are, and which one a document is written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `$ref` leads to. Nothing is ever fetched: it is in the schema, in a schema handed in with it, or refused."""
+"""Schema references: what `$ref` leads to: the schema itself or one handed in with it. Nothing is ever fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a schema is simple enough for set algebra: containment of schemas is worked out from all their alternatives.
+"""Schema weight: whether a schema is simple enough for set algebra, which works from all alternatives of schemas.
 
 The alternatives of one value multiply: eight `oneOf` of two under one `allOf` make 256 cases, each with its negation.
 Measured with jsonschema-rs 0.60; what is not light is worked out in a process with bounds.
@@ -39,7 +39,7 @@ _MAX_UNBOUNDED: Final = 2
 
 
 def is_light(document: Any, references: Mapping[str, Any]) -> bool:
-    """Say whether containment of a schema is worked out at once, for all that can be told from the outside."""
+    """Say whether containment of a schema can be worked out at once, as far as can be seen from outside."""
     if not any(map(_is_demanding, (document, *references.values()))):
         return True
     try:

@@ -2,5 +2,5 @@
 
 `message.schema.json` and `message.avsc` in the folder of each version are written by these modules from its contract:
 from the envelope (`envelope.schema.json`, `envelope.avsc`), from `contract.yaml` and from the value mappings. A reader
-who has the file needs nothing else. Begin with `json_schema.py`.
+who has the file needs nothing else. Begin with `message_json_schema.py`.
 """

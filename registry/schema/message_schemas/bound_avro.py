@@ -1,7 +1,7 @@
 """Bound Avro schemas: the Avro form of the messages of one table, a record of its columns in place of a map.
 
 Each column takes the kinds of values that the form of its type has. Columns that the table contract does not list stay
-in a map beside them, so that nothing is lost; `avro.Codec` reads and writes such records too.
+in a map beside them, so that nothing is lost; `avro_records.Codec` reads and writes such records too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bound schemas: the JSON Schema of the messages of one table in one version, every column by name.
 
-It is the message schema of the version and, besides, what a table contract settles: the names of the table, and the
-value form of each column with the bounds of its type. It refuses what judging under that contract calls an error, and
-rows of other tables; what judging warns of (a NULL in a NOT NULL column, a column that is not listed) it takes.
+It is the message schema of the version and, besides, what a table contract fixes: the names of the table, and the value
+form of each column with the bounds of its type. It refuses what validation under that contract calls an error, and rows
+of other tables; what validation warns of (a NULL in a NOT NULL column, a column that is not listed) it takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Clauses: small JSON Schemas that speak of one member of a message, however deep it lies."""
+"""Clauses: small JSON Schemas about one member of a message, however deeply nested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one_of(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def all_of(clauses: Iterable[Clause]) -> dict[str, Any]:
-    """Return what asks for all of some clauses; those that speak of members are made one."""
+    """Return what asks for all of some clauses; those about members are merged."""
     result: list[dict[str, Any]] = []
     for clause in clauses:
         merged = _merge(result[-1], clause) if result else None
@@ -59,7 +59,7 @@ def when(condition: Clause, then: Clause) -> dict[str, Any]:
 
 
 def _merge(one: Clause, other: Clause) -> dict[str, Any] | None:
-    """Return one clause about members for two, None where they speak of more, or of one member in two ways."""
+    """Return one clause about members for two, None where they are about more, or about one member in two ways."""
     if not {*one, *other} <= {"type", "properties", "required"}:
         return None
     members: dict[str, Any] = dict(one.get("properties", {}))

@@ -1,4 +1,4 @@
-"""Value forms in a message schema: a definition for each, and where a message tells its types, what they ask of it."""
+"""Form definitions in a message schema: one for each value form, and what the types in a message require."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def definitions(version: Version) -> dict[str, Any]:
 
 
 def typed_rows(version: Version) -> Iterator[dict[str, Any]]:
-    """Yield what the types that a message tells ask of it, for each value mapping that may hold."""
+    """Yield what the types in a message require of it, for each value mapping that may hold."""
     if version.meaning.columns.types == "none":
         return
     for choice in mapping_choices(version):
@@ -63,7 +63,7 @@ def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any
 
 
 def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
-    """Yield which names of types a message of rows may tell; none where the mapping takes every name."""
+    """Yield which names of types a message of rows may hold; none where the mapping accepts every name."""
     if all(mapping.document.default is None for mapping in choice.mappings):
         names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
         types = told_types(version.meaning)
@@ -78,7 +78,7 @@ def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[st
 def _typed_values(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
     """Yield what rows look like all of whose columns have types of one form: no keyword ties one column to its type.
 
-    Nothing is asked where messages tell the kind of their source, and one does not say which mapping holds.
+    Nothing is required where messages give the kind of their source, and one does not say which mapping holds.
     """
     if choice.condition and len(choice.mappings) > 1:
         return
@@ -128,14 +128,14 @@ def _deciding_images(meaning: Meaning) -> Iterator[tuple[list[str], str]]:
 
 
 def told_types(meaning: Meaning) -> ColumnTypes:
-    """Return where messages of a version that tell types tell them."""
+    """Return where messages of a version with types hold them."""
     types = meaning.columns.types
     assert isinstance(types, ColumnTypes)  # noqa: S101  whoever calls has looked
     return types
 
 
 def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
-    """Return the condition that a message tells types, and each of them is `name`."""
+    """Return the condition that a message holds types, and each of them is `name`."""
     types = told_types(meaning)
     clause = _types_clause(types, name, told=True)
     if types.at is not None:

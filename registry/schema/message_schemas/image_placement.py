@@ -1,4 +1,4 @@
-"""Placement: which images hold rows in a message of an op, and which hold none."""
+"""Image placement: which images hold rows in a message of an op, and which hold none."""
 
 from __future__ import annotations
 

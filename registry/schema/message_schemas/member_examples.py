@@ -1,6 +1,6 @@
-"""Examples of members: what each member of the envelope holds in messages of its version.
+"""Member examples: what each member of the envelope holds in messages of its version.
 
-A value is taken from the rendered examples, the first that says something. What they do not hold, the hand-written
+A value is taken from the first rendered example that has one. What they do not hold, the hand-written
 envelope may give an example of itself. Columns are not members of the envelope: value forms have examples of their own.
 """
 

@@ -1,7 +1,7 @@
-"""`message.avsc`: the Avro schema of a version's messages, with what people need to use it.
+"""Message Avro schema (`message.avsc`) of a version, with what people need to use it.
 
-For a JSON dialect it is the form that messages are converted to without loss (`avro.py`); for an Avro dialect the
-record on the wire, whose names are the vendor's. Every record and field says what it holds.
+For a JSON dialect it is the form that messages are converted to without loss (`avro_records.py`); for an Avro dialect
+the record on the wire, whose names are the vendor's. Every record and field says what it holds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Examples: whole messages of a version, one for each operation and one for each value form that tells it from others.
+"""Message examples: messages of a version, one per operation and one per value form that distinguishes it from others.
 
 They are rendered from the contract. A consumer sees what to expect, and a comparison of two schemas tries them: a
 message of one version that the other refuses shows what changed.
@@ -71,7 +71,7 @@ def _events_of_ops(version: Version, reading_options: ReadingOptions) -> Iterato
 
 
 def _events_of_forms(version: Version) -> Iterator[Event]:
-    """Yield an insert of a row with nothing but columns of a type by whose form the version is told from others."""
+    """Yield an insert of a row with nothing but columns of a type whose form distinguishes the version from others."""
     for evidence in version.meaning.version_evidence:
         if evidence.value_form is None or evidence.is_form is None:
             continue

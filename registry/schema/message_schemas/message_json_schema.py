@@ -1,7 +1,7 @@
-"""`message.schema.json`: all that a version says of one message, as far as JSON Schema can say it.
+"""Message JSON Schema (`message.schema.json`): what a version says of one message, as far as JSON Schema can.
 
-It refuses what judging calls an error, and nothing that judging lets pass: warnings stay warnings. What no keyword can
-say stands in a `$comment` with the id of the rule.
+It refuses what validation calls an error, and nothing that validation accepts: warnings stay warnings. What no keyword
+can express is in a `$comment` with the id of the rule.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _comments(version: Version) -> Iterator[str]:
 
 
 def _open(schema: Any) -> Any:
-    """Return a schema that takes members which nobody names: to judging they are a warning (D04)."""
+    """Return a schema that accepts members which nobody names: for validation they are a warning (D04)."""
     if isinstance(schema, list):
         return [_open(one) for one in schema]
     if not isinstance(schema, dict):

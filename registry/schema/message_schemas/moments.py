@@ -46,7 +46,7 @@ def _number_of_unit(place: Place) -> dict[str, Any]:
 
 
 def _text_of_unit(place: Place) -> dict[str, Any]:
-    """Return what refuses the same of a count that travels as text: its digits tell most of the numbers of a unit.
+    """Return what refuses the same of a count that travels as text: its digits identify most of the numbers of a unit.
 
     Moments from 2001 to 2096 begin with 1, 2 or 3 and have ten digits in seconds, thirteen in milliseconds, and so on.
     """

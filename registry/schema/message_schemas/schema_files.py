@@ -1,4 +1,4 @@
-"""`message.schema.json` and `message.avsc` in the folder of a version: written from its contract, and held to it."""
+"""Schema files of a version (`message.schema.json`, `message.avsc`): written from its contract, compared with it."""
 
 from __future__ import annotations
 

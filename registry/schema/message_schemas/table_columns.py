@@ -1,4 +1,4 @@
-"""Columns of one table in a message schema: what each value looks like by the declared type of its column."""
+"""Table columns in a message schema: what each value looks like by the declared type of its column."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
 
 
 def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
-    """Return the form of a column of a declared type; None where messages cannot tell it."""
+    """Return the form of a column of a declared type; None where messages cannot carry it."""
     types = version.meaning.columns.types
     if types == "none":
         return mapping.form_of(declared)
@@ -87,8 +87,8 @@ def column_values(
 ) -> Iterator[dict[str, Any]]:
     """Yield what the images of a message of rows hold by column, for each mapping that may hold.
 
-    Where messages tell types, a value is asked for as the contract says only where the message tells such a type too:
-    the type in the message is what it is read by.
+    Where messages hold types, a value is required to be as the contract says only where the message has such a type
+    too: the type in the message is what it is read by.
     """
     for one in mappings:
         values = {name: _refer(name, one, mappings) for name in table.columns}
@@ -127,7 +127,7 @@ def _in_images(version: Version, values: Mapping[str, Clause]) -> dict[str, Any]
 
 
 def _is_told(version: Version, column: str, names: Clause) -> dict[str, Any]:
-    """Return the condition that a message tells one of some types of a column."""
+    """Return the condition that a message has one of some types for a column."""
     types = told_types(version.meaning)
     if types.at is None:
         return _is_told_in_images(version, types, column, names)
@@ -139,7 +139,7 @@ def _is_told(version: Version, column: str, names: Clause) -> dict[str, Any]:
 
 
 def _is_told_in_images(version: Version, types: ColumnTypes, column: str, names: Clause) -> dict[str, Any]:
-    """Return the same where each image tells its own types: none of those with a row says another."""
+    """Return the same where each image has its own types: none of those with a row has another."""
     meaning = version.meaning
     path = join_pointer(types.in_image or "") + _path_to_type(types, column)
     result = {pointer: within(pointer + path, names) for pointer in meaning.images.pointers()}

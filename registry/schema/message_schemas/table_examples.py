@@ -31,7 +31,7 @@ _GUESSED: Final = ("text", "bytes")
 def table_examples(
     version: Version, table: TableContract, reading_options: ReadingOptions, forms: Mapping[str, str]
 ) -> list[Any]:
-    """Return messages of a table in a version as JSON values, one for each op of rows that it can say.
+    """Return messages of a table in a version as JSON values, one for each op of rows that it can express.
 
     `forms` has the value form of each column.
     """

@@ -1,4 +1,4 @@
-"""The layout of a schema file: what fits on a line stands on one."""
+"""Text layout of a schema file: what fits on a line stands on one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def lay_out(document: Any) -> str:
 
 
 def _write(value: Any, indent: int, before: int) -> str:
-    """Return a value; `before` are the characters that stand before it on its line, or behind it."""
+    """Return a value; `before` are the characters that stand before it on its line, or after it."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not value or indent + before + len(line) <= _WIDTH:
         return line

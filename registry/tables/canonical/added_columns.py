@@ -1,4 +1,4 @@
-"""Additions: the columns that DDL messages of a run add to the tables whose rows it has."""
+"""Added columns: the columns that DDL messages of a run add to the tables whose rows it has."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def added_columns(
 ) -> dict[TableName, dict[str, str]]:
     """Return the columns that statements add to known tables, with their source types.
 
-    Names are compared without case, as databases do, and told as rows write them where rows have them.
+    Names are compared without case, as databases do, and returned as rows write them where rows have them.
     """
     found: dict[TableName, dict[str, str]] = {}
     for statement in sorted(set(statements), key=str):

@@ -1,4 +1,4 @@
-"""Base64 of whole columns into bytes: Arrow has no kernel for it, and a call per value takes ten times as long."""
+"""Base64 columns decoded as a whole: Arrow has no kernel for it, and a call per value takes ten times as long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIXES[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(64, dtype=np.uint8)
 def read_base64(texts: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Return the bytes of padded Base64 texts, and which texts are none; these and nulls are null.
 
-    A text whose last digit holds bits that no byte has is none: the bytes would not write it again.
+    A text whose last digit holds bits that belong to no byte is not Base64: its bytes would be encoded differently.
     """
     texts = pa.concat_arrays([texts])  # of its own: no slice of a longer array
     held = texts.is_valid().to_numpy(zero_copy_only=False)

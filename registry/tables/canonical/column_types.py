@@ -1,7 +1,7 @@
 """Column types: which Arrow type a column of a canonical table has, by its source type and the kind of its values.
 
-The kind (VOCABULARY, canonical text) decides, for it says how the text is written; the source type tells how many
-digits there are. Where it does not tell, or has more than Arrow and Spark hold, the column stays text.
+The kind (VOCABULARY, canonical text) decides, for it says how the text is written; the source type gives the number of
+digits. Where it does not, or has more than Arrow and Spark hold, the column stays text.
 """
 
 from __future__ import annotations

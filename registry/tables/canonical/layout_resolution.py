@@ -1,4 +1,4 @@
-"""Settlement of layouts: which columns canonical tables have, and which type each.
+"""Layout resolution: which columns canonical tables have, and which type each.
 
 A layout never loses a column and never changes the type of one, whatever comes later: files that were written stay
 readable beside those that are written next, and what no longer fits is text in `_raw`.
@@ -33,7 +33,7 @@ def resolve_layouts(
 
     A column is laid out once a row had it, for only then is it known how its values are written. A new table takes the
     columns of its contract, else all that were seen; a known one takes new columns that its contract lists or a DDL
-    message added, and where nobody tells any types all that were seen: its first rows may have been keys alone.
+    message added, and where no types are known all that were seen: its first rows may have been keys alone.
     """
     layouts = dict(known)
     for name in added:

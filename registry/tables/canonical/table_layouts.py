@@ -1,4 +1,4 @@
-"""The layout of a canonical table: its columns, and which type each has."""
+"""Table layouts: the columns of a canonical table, and which type each has."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ does not have); the typed value is null there. So a null that is in neither is S
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """One column: its name, its type in tables, and the source type and canonical kind that this was settled by."""
+    """One column: its name, its type in tables, and the source type and canonical kind that it was resolved from."""
 
     name: str
     type: pa.DataType

@@ -1,4 +1,4 @@
-"""Upheavals: control messages by which tables lose rows, all of them or in ways that are not followed."""
+"""Table resets: control messages by which tables lose rows, all of them or in ways that are not followed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TableReset(NamedTuple):
 
 
 def read_control(control: pa.RecordBatch) -> Iterator[TableReset]:
-    """Yield what the rows of `control/` take away, in their order."""
+    """Yield the resets among the rows of `control/`, in their order."""
     kinds = pc.is_in(control.column("kind"), pa.array(["ddl", "truncate"]))
     if not pc.any(kinds).as_py():
         return
@@ -75,7 +75,7 @@ def read_control(control: pa.RecordBatch) -> Iterator[TableReset]:
 
 @dataclass
 class Resets:
-    """The upheavals of a run: of each table, kind and partition the last, and the one with the highest position."""
+    """The resets of a run: of each table, kind and partition the last, and the one with the highest position."""
 
     last: dict[tuple[Any, ...], TableReset] = field(default_factory=dict)
     highest: dict[tuple[Any, ...], TableReset] = field(default_factory=dict)
@@ -105,12 +105,12 @@ def meant_tables(reset: TableReset, names: Iterable[TableName]) -> list[TableNam
 
 
 def write_reset(reset: TableReset) -> dict[str, Any]:
-    """Return an upheaval as run records keep it."""
+    """Return a reset as run records keep it."""
     return {**reset._asdict(), "table": list(reset.table)}
 
 
 def read_reset(document: Mapping[str, Any]) -> TableReset:
-    """Return the upheaval that a record tells."""
+    """Return the reset that a record describes."""
     return TableReset(**{**document, "table": tuple(document["table"])})
 
 

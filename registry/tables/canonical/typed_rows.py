@@ -219,7 +219,7 @@ def _kept_as_text(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mas
 def _invalid(changes: pa.RecordBatch, layout: TableLayout) -> dict[int, Mask]:
     """Return which values of each column, those before and then those after, do not have their form.
 
-    Files of earlier releases do not tell on which side a column has such a value: there it is both.
+    Files of earlier releases do not say on which side a column has such a value: there it is both.
     """
     columns, values = changes.column("invalid"), changes.column("invalid_values")
     if not len(columns.flatten()):

@@ -1,6 +1,6 @@
-"""Readings: canonical text into a typed column, exactly or not at all.
+"""Typed values: canonical text into a typed column, exactly or not at all.
 
-A text is read where the type holds the very value that it says; every other one is told, never rounded or cast. The
+A text is read where the type holds exactly its value; every other one is reported, never rounded or cast. The
 text has to be written as canonical text is (no leading zeros, no plus sign, no blanks), so that nothing which merely
 looks like a value of the type becomes one.
 """
@@ -88,7 +88,7 @@ def _parse(texts: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Cast texts; where one cannot be, find it by halves: there are few that look right and are not."""
+    """Cast texts; where one cannot be cast, find it by bisection: there are few that look right and are not."""
     try:
         return texts.cast(type_)
     except pa.ArrowInvalid:

@@ -17,7 +17,7 @@ _AS_IT_IS: Final = "Export the table as it is now: this statement is not followe
 
 
 def alter(words: Words, drafts: Drafts, line: int) -> None:
-    """Follow an ALTER TABLE, behind these words. Raises DdlError where it cannot be read."""
+    """Follow an ALTER TABLE, after these words. Raises DdlError where it cannot be read."""
     words.takes("IF", "EXISTS")
     name = drafts.read_name(words)
     draft = drafts.find(name)

@@ -1,4 +1,4 @@
-"""One column as DDL defines it: its name, its type as the database stores it, and what it says of NULL and keys."""
+"""Column definitions in DDL: the name, the type as the database stores it, and what is said of NULL and keys."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _spelled(word: str, grammar: Grammar) -> str:
 
 
 def _read_traits(words: Words) -> _Traits:
-    """Return what is said of a column behind its type; expressions stand in brackets, and are gone over."""
+    """Return what is said of a column after its type; expressions stand in brackets, and are skipped."""
     traits = _Traits()
     while words:
         said = next(((name, value) for phrase, name, value in _SAYINGS if words.takes(*phrase)), None)

@@ -1,4 +1,4 @@
-"""Table contracts while DDL is read: what CREATE TABLE began and later statements add to."""
+"""Contract drafts: table contracts while DDL is read, which CREATE TABLE begins and later statements extend."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Drafts:
         return self._by_name.get(name)
 
     def add(self, draft: TableDraft) -> None:
-        """Take a table. Raises DdlError where it was defined before."""
+        """Add a table. Raises DdlError where it was defined before."""
         before = self._by_name.get(draft.name)
         if before is not None:
             raise DdlError(f"{draft.name} is defined on line {before.line} already", draft.line)
         self._by_name[draft.name] = draft
 
     def add_column(self, draft: TableDraft, definition: Definition) -> None:
-        """Take a column of a table. Raises DdlError where it has one of that name."""
+        """Add a column to a table. Raises DdlError where it has one of that name."""
         if definition.name in draft.columns or (draft.find(definition.name) and not self.grammar.keeps_case):
             raise DdlError(f"{draft.name} has the column {definition.name} twice", definition.line)
         if not is_sent(definition, self.grammar):

@@ -1,4 +1,4 @@
-"""Table contracts of a file of DDL: every CREATE TABLE in it, with what later statements say of the same tables."""
+"""CREATE TABLE statements of a DDL file as table contracts, with what later statements say of the same tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
     """Return the table contracts of a text in the SQL of `mysql` or `oracle`.
 
     A table without a database in front is in the one that USE named last, else in `database`.
-    Raises KeyError where there is no such dialect of SQL; whatever else is wrong is told as a problem.
+    Raises KeyError where there is no such dialect of SQL; whatever else is wrong is reported as a problem.
     """
     grammar = GRAMMARS[dialect]
     drafts, passed = Drafts(grammar, database), Counter[str]()
@@ -60,7 +60,7 @@ def read_create_table(text: str, dialect: str, database: str | None = None) -> D
 
 
 def drafts_as_definitions(drafts: Drafts, passed: Mapping[str, int]) -> Definitions:
-    """Return what the drafts came to."""
+    """Return the drafts as definitions."""
     return Definitions(tuple(drafts.contracts()), tuple(drafts.problems), tuple(drafts.left_out), dict(passed))
 
 
@@ -89,7 +89,7 @@ def _defines(words: list[Word], at: int) -> bool:
 
 
 def _goes_to_table(words: Words) -> bool:
-    """Go behind CREATE … TABLE if that is what comes, and say so."""
+    """Move past CREATE … TABLE if that is what comes, and say so."""
     begin = words.at
     words.takes("CREATE")
     while (word := words.peek()) is not None and word.says(*_OF_TABLES):
@@ -143,7 +143,7 @@ def _read_element(words: Words, draft: TableDraft, drafts: Drafts) -> None:
 
 
 def _comment_of_table(words: Words) -> str | None:
-    """Return the comment among the clauses behind a table's columns."""
+    """Return the comment among the clauses after a table's columns."""
     rest = Words(words.words, words.at)
     while rest:
         if rest.sees("("):

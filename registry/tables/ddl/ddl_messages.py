@@ -1,4 +1,4 @@
-"""DDL messages of a topic: which columns a statement adds to which table. No text whatever makes this fail."""
+"""DDL messages of a topic: which columns a statement adds to which table. Never fails, whatever the text."""
 
 from __future__ import annotations
 

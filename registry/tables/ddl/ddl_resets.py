@@ -1,6 +1,6 @@
-"""DDL messages that take rows away: which tables a statement empties, and which it changes in ways nobody can follow.
+"""DDL resets: which tables a DDL statement empties, and which it changes in ways that cannot be followed.
 
-No text whatever makes this fail.
+Never fails, whatever the text.
 """
 
 from __future__ import annotations

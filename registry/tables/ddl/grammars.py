@@ -1,4 +1,4 @@
-"""How MySQL and Oracle write names and types: what differs between their DDL, as data.
+"""Grammars of MySQL and Oracle: how their DDL differs in names and types, as data.
 
 Types come out as the database itself names them: it stores `integer` as `int`, `bool` as `tinyint(1)`, and says so.
 """

@@ -1,4 +1,4 @@
-"""The words of a DDL text, each with the line it stands on; strings, comments and quotes are sqlglot's to know.
+"""Tokens: the words of a DDL text, each with its line; strings, comments and quotes are left to sqlglot.
 
 Its parser is not used. It refuses whole statements over clauses that say nothing of columns (`NOT NULL ENABLE`,
 `SUPPLEMENTAL LOG DATA`, `float unsigned`), and rewrites the names of types.
@@ -73,7 +73,7 @@ class Words:
         return self.words[min(self.at, len(self.words) - 1)].line if self.words else 1
 
     def peek(self, ahead: int = 0) -> Word | None:
-        """Return a word to come, None behind the last."""
+        """Return a word to come, None after the last."""
         at = self.at + ahead
         return self.words[at] if at < len(self.words) else None
 
@@ -85,7 +85,7 @@ class Words:
         return all(words[at + ahead].means == wanted for ahead, wanted in enumerate(phrase))
 
     def takes(self, *phrase: str) -> bool:
-        """Go behind these words if they come next, and say so."""
+        """Move past these words if they come next, and say so."""
         seen = self.sees(*phrase)
         self.at += len(phrase) if seen else 0
         return seen
@@ -184,7 +184,7 @@ def statements_run(text: str, grammar: str) -> Iterator[Words]:
 
     What stands in a comment that MySQL executes belongs to them. Raises DdlError as `read_words` does.
     """
-    closed, end, rest = text.rpartition("*/")  # behind the last one every search would go on to the end
+    closed, end, rest = text.rpartition("*/")  # after the last one every search would go on to the end
     for statement in statements_of(read_words(_EXECUTED.sub(r" \1 ", closed + end) + rest, grammar)):
         if _defines_program(statement):
             return
@@ -200,7 +200,7 @@ def _defines_program(words: Words) -> bool:
 
 
 def _line_of(error: BaseException, text: str) -> int:
-    """Return the line where an open quote begins, as far as the error of the tokenizer tells: it says the offset."""
+    """Return the line where an open quote begins, as far as the error of the tokenizer shows it: it has the offset."""
     cause: BaseException | None = error
     while cause is not None:
         found = _BEGINS.search(str(cause))

@@ -1,4 +1,4 @@
-"""Evidence: what the columns of tables were seen to hold, as counts that add up in any order."""
+"""Column evidence: what the columns of tables were seen to hold, as counts that add up in any order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ColumnEvidence:
     the first that is not 0 to the last, and whole parts from `least` to `most`; `beyond_floats` of them are too large
     or too small for a float. `second_digits` is the most digits of a second, `longest` the most characters.
 
-    `types` are the source types that messages told; without any, `kinds` are those of the JSON values: text, number,
+    `types` are the source types in messages; without any, `kinds` are those of the JSON values: text, number,
     boolean.
     """
 
@@ -114,8 +114,8 @@ class TableEvidence:
 class InferenceEvidence:
     """What was seen of every table; `read` messages held it, `nameless` rows name no table, `cut` says it was too much.
 
-    `left_out` are the messages that do not conform: nothing is known of their rows. `sightings` know the order of the
-    columns.
+    `left_out` are the messages that do not conform: nothing is known of their rows. The observed columns (`sightings`)
+    know the order of the columns.
     """
 
     tables: dict[TableName, TableEvidence] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class InferenceEvidence:
     cut: bool = False
 
     def merge(self, other: InferenceEvidence) -> None:
-        """Take what another part of the run saw; the order of merging does not matter."""
+        """Merge what another part of the run saw; the order of merging does not matter."""
         for name, table in other.tables.items():
             if name in self.tables:
                 self.tables[name].merge(table)

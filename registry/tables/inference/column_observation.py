@@ -1,4 +1,4 @@
-"""Observation: the evidence in a batch of decoded rows, counted column by column and not row by row."""
+"""Column observation: the evidence in a batch of decoded rows, counted column by column and not row by row."""
 
 from __future__ import annotations
 

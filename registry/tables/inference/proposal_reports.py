@@ -1,4 +1,4 @@
-"""Accounts of proposals: as JSON, and as the comments that are kept in their YAML."""
+"""Proposal reports: as JSON, and as the comments in the proposed YAML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cdc_contracts.registry.tables.inference.proposals import Proposal
 
 
 def write_account(evidence: InferenceEvidence, proposals: list[Proposal]) -> dict[str, Any]:
-    """Return what was inferred, and all it rests on, as a JSON document."""
+    """Return what was inferred, with its evidence, as a JSON document."""
     return {
         "read": evidence.read,
         "left_out": evidence.left_out,

@@ -1,4 +1,4 @@
-"""Proposals: the table contract that evidence speaks for, and in words what each of its columns rests on."""
+"""Proposals: the table contract that evidence supports, and in words the evidence for each column."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _TYPES: Final = {
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column as it is proposed. `told` says that messages tell its type, `rests_on` in words what was seen.
+    """A column as it is proposed. `told` says that messages give its type, `rests_on` in words what was seen.
 
-    `conflicts` are the types that messages told, where they told several.
+    `conflicts` are the types that messages gave, where they gave several.
     """
 
     name: str
@@ -54,7 +54,7 @@ class ProposedColumn:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A table contract as it is proposed, and what of it is open."""
+    """A proposed table contract, and what of it is open."""
 
     contract: TableContract
     columns: tuple[ProposedColumn, ...]
@@ -63,7 +63,7 @@ class Proposal:
 
 
 def propose(evidence: InferenceEvidence, catalogue: Catalogue) -> list[Proposal]:
-    """Return the table contracts that evidence speaks for, in order of the tables."""
+    """Return the table contracts that evidence supports, in order of the tables."""
     found: dict[str, Proposal] = {}
     for name in sorted(evidence.tables, key=lambda one: one.order):
         table = evidence.tables[name]
@@ -91,7 +91,7 @@ def _propose_table(name: str, table: TableEvidence, order: Iterable[str], mappin
 
 
 def _key_of(table: TableEvidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the key that most messages tell, and what is to be said of it."""
+    """Return the key that most messages give, and what is to be said of it."""
     result = {key: seen for key, seen in table.keys.items() if key and all(name in table.columns for name in key)}
     if not result:
         silent = (
@@ -121,7 +121,7 @@ def _propose_column(
 
 
 def _widest(types: dict[str, Seen]) -> str:
-    """Return the type that holds the values of all others, else the one that was told most often."""
+    """Return the type that holds the values of all others, else the most frequent one."""
     for one in sorted(types):
         if all(compare_types(other, one) not in (NARROWER, OTHER, UNKNOWN) for other in types):
             return one
@@ -138,9 +138,9 @@ def _with_digits(told: str, seen: ColumnEvidence) -> str:
 
 
 def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
-    """Return a type that holds all values that were seen: the told one, or the next that does.
+    """Return a type that holds all values that were seen: the given one, or the next that does.
 
-    Messages may leave out UNSIGNED, or tell fewer digits than they send.
+    Messages may leave out UNSIGNED, or declare fewer digits than they send.
     """
     read = read_range(told)
     if read is None or _holds(told, told, seen, mappings):
@@ -161,7 +161,7 @@ def _wide_enough(told: str, seen: ColumnEvidence, mappings: Sequence[ValueMappin
 
 
 def _holds(offered: str, told: str, seen: ColumnEvidence, mappings: Iterable[ValueMapping]) -> bool:
-    """Say whether a type holds the values of a column, which are written as those of the told type are."""
+    """Say whether a type holds the values of a column, which are written like those of the given type."""
     forms = (mapping.form_of(told) for mapping in mappings)
     bounds = (bound_of(offered, FORMS[form].kind) for form in forms if form is not None)
     return not any(bound.judge(text) for bound in bounds if bound is not None for text in _extremes(seen))
@@ -183,7 +183,7 @@ def _by_number(mappings: Sequence[ValueMapping]) -> bool:
 
 
 def _type_of_values(seen: ColumnEvidence, mappings: Sequence[ValueMapping]) -> str:
-    """Return a type for values whose messages tell none."""
+    """Return a type for values whose messages give none."""
     kind = "text"
     if seen.kinds == {"boolean"}:
         kind = "boolean"
@@ -210,7 +210,7 @@ def _takes(mapping: ValueMapping, source_type: str, kinds: Collection[str]) -> b
 
 
 def _words(seen: ColumnEvidence, told: str | None, named: str) -> Iterator[str]:
-    """Yield what a column rests on: its values, and the type that messages told where it is not the one proposed."""
+    """Yield what a column rests on: its values, and the type that messages gave where it is not the one proposed."""
     values = seen.values - seen.nulls
     yield f"{values:,} value{'s' if values != 1 else ''}"
     yield f"{seen.nulls:,} NULL" if seen.nulls else "no NULL seen"

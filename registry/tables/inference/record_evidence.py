@@ -1,4 +1,4 @@
-"""Witness: the evidence in records as the kernel judges them, read once."""
+"""Record evidence: the evidence in records as the kernel validates them, read once."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _mappings_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str]]:
 
 
 def _kinds_in(batch_result: BatchResult) -> Iterator[tuple[TableName, str, str]]:
-    """Yield the JSON kinds of the values of columns that messages tell no type of."""
+    """Yield the JSON kinds of the values of columns without a type in messages."""
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
             yield from _kinds_of_result(group_result)

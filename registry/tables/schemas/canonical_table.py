@@ -1,4 +1,4 @@
-"""The canonical table that decode writes of a table in a version: its layout, before any message was read."""
+"""Canonical table that decode writes for a table in a version: its layout, before any message was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DDL: the CREATE TABLE of a canonical table in the SQL of Spark, DuckDB and Flink, with the exact type of each column.
+"""CREATE TABLE of a canonical table in the SQL of Spark, DuckDB and Flink, with the exact type of each column.
 
 Every identifier is quoted: names of columns are those of the source, whatever they hold.
 """
@@ -35,7 +35,7 @@ class SqlDialect:
         return self.quote + text.replace(self.quote, 2 * self.quote) + self.quote
 
     def type(self, type_: pa.DataType) -> str:
-        """Return a column type in the words of the engine."""
+        """Return a column type as the engine names it."""
         if pa.types.is_decimal(type_):
             return f"DECIMAL({type_.precision}, {type_.scale})"
         if pa.types.is_struct(type_):

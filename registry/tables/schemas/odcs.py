@@ -1,4 +1,4 @@
-"""Open Data Contract Standard: a table's rows in a version as a document of ODCS 3.1.0."""
+"""ODCS, the Open Data Contract Standard: a table's rows in a version as a document of ODCS 3.1.0."""
 
 from __future__ import annotations
 

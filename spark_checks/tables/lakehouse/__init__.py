@@ -1,1 +1,1 @@
-"""Tables of Delta and Iceberg: histories of changes, and the rows that are there now."""
+"""Lakehouse tables, of Delta and Iceberg: histories of changes, and the current rows."""

@@ -1,4 +1,4 @@
-"""Folding: many changes of a key as one, the newest, with all that the changes since the last whole row have told.
+"""Change folding: many changes of a key as one, the newest, with all that changes since the last whole row have set.
 
 A change is a deletion of a key or a row under a key; an update that changes the key is both. Changes are ordered by
 position, where positions are numbers, else and between equals by their place in Kafka.
@@ -32,10 +32,9 @@ def fold_changes(
     What is older than what has emptied the table counts for nothing, be it new or known.
 
     Its columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`,
-    how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far;
-    `_fresh`, whether what was there before is of no account; `c0`, `c1`, ...: value
-    and text of each column, null where no change told it; `_absent`, the names of those; `_raw`, texts by name;
-    `_last`, the facts of the newest change.
+    how many were folded; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far; `_fresh`, whether
+    what was there before is of no account; `c0`, `c1`, ...: value and text of each column, null where no change has it;
+    `_absent`, the names of those; `_raw`, texts by name; `_last`, the facts of the newest change.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
@@ -51,7 +50,7 @@ def fold_changes(
     events = events.withColumn("_newest", F.max("_at").over(same))
     for name, frame in known.items():
         events = events.join(frame.withColumnRenamed("there", name), keys, "left")
-    # A merge that was cut off has put the newest change among the current rows, and left the key among the deleted
+    # An interrupted merge has put the newest change among the current rows, and left the key among the deleted
     # ones: it is done again.
     cut_off = F.col("_was_deleted") & F.col("_newest").eqNullSafe(F.col("_standing"))
     events = events.where((F.coalesce(cut_off, F.lit(False)) | _is_new("_standing")) & _is_new("_deletion"))  # noqa: FBT003
@@ -102,7 +101,7 @@ def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> 
 
 
 def _key(key: tuple[str, ...], image: str, other: str) -> Column:
-    """The key by one image, and by the other where the one does not tell it."""
+    """The key in one image, or in the other where the first lacks it."""
     from pyspark.sql import functions as F  # noqa: N812
 
     parts = []
@@ -135,7 +134,7 @@ def _is_new(known: str) -> Column:
 def _newer(mine: str, theirs: str) -> Column:
     """Whether one change is newer than another: by position; between equals by Kafka, within a partition.
 
-    Between partitions nothing tells which one was first, so the change that comes now is the newer one.
+    Between partitions the order is unknown, so the change that comes now is the newer one.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -151,7 +150,7 @@ def _newer(mine: str, theirs: str) -> Column:
 
 
 def _gather(events: DataFrame, layout: TableLayout, keys: Sequence[str]) -> DataFrame:
-    """One row per key: per column, what the newest change that told it says."""
+    """One row per key: per column, the value of the newest change that has it."""
     from pyspark.sql import functions as F  # noqa: N812
 
     result = []

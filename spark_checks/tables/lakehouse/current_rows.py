@@ -1,4 +1,4 @@
-"""The current rows of tables: what a history of changes comes to, kept in a table of its own.
+"""Current rows of tables: the result of a history of changes, kept in a table of its own.
 
 A row of it is the source's row as the newest change left it; `deleted` holds the keys whose newest change deleted them,
 so that a change that comes late does not bring a row back. Merging the same changes again changes nothing.
@@ -57,9 +57,9 @@ class CurrentRowNames:
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge came to: keys that are there now, keys that are gone, and changes that name no key.
+    """The result of a merge: keys that are there now, keys that are gone, and changes that name no key.
 
-    `emptied` rows went with their table, and of `untold` ones, which stay, nothing tells whether they should have.
+    `emptied` rows went with their table; of `untold` ones, which stay, it is unknown whether they should have.
     `reloaded` rows of a full load came since: they have no position, so one that was sent again is back.
     Only what was new is counted.
     """
@@ -95,7 +95,7 @@ class CurrentTables:
         current = self._ensure(session, CURRENT, layout, key, names)
         deleted = self._ensure(session, DELETED, layout, key, names)
         emptied = empty_by(emptyings, self.ordered) if emptyings is not None else None
-        # What earlier runs were told of went then, and is left out of what is merged now.
+        # What earlier runs knew of went then, and is left out of what is merged now.
         gone = _empty(session, current, names, emptied) if emptyings is not None and emptied and emptyings.new else 0
         whole = all((read_facts(session, table) or {}).get(_WHOLE) for table in (current, deleted))
         known = _known(session, current, key, names), _known(session, deleted, key, names)
@@ -103,7 +103,7 @@ class CurrentTables:
         try:
             merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
-            # The current rows first: the deletions are what a merge that comes again is told apart by.
+            # The current rows first: a repeated merge is recognised by the deletions.
             if merged.changed or merged.deleted:
                 session.sql(_merge_current(current, layout, key, names))
             if merged.deleted or returned:
@@ -212,7 +212,7 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
     absent, raw = (quote(names.facts[name]) for name in _KEPT.names)
     inserted |= {absent: "s._absent", raw: "s._raw"}
     updated[absent] = f"if(s._fresh, s._absent, array_intersect(s._absent, t.{absent}))"
-    # Of what was there as text, that stays whose column no change has told; and of columns that the layout lacks
+    # Of what was there as text, that stays whose column no change has set; and of columns that the layout lacks
     # everything, until a whole image comes.
     columns = ", ".join(f"'{escape(column.name)}'" for column in layout.columns)
     kept = (

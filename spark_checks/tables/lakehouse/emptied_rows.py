@@ -1,4 +1,4 @@
-"""Emptying: which rows of a table are older than a TRUNCATE or DROP TABLE of it."""
+"""Emptied rows: which rows of a table are older than a TRUNCATE or DROP TABLE of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 @dataclass(frozen=True)
 class Emptied:
-    """What is older than the statements that have emptied a table, as far as anything tells.
+    """What is older than the statements that have emptied a table, as far as is known.
 
     `order`: changes whose position is a lower number. `offsets`: changes without one that stand before these offsets;
     `unordered`: changes with one as well, because a statement has none. `own`: the partitions of the statements of
-    this run; in others nothing but a position tells what came first, and where `beside_all` not even that.
+    this run; in others only a position shows what came first, and where `beside_all` not even that.
     """
 
     order: int | None = None
@@ -33,14 +33,14 @@ class Emptied:
         return f"case when {ordered} is null then {before} else {above} or {behind} end"
 
     def is_untold(self, names: Mapping[str, str]) -> str:
-        """Return as SQL whether nothing tells if a change that stays is older: it is of another partition."""
+        """Return as SQL whether it is unknown if a change that stays is older: it is of another partition."""
         alike = "true" if self.beside_all else f"{names['_order']} is null"
         beside = " and ".join(f"not {_is_of(names, source)}" for source in sorted(self.own)) or "false"
         return f"{alike} and {beside} and not ({self.is_older(names)})"
 
 
 def empty_by(emptyings: Emptyings, ordered: Collection[str]) -> Emptied:
-    """Return what statements come to, where `ordered` names the contracts whose positions are numbers.
+    """Return what statements empty, where `ordered` names the contracts whose positions are numbers.
 
     What earlier runs have read of the partitions that a run reads is older than its statements: it begins where they
     have ended.

@@ -1,4 +1,4 @@
-"""Histories: tables of all changes, to which each write is appended exactly once."""
+"""History tables: tables of all changes, to which each write is appended exactly once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class History(Protocol):
 
 
 class DeltaHistory:
-    """By the transaction's number: Delta itself lets a write that comes again fall."""
+    """By the number of the transaction: Delta itself skips a repeated write."""
 
     def append(
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
@@ -57,7 +57,7 @@ class DeltaHistory:
 
 
 class IcebergHistory:
-    """By properties of the snapshot, looked up before. Two processes that are the same writer are not kept apart."""
+    """By properties of the snapshot, looked up first. Two processes that are the same writer are not distinguished."""
 
     def append(
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey

@@ -1,4 +1,4 @@
-"""Typed tables of Delta and Iceberg: a history per source table, and with it, if asked for, its current rows."""
+"""Lakehouse tables, of Delta and Iceberg: a history per source table, and if asked for its current rows."""
 
 from __future__ import annotations
 

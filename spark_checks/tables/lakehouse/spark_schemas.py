@@ -1,4 +1,4 @@
-"""Schemas of tables in Spark: made once, and grown by the columns that come later, never changed otherwise."""
+"""Spark schemas of tables: made once, extended by columns that come later, never changed otherwise."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _spell(kind: DataType) -> str:
 
 
 def _delta_needs(fields: Iterable[StructField]) -> dict[str, str]:
-    """What a Delta table has to be told before it takes such columns; readers that lack it are kept out by it."""
+    """The properties that a Delta table needs for such columns; they shut out readers that do not support them."""
     needs: dict[str, str] = {}
     for name, kind in _walk(fields):
         if _ODD & set(name):

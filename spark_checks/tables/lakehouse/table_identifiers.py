@@ -1,8 +1,8 @@
-"""Addresses: by which identifier Spark finds the tables that belong to a source table.
+"""Table identifiers: by which Spark finds the tables that belong to a source table.
 
 DIR/tables/<database>.<table>        Delta: the history            DIR/current/..., DIR/deleted/...  as well
 DIR/tables/<database>/<table>        Iceberg: the history, in a catalog without a service; current, deleted as well
-CATALOG.DB.<database>__<table>       in a catalog of the user's; with __current and __deleted behind
+CATALOG.DB.<database>__<table>       in a catalog of the user's; with __current and __deleted appended
 """
 
 from __future__ import annotations
