@@ -15,7 +15,8 @@ from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.event_streams import row_stream
-from cdc_contracts.registry.generate.rendering import Event, Renderer
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event
 from cdc_contracts.registry.records.captures import CAPTURE_SCHEMA
 
 if TYPE_CHECKING:

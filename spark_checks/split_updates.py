@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.explain.rulebook import find_rule
-from cdc_contracts.registry.validate.reference_validator import HALVES
+from cdc_contracts.registry.validate.decoded_changes import HALVES
 from cdc_contracts.spark_checks.folders import escape_pattern
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import files_of

@@ -17,7 +17,8 @@ from typing import Any
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 
 REFERENCE = "oms-community/dataworks@2"
 """A dialect that tells both images whole, types with their parameters, keys, positions and transactions."""

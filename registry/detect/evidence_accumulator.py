@@ -175,7 +175,9 @@ class EvidenceAccumulator:
         """Note how the columns of an untyped message are written."""
         version = next(iter(message_evidence.fits))
         reading = Reading(version.meaning, dict(message_evidence.message), self.reading_options)
-        written = written_rows(reading, self.panel.judges[version].columns_of(reading)) if reading.holds_rows else None
+        written = (
+            written_rows(reading, self.panel.judges[version].forms.columns_of(reading)) if reading.holds_rows else None
+        )
         if written is None:
             return
         place, names = message_evidence.place, reading.names

@@ -20,7 +20,7 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Wire
 from cdc_contracts.registry.stats.column_writing import WrittenTable
 from cdc_contracts.registry.stats.observed_columns import ObservedRow
-from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import Opinion, Verdict
 

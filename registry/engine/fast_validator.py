@@ -237,7 +237,9 @@ class FastValidator:
             opinions=tuple(judgement.opinion for judgement in judgements),
             claims=tuple(judge.claims(message) for judge in self._judges),
             readings=readings,
-            columns=tuple(judge.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)),
+            columns=tuple(
+                judge.forms.columns_of(reading) for judge, reading in zip(self._judges, readings, strict=True)
+            ),
             facts=tuple(_facts(judgement) for judgement in judgements),
         )
 

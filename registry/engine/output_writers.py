@@ -32,7 +32,7 @@ from cdc_contracts.registry.records.output_schemas import (
     QUARANTINE_SCHEMA,
 )
 from cdc_contracts.registry.records.record_batches import Batch, read_headers
-from cdc_contracts.registry.validate.reference_validator import HALVES, control_of, update_part
+from cdc_contracts.registry.validate.decoded_changes import HALVES, control_of, update_part
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, QUARANTINED, Verdict
 
 

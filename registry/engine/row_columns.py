@@ -11,7 +11,7 @@ from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
 from cdc_contracts.registry.message.canonical_changes import Change
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.observed_columns import ObservedColumn, ObservedColumns, ObservedRow, TableName
-from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.verdicts import CONFORMING
 from cdc_contracts.registry.values import FORMS
 

@@ -58,7 +58,7 @@ class ShapeColumns:
         kind = {"number": "number", "boolean": "boolean"}.get(kind_of(value), "text")
         names = shape.key[-len(self._plan.names_at) :] if self._plan and self._plan.names_at else ()
         source = names[-1] if self._plan and self._plan.by_kind else None
-        mapping = self._judges[-1].mapping_for(source if isinstance(source, str) else None)
+        mapping = self._judges[-1].forms.mapping_for(source if isinstance(source, str) else None)
         if mapping not in self._kind_uses:
             self._kind_uses[mapping] = tuple(self._kind_use(kind, mapping) for kind in _KIND_DECODERS)
         uses = self._kind_uses[mapping]
@@ -74,13 +74,13 @@ class ShapeColumns:
             return None
         form = FORMS[name]
         bound = None if declared is None else bound_of(declared, form.kind)
-        context = judge.context_of(form, self._table_of(names), mapping)
-        return FormUse(form, context, judge.lenient(form), bound, declared=declared is not None)
+        context = judge.forms.context_of(form, self._table_of(names), mapping)
+        return FormUse(form, context, judge.forms.lenient(form), bound, declared=declared is not None)
 
     def _kind_use(self, kind: str, mapping: ValueMapping) -> FormUse:
         judge = self._judges[-1]
         form = FORMS[mapping.form_of_kind(kind)]
-        return FormUse(form, judge.context_of(form, None, mapping), lenient=False)
+        return FormUse(form, judge.forms.context_of(form, None, mapping), lenient=False)
 
     def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
         if not self._validation.reading_options.tables:

@@ -17,8 +17,9 @@ from cdc_contracts.registry.explain.contract_explanations import describe_member
 from cdc_contracts.registry.message.envelope_times import EventTime, format_micros
 from cdc_contracts.registry.message.reading import Reading, Row
 from cdc_contracts.registry.validate.disclosure import disclosure_of
+from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.redaction import redact_statement
-from cdc_contracts.registry.validate.reference_validator import ReferenceValidator, TypedColumns
+from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.values import BrokenValue, Flag, Number, describe_shape
 
 MOST_MEMBERS: Final = 400
@@ -257,7 +258,7 @@ class _Envelope:
 
 
 def _rows(judge: ReferenceValidator, reading: Reading, show: _Show) -> Iterator[RowPart]:
-    columns, roles = judge.columns_of(reading), _roles(reading)
+    columns, roles = judge.forms.columns_of(reading), _roles(reading)
     sources: list[tuple[str | None, str, str | None]] = [
         (role, source, side.over if source == side.at else None)
         for role, side in roles.items()
@@ -290,12 +291,12 @@ def _column(
 ) -> ColumnPart:
     source_type = (columns.types or {}).get(name)
     untyped = source_type is None and columns.origin != "none"
-    form = None if untyped else judge.form_of(columns, name, value)
+    form = None if untyped else judge.forms.form_of(columns, name, value)
     wire = show.wire(value)
     text, state = None, "untyped" if form is None else "null" if value is None else "broken"
     if form is not None and value is not None and not isinstance(value, dict | list) and kind_of(value) in _takes(form):
         try:
-            read = form.read(value, judge.context_of(form, columns.table, columns.mapping))
+            read = form.read(value, judge.forms.context_of(form, columns.table, columns.mapping))
             text, state = show.text(read.text), _STATES.get(read.flag, "ok")
         except BrokenValue:
             text = None

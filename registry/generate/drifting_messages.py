@@ -18,7 +18,8 @@ from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.drifting_streams import CHANGED
-from cdc_contracts.registry.generate.rendering import Event, Renderer
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 Path = tuple[str | int, ...]

@@ -12,7 +12,7 @@ from typing import Final
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Event, SourceTable
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.stats.position_sequences import ONCE_EACH
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 

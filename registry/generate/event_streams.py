@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from cdc_contracts.registry.contract.type_families import family_of
-from cdc_contracts.registry.generate.rendering import Event, SourceTable
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.message.canonical_changes import Image
 from cdc_contracts.registry.values.source_types import SourceType, parse_source_type
 from cdc_contracts.registry.values.type_bounds import bound_of

@@ -14,7 +14,8 @@ from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.generate.drifting_messages import Drifter
 from cdc_contracts.registry.generate.drifting_streams import CHANGED, StreamDrifter
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 
 _CONTROLS: Final = 17

@@ -7,10 +7,7 @@ event speaks of, its JSON Schema. What a version cannot say is left out or cut, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from cdc_contracts.registry.common.errors import UsageError
@@ -21,60 +18,16 @@ from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.relations import relation_of_index, relation_of_row
-from cdc_contracts.registry.contract.type_families import family_of, fit_family
+from cdc_contracts.registry.contract.type_families import family_of
+from cdc_contracts.registry.generate.column_writers import ColumnWriter, ColumnWriters, type_code
+from cdc_contracts.registry.generate.envelope_texts import TIME_WRITERS, join_names, write_position
 from cdc_contracts.registry.generate.message_outlines import Filled, Literal, complete_message, write_json
-from cdc_contracts.registry.message.canonical_changes import Image
-from cdc_contracts.registry.validate.capabilities import capabilities_of, fit_text, reach_of
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
+from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
-from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Number, ValueForm
+from cdc_contracts.registry.values import FORMS
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_KNOWN: Final = 1 << 16
 _JOIN: Final = "\u0001"
-_DIGITS = re.compile(r"(?:0|[1-9]\d*)\Z", re.ASCII)
-
-# java.sql.Types as drivers name the types of MySQL; a type that is not here is OTHER.
-_OTHER: Final = 1111
-_DRS_DATETIME: Final = 94  # no java.sql.Types has it (E64)
-_CODES: Final[Mapping[str, int]] = {
-    "TINYINT": -6, "SMALLINT": 5, "MEDIUMINT": 4, "INT": 4, "BIGINT": -5, "BOOLEAN": 16, "YEAR": 91, "DECIMAL": 3,
-    "FLOAT": 6, "DOUBLE": 8, "BIT": -7, "DATE": 91, "TIME": 92, "DATETIME": 93, "TIMESTAMP": 93, "CHAR": 1,
-    "VARCHAR": 12, "TINYTEXT": -1, "TEXT": -1, "MEDIUMTEXT": -1, "LONGTEXT": -1, "ENUM": 1, "SET": 1, "JSON": -1,
-    "BINARY": -2, "VARBINARY": -3, "TINYBLOB": -4, "BLOB": -4, "MEDIUMBLOB": -4, "LONGBLOB": -4,
-}  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class SourceTable:
-    """A table as its database has it: names, source types by column, names of the key columns."""
-
-    name: str
-    types: Mapping[str, str]
-    primary_key: tuple[str, ...] = ()
-    tenant: str | None = None
-    database: str | None = None
-    schema: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """What happened in the source, told in canonical words: ops of the vocabulary, images in canonical text.
-
-    Times are microseconds since 1970 UTC. `before` and `after` are whole rows; which of their columns are sent is
-    the contract's business.
-    """
-
-    op: str
-    table: SourceTable | None = None
-    before: Image | None = None
-    after: Image | None = None
-    event_time: int | None = None
-    process_time: int | None = None
-    position: str | None = None
-    transaction: str | None = None
-    ddl_text: str | None = None
-    ddl_type: str | None = None
-
 
 Slot = Callable[[Event], str]
 
@@ -100,10 +53,10 @@ class Renderer:
         self._full_old = full_old
         self._source_kind = source_kind
         self._judge = ReferenceValidator(version, reading_options)
-        self._mapping = self._judge.mapping_for(source_kind if version.meaning.values.kind_at else None)
+        self._mapping = self._judge.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
         self._capabilities_of = capabilities_of(version, reading_options)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
-        self._columns: dict[SourceTable, _Columns] = {}
+        self._columns: dict[SourceTable, ColumnWriters] = {}
 
     def render(self, event: Event) -> bytes:
         """Return the message that says the event.
@@ -165,7 +118,7 @@ class Renderer:
             whole = f"{tenant}.{database}"
         joined = None
         if envelope.database_table and name is not None:
-            joined = _join_names(envelope.database_table, database, schema, name)
+            joined = join_names(envelope.database_table, database, schema, name)
         for place, value in (
             (envelope.database, whole), (envelope.schema_name, schema), (envelope.table, name),
             (envelope.database_table, joined), (envelope.source_kind, self._source_kind if table else None),
@@ -178,13 +131,13 @@ class Renderer:
     def _place_moments(self, event: Event, facts: Filled) -> None:
         envelope = self.meaning.envelope
         zone = self._reading_options.zone("time_zone")
-        at_event, at_process = (_TIMES[(place and place.form) or "epoch-millis"]
+        at_event, at_process = (TIME_WRITERS[(place and place.form) or "epoch-millis"]
                                 for place in (envelope.event_time, envelope.process_time))  # fmt: skip
         kinds = self._kinds_at(envelope.position.at) if envelope.position and envelope.position.at else []
         slots: tuple[tuple[Place | None, Any, Slot], ...] = (
             (envelope.event_time, event.event_time, lambda event: at_event(event.event_time or 0, zone)),
             (envelope.process_time, event.process_time, lambda event: at_process(event.process_time or 0, zone)),
-            (envelope.position, event.position, lambda event: _write_position(self._position_of(event), kinds)),
+            (envelope.position, event.position, lambda event: write_position(self._position_of(event), kinds)),
             (envelope.transaction, event.transaction, lambda event: write_json(event.transaction)),
         )
         for place, result, slot in slots:
@@ -261,10 +214,9 @@ class Renderer:
             else:
                 facts[types.at] = Literal(by_column)
         if codes is not None:
-            known = {**_CODES, "DATETIME": _DRS_DATETIME} if codes.table == "drs-codes" else _CODES
             normalise = self._mapping.normalise
             facts[codes.at] = Literal(
-                {name: known.get(normalise(result), _OTHER) for name, result in by_column.items()}
+                {name: type_code(normalise(result), codes.table) for name, result in by_column.items()}
             )
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
@@ -308,9 +260,9 @@ class Renderer:
 
         return write
 
-    def _columns_of(self, table: SourceTable) -> _Columns:
+    def _columns_of(self, table: SourceTable) -> ColumnWriters:
         if table not in self._columns:
-            self._columns[table] = _Columns(lambda name: self._column(table, name))
+            self._columns[table] = ColumnWriters(lambda name: self._column(table, name))
         return self._columns[table]
 
     def _told_type(self, name: str, source_type: str) -> str:
@@ -319,7 +271,7 @@ class Renderer:
             raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
         return result
 
-    def _column(self, table: SourceTable, name: str) -> _ColumnWriter:
+    def _column(self, table: SourceTable, name: str) -> ColumnWriter:
         source_type, mapping = table.types.get(name), self._mapping
         contract = self._reading_options.tables.of(table.database, table.schema, table.name)
         if source_type is None:
@@ -327,7 +279,7 @@ class Renderer:
         else:
             form = FORMS[mapping.form_of(self._told_type(name, source_type)) or "text"]
             family = family_of(source_type)
-        return _ColumnWriter(name, form, self._judge.context_of(form, contract, mapping), family)
+        return ColumnWriter(name, form, self._judge.forms.context_of(form, contract, mapping), family)
 
     def _place_ddl(self, event: Event, op: str, facts: Filled) -> None:
         ddl = self.meaning.ddl
@@ -337,89 +289,3 @@ class Renderer:
             facts[ddl.text.at] = lambda event: write_json(event.ddl_text)
         if ddl.type and ddl.type.at is not None and event.ddl_type is not None:
             facts[ddl.type.at] = Literal(event.ddl_type)
-
-
-class _Columns(dict[str, "_ColumnWriter"]):
-    """The writers of a table's columns by name, each made when it is first asked for."""
-
-    def __init__(self, make: Callable[[str], _ColumnWriter]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, name: str) -> _ColumnWriter:
-        column = self[name] = self._make(name)
-        return column
-
-
-class _ColumnWriter(dict["str | None", str]):
-    """Writes the values of one column, each distinct one once: has `"name":value` by canonical text."""
-
-    def __init__(self, name: str, form: ValueForm, context: Context, family: str) -> None:
-        super().__init__()
-        self.name = name
-        self.form = form
-        self.context = context
-        self.family = family
-
-    def __missing__(self, text: str | None) -> str:
-        value = None if text is None else self._value(text)
-        if len(self) >= _MOST_KNOWN:
-            self.clear()
-        token = value.token if isinstance(value, Number) else write_json(value)
-        member = self[text] = f"{write_json(self.name)}:{token}"
-        return member
-
-    def wire_text(self, text: str | None) -> str:
-        """Return a key value as joined keys write it: a text itself, a number by its token."""
-        value = None if text is None else self._value(text)
-        if isinstance(value, str):
-            return value
-        return value.token if isinstance(value, Number) else write_json(value)
-
-    def _value(self, text: str) -> str | Number | bool:
-        try:
-            fit = fit_family(text, self.family, self.form.kind)
-            if self.family == "bytes" and "BinaryObject" in self.form.records:
-                return f"BinaryObject {fit}"
-            return self.form.write(fit_text(fit, self.form, reach_of(self.form, self.context)), self.context)
-        except BrokenValue:
-            raise UsageError(f"column {self.name}: the form {self.form.name} cannot write this value") from None
-
-
-def _join_names(place: Place, database: str | None, schema: str | None, table: str) -> str:
-    match place.split:
-        case "database.table":
-            return f"{database}.{table}" if database else table
-        case "schema.table":
-            return f"{schema}.{table}" if schema else table
-        case _:
-            return ".".join(part.replace(".", "\\u002E") for part in (database, schema, table) if part)
-
-
-def _write_position(text: str, kinds: list[str]) -> str:
-    if "integer" in kinds and _DIGITS.match(text):
-        return text
-    if "string" not in kinds:
-        raise UsageError(f"the position `{text}` is no number")
-    return write_json(text)
-
-
-def _write_iso(micros: int, zone: Any) -> str:
-    moment = (_EPOCH + timedelta(microseconds=micros)).astimezone(zone or UTC)
-    return write_json(moment.strftime("%Y-%m-%dT%H:%M:%S"))
-
-
-def _write_iso_or_utc(micros: int, zone: Any) -> str:
-    if zone is not None:
-        return _write_iso(micros, zone)
-    return write_json((_EPOCH + timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%SZ"))
-
-
-_TIMES: Final[Mapping[str, Callable[[int, Any], str]]] = {
-    "epoch-millis": lambda micros, _: str(micros // 1000),
-    "epoch-seconds": lambda micros, _: str(micros // 1_000_000),
-    "epoch-seconds-text": lambda micros, _: f'"{micros // 1_000_000}"',
-    "epoch-millis-list-last": lambda micros, _: f"[{micros // 1000}]",
-    "iso-local": _write_iso,
-    "iso-local-or-utc": _write_iso_or_utc,
-}

@@ -26,7 +26,7 @@ from cdc_contracts.registry.stats.position_sequences import FIRST_HALF, SECOND_H
 from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE, ControlKind
 from cdc_contracts.registry.stats.table_drift import RowGroup, Shape
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.registry.validate.reference_validator import TypedColumns
+from cdc_contracts.registry.validate.form_selection import TypedColumns
 from cdc_contracts.registry.validate.rule_coverage import CoverageItem, coverage_by
 from cdc_contracts.registry.validate.validation_context import JudgedMessage
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict

@@ -117,7 +117,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
     """Return what messages of a version can express under reading options (zones that the user names count)."""
     reading_options = reading_options or ReadingOptions()
     meaning, judge = version.meaning, ReferenceValidator(version, reading_options)
-    envelope, mapping = meaning.envelope, judge.mapping
+    envelope, mapping = meaning.envelope, judge.forms.mapping
     ops = _told_ops(meaning)
     result = ops.get("update")
     update = meaning.images.of(result.op) if result else None
@@ -139,7 +139,7 @@ def capabilities_of(version: Version, reading_options: ReadingOptions | None = N
         _mapping=mapping,
         _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
         _bare_types=meaning.columns.types != "none" and meaning.columns.types.bare,
-        _reaches={form: reach_of(FORMS[form], judge.context_of(FORMS[form], None)) for form in forms},
+        _reaches={form: reach_of(FORMS[form], judge.forms.context_of(FORMS[form], None)) for form in forms},
     )
 
 

@@ -17,7 +17,8 @@ from cdc_contracts.registry.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.message.canonical_changes import Change, Control
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import Wire
-from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator, TypedColumns
+from cdc_contracts.registry.validate.form_selection import TypedColumns
+from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 from cdc_contracts.registry.validate.verdicts import (
     CONFORMING,
     CONTROL,
@@ -201,10 +202,10 @@ class ValidationContext:
         table = table_name(names.database, names.schema, names.table)
         if verdict.outcome in (CONFORMING, CONTROL) and verdict.version is not None:
             return JudgedMessage(
-                verdict, *result[verdict.version], table, reading.code, reading, judge.columns_of(reading)
+                verdict, *result[verdict.version], table, reading.code, reading, judge.forms.columns_of(reading)
             )
         return JudgedMessage(
-            verdict, table=table, code=reading.code, reading=reading, columns=judge.columns_of(reading)
+            verdict, table=table, code=reading.code, reading=reading, columns=judge.forms.columns_of(reading)
         )
 
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:

@@ -8,7 +8,7 @@ from topics import CATALOGUE, rendered
 from turning import audited, switching
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import SourceTable
+from cdc_contracts.registry.generate.source_events import SourceTable
 from cdc_contracts.registry.report.audit_report import build_report, report_schema
 from cdc_contracts.registry.report.baseline import leave_out_known, read_baseline, render_baseline
 

@@ -19,7 +19,8 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.drifting_messages import Drifter
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.message_samples import sample_messages
-from cdc_contracts.registry.generate.rendering import Event, Renderer
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event
 from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences

@@ -21,7 +21,8 @@ from cdc_contracts.registry.contract.table_contract_files import write_table_con
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.tables.inference import column_evidence as bounds
 from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account

@@ -14,7 +14,8 @@ from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalog
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.reference_validator import Judgement, ReferenceValidator
 

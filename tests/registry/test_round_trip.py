@@ -18,7 +18,8 @@ from topics import CATALOGUE, WITH_TABLES, as_told, told_as
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.validate.capabilities import capabilities_of
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.validate.validation_context import open_validation

@@ -124,7 +124,7 @@ class Trial:
         elif difference.rule == "type-names":
             yield from _SPELLINGS
         else:
-            mappings = [pair.old, pair.new] if pair else [self._reader(self.old, ReadingOptions()).judge.mapping]
+            mappings = [pair.old, pair.new] if pair else [self._reader(self.old, ReadingOptions()).judge.forms.mapping]
             names = [types[0] for types in mappings[0].document.forms.values() if types]
             if pair is not None:
                 names = [name for name in names if pair.old.form_of(name) != pair.new.form_of(name)]

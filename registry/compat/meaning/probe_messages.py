@@ -14,7 +14,8 @@ from cdc_contracts.registry.compat.meaning.altered_messages import alter, put, r
 from cdc_contracts.registry.compat.meaning.questions import COLUMN, Question, reachable_ops
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.contract_samples import find_samples
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.compat.meaning.paired_readings import VersionReader
@@ -86,7 +87,7 @@ class Messages:
         return SourceTable("orders", types, ("id",), database="shop")
 
     def _first_told(self, wanted: Sequence[str], but: str | None) -> str:
-        mapping = self.reader.judge.mapping
+        mapping = self.reader.judge.forms.mapping
         known = [name for name in wanted if mapping.form_of(name) is not None]
         return next((name for name in known if name != but), wanted[0])
 

@@ -15,7 +15,8 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.json_messages import parse_message
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.message.canonical_changes import Image
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.validate.capabilities import capabilities_of

@@ -15,7 +15,8 @@ from cdc_contracts.registry.contract.table_contracts import TableContract, Table
 from cdc_contracts.registry.contract.type_families import family_of
 from cdc_contracts.registry.generate.event_streams import row_stream
 from cdc_contracts.registry.generate.message_samples import source_table
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.message.canonical_changes import Image
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.schema.message_schemas.message_examples import plain_message, text_of_example

@@ -9,7 +9,8 @@ from topics import CATALOGUE, scope_of
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.generate.rendering import Event, Renderer, SourceTable
+from cdc_contracts.registry.generate.rendering import Renderer
+from cdc_contracts.registry.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.tables.canonical.layout_resolution import resolve_layouts
 from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
 

@@ -102,7 +102,7 @@ def test_the_examples_are_messages_of_the_table_one_for_each_op(version):
         told = parse_message(json.dumps(message, ensure_ascii=False).encode())
         assert judge.judge(told).opinion.errors == 0
         reading = Reading(version.meaning, told, terms_of(TABLE))
-        assert judge.columns_of(reading).table is TABLE
+        assert judge.forms.columns_of(reading).table is TABLE
         ops.add(reading.op)
     assert len(ops) >= 2
 
@@ -178,7 +178,7 @@ def test_what_is_refused_is_an_error_or_a_row_of_another_table(version):
         mutant = replaced(message, parts, value)
         if not is_taken(version, mutant):
             reading = Reading(version.meaning, mutant, terms_of(TABLE))
-            if judge.columns_of(reading).table is TABLE and not judge.judge(mutant).opinion.errors:
+            if judge.forms.columns_of(reading).table is TABLE and not judge.judge(mutant).opinion.errors:
                 wrong.append((parts, value))
     assert changed
     assert wrong == []

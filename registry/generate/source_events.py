@@ -1,0 +1,40 @@
+"""Events of a source database, in canonical words: what the messages of every dialect are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cdc_contracts.registry.message.canonical_changes import Image
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTable:
+    """A table as its database has it: names, source types by column, names of the key columns."""
+
+    name: str
+    types: Mapping[str, str]
+    primary_key: tuple[str, ...] = ()
+    tenant: str | None = None
+    database: str | None = None
+    schema: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened in the source, told in canonical words: ops of the vocabulary, images in canonical text.
+
+    Times are microseconds since 1970 UTC. `before` and `after` are whole rows; which of their columns are sent is
+    the contract's business.
+    """
+
+    op: str
+    table: SourceTable | None = None
+    before: Image | None = None
+    after: Image | None = None
+    event_time: int | None = None
+    process_time: int | None = None
+    position: str | None = None
+    transaction: str | None = None
+    ddl_text: str | None = None
+    ddl_type: str | None = None

@@ -1,0 +1,166 @@
+"""Changes and control messages as a version that fits a message says them, in canonical text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.contract.image_model import Side
+from cdc_contracts.registry.message.canonical_changes import Change, Control, Image
+from cdc_contracts.registry.message.reading import Reading, Row, column_path
+from cdc_contracts.registry.validate.cross_field_checks import complete_rows
+from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
+from cdc_contracts.registry.values import (
+    BrokenValue,
+    Flag,
+    Number,
+)
+
+
+def control_of(reading: Reading) -> Control:
+    """Return what a message says that holds no row."""
+    names = reading.names
+    return Control(
+        kind=reading.op or "",
+        tenant=names.tenant,
+        database=names.database,
+        schema=names.schema,
+        table=names.table,
+        ddl_text=reading.ddl_text,
+        ddl_type=reading.ddl_type,
+        event_time=reading.event_time.micros,
+        process_time=reading.process_time.micros,
+        position=reading.position,
+        transaction=reading.transaction,
+    )
+
+
+def _complete(image: Image | None, types: dict[str, str] | None) -> bool | None:
+    if image is None:
+        return None
+    return types is None or types.keys() <= image.keys()
+
+
+HALVES: Final = ("before", "after")
+
+
+def update_part(op: str, before: bool, after: bool) -> tuple[str, str | None]:  # noqa: FBT001
+    """Return the canonical op of a row and which part of an update its message holds."""
+    match op:
+        case "update":
+            return "update", "joined"
+        case "update-before":
+            return "update", "before"
+        case "update-after":
+            return "update", "joined" if before and after else "after"
+        case _:
+            return op, None
+
+
+def sides_of(reading: Reading) -> list[Side]:
+    """Return the images that the op of a message has, the one before the change first."""
+    images = reading.meaning.images.of(reading.op or "")
+    return [side for side in (images.before, images.after) if side] if images else []
+
+
+def placed_at(reading: Reading) -> str:
+    """Return where the rows of a message stand: those after the change, else those before it."""
+    images = reading.meaning.images.of(reading.op or "")
+    for side in (images.after, images.before) if images else ():
+        source = reading.source(side) if side else None
+        if source is not None:
+            return source
+    return ""
+
+
+def forms_of_values(reading: Reading, columns: TypedColumns, forms: FormSelection) -> dict[str, str]:
+    """Return by path the names of the forms that the values of a message have to have."""
+    names = {}
+    for side in sides_of(reading):
+        for pointer in (reading.source(side), side.over):
+            for row in (reading.rows(pointer) or ()) if pointer is not None else ():
+                for name, value in row.items():
+                    form = forms.form_of(columns, name, value)
+                    if form is not None:
+                        names[column_path(reading, pointer, name)] = form.name
+    return names
+
+
+def decode_changes(reading: Reading, columns: TypedColumns, forms: FormSelection) -> Iterator[Change]:
+    """Yield the row changes of a message that fits."""
+    images = reading.meaning.images.of(reading.op or "")
+    if images is None:
+        return
+    before = complete_rows(reading, images.before) if images.before else None
+    after = complete_rows(reading, images.after) if images.after else None
+    op, part = update_part(reading.op or "", before is not None, after is not None)
+    names, event, process = reading.names, reading.event_time, reading.process_time
+    for index in range(len(before or after or ())):
+        images_of_row = [_image(rows[index] if rows else None, columns, forms) for rows in (before, after)]
+        (old, old_invalid), (new, new_invalid) = images_of_row
+        yield Change(
+            op=op,
+            tenant=names.tenant,
+            database=names.database,
+            schema=names.schema,
+            table=names.table,
+            primary_key=reading.primary_key,
+            before=old,
+            after=new,
+            before_complete=_complete(old, columns.types),
+            after_complete=_complete(new, columns.types),
+            changed=_changed(reading, index),
+            column_types=columns.types,
+            types_from=columns.origin,
+            invalid=sorted(old_invalid | new_invalid),
+            invalid_values=[
+                *(f"before.{name}" for name in sorted(old_invalid)),
+                *(f"after.{name}" for name in sorted(new_invalid)),
+            ],
+            event_time=event.micros,
+            process_time=process.micros,
+            event_time_text=event.text,
+            position=reading.position,
+            transaction=reading.transaction,
+            update_part=part,
+            pair_id=_pair_id(reading) if part in HALVES else None,
+        )
+
+
+def _image(row: Row | None, columns: TypedColumns, forms: FormSelection) -> tuple[Image | None, set[str]]:
+    if row is None:
+        return None, set()
+    image: Image = {}
+    invalid: set[str] = set()
+    for name, value in row.items():
+        form = forms.form_of(columns, name, value)
+        if value is None or form is None:
+            image[name] = None
+            continue
+        try:
+            read = form.read(value, forms.context_of(form, columns.table, columns.mapping))
+            image[name], flag = read.text, read.flag
+        except BrokenValue:
+            image[name], flag = value.token if isinstance(value, Number) else str(value), Flag.INVALID
+        if flag == Flag.INVALID:
+            invalid.add(name)
+    return image, invalid
+
+
+def _changed(reading: Reading, index: int) -> list[str] | None:
+    for side in sides_of(reading):
+        if side.over is None or reading.source(side) != side.at:
+            continue
+        own, below = (reading.rows(side.at) or []), (reading.rows(side.over) or [])
+        if index < len(below) and not below[index].keys() <= own[index].keys():
+            return sorted(own[index])
+    return None
+
+
+def _pair_id(reading: Reading) -> str | None:
+    halves = reading.meaning.halves
+    if halves is None:
+        return None
+    facts = {"position": reading.position, "transaction": reading.transaction, "table": reading.names.table}
+    parts = [facts[key] if key in facts else reading.at(key) for key in halves.pair_by]
+    return "\u0001".join(part for part in parts if isinstance(part, str)) or None

@@ -1,0 +1,96 @@
+"""The columns of a message under one version: their source types, and which form each of their values has to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from cdc_contracts.registry.common.json_messages import kind_of
+from cdc_contracts.registry.common.time_zones import parse_zone
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.contract.table_contracts import TableContract
+from cdc_contracts.registry.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.values import (
+    FORMS,
+    Context,
+    ValueForm,
+)
+
+_WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """The columns of one message: their source types, where those come from, and how their values are read.
+
+    `table` knows the zone of zone-less timestamps.
+    """
+
+    types: dict[str, str] | None
+    origin: str
+    table: TableContract | None
+    mapping: ValueMapping
+
+
+class FormSelection:
+    """How one version reads the values of columns, on the terms of a run."""
+
+    def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
+        self._version, self._options = version, reading_options
+        self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
+        self._context = lru_cache(1024)(self._build_context)
+
+    @cached_property
+    def mapping(self) -> ValueMapping:
+        """The value mapping of messages that do not say the kind of their source."""
+        return self.mapping_for(None)
+
+    def mapping_for(self, kind: str | None) -> ValueMapping:
+        """Return the value mapping of messages from a kind of source database."""
+        name = self._version.meaning.values.mapping_for(kind, self._options.parameters.get("source_mode"))
+        return self._version.catalogue.mapping(name)
+
+    def columns_of(self, reading: Reading) -> TypedColumns:
+        """Return the source types of a message's columns: from the message, else from its table contract."""
+        names = reading.names
+        table = self._options.tables.of(names.database, names.schema, names.table)
+        mapping = self._version.catalogue.mapping(reading.mapping_name)
+        if self._version.meaning.columns.types != "none":
+            return TypedColumns(reading.types, "message", table, mapping)
+        return (
+            TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)
+        )
+
+    def form_of(self, columns: TypedColumns, name: str, value: Any) -> ValueForm | None:
+        """Return the form that a column's value has to have; None where its source type is not in the mapping.
+
+        A column without a type is read by the JSON kind of the value.
+        """
+        source_type = columns.types.get(name) if columns.types is not None else None
+        if source_type is None:
+            kind = _WIRE_KINDS.get(kind_of(value))
+            return None if kind is None else FORMS[columns.mapping.form_of_kind(kind)]
+        form = self._form_of_type(columns.mapping, source_type)
+        return None if form is None else FORMS[form]
+
+    def context_of(self, form: ValueForm, table: TableContract | None, mapping: ValueMapping | None = None) -> Context:
+        """Return what a form has to know besides the value; a table's own zone wins over the parameter."""
+        return self._context(form, table.source_time_zone if table else None, mapping or self.mapping)
+
+    def form_of_type(self, mapping: ValueMapping, source_type: str) -> str | None:
+        """Return the name of the form of a source type, None where it is not in the mapping."""
+        return self._form_of_type(mapping, source_type)
+
+    def _build_context(self, form: ValueForm, own_zone: str | None, mapping: ValueMapping) -> Context:
+        zone = parse_zone(own_zone) if own_zone else self._options.zone("timestamp_zone")
+        keep, literal = mapping.keeps_invalid(form.name), mapping.invalid_literal(form.name)
+        if not form.records or self._version.meaning.avro is None:
+            return Context(zone, keep, literal, zeros_left_out=mapping.leaves_out_zeros(form.name))
+        return Context(zone, keep, literal, self._options.second_digits(self._version.meaning.avro.fraction))
+
+    def lenient(self, form: ValueForm) -> bool:
+        """Say whether the form is undocumented in this version, so that other text is kept and only warned of."""
+        return self._version.meaning.leaves_open(form.kind)
