@@ -1,4 +1,4 @@
-"""JSON Schemas compared in a process with bounds, where their algebra may take without end."""
+"""Bounded comparison: JSON Schemas compared in a process with limits, where their algebra may never end."""
 
 from __future__ import annotations
 

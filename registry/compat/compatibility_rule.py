@@ -1,4 +1,4 @@
-"""A compatibility rule: what is looked at between two versions, and what to do where it breaks."""
+"""Compatibility rule: what is compared between two versions, and what to do where it breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comparing two versions comes to: a verdict, its findings, and the message that proves each."""
+"""Compatibility verdict of comparing two versions: its findings, and the message that proves each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CompatibilityFinding:
 
     `old` and `new` are the JSON values that differ, or what contracts say in words; None where one is absent, and its
     place then None, or where it would stand. `path` is the JSON Pointer of the message member, the schema keyword or
-    the contract key, as the rule says. `also` names findings that tell the same: rule and pointer.
+    the contract key, as the rule says. `also` names findings that say the same: rule and pointer.
     """
 
     rule: str

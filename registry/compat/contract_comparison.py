@@ -1,7 +1,7 @@
-"""Two contracts compared as a whole: what they mean, and the shapes of their messages in JSON Schema and in Avro.
+"""Contract comparison of two whole contracts: what they mean, and the shapes of their messages in JSON Schema and Avro.
 
-One change mostly shows in all three. It is told once, where it says most: a finding of meaning takes in those of the
-schemas about the same members, and the schema of the wire those of the schema that only mirrors it.
+One change mostly shows in all three. It is reported once, where it says most: a finding of meaning takes in those of
+the schemas about the same members, and the schema of the wire those of the schema that only mirrors it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def compare_shapes(
 
 
 def without_prose(schema: Any) -> Any:
-    """Return a schema without what nothing is judged by: titles, descriptions, ids, the namespace of its names."""
+    """Return a schema without what validation ignores: titles, descriptions, ids, the namespace of its names."""
     return _stripped(schema, names=False)
 
 
@@ -92,7 +92,7 @@ def _stripped(schema: Any, *, names: bool) -> Any:
 
 
 def _weight(finding: CompatibilityFinding) -> tuple[int, bool]:
-    """Return what is told first: what breaks, and of that what is read wrong without an error."""
+    """Return what is reported first: what breaks, and of that what is read wrong without an error."""
     silent = finding.proof is not None and finding.proof.kind == READ_DIFFERENTLY
     return _SEVERITIES.index(finding.severity), not silent
 
@@ -114,7 +114,7 @@ def document_of(version: Version, language: str) -> SchemaDocument:
 
 
 def _take_in(told: _Told, finding: CompatibilityFinding) -> None:
-    """Add a finding of a schema, or note it at one that tells the same: of the same members, and as heavy."""
+    """Add a finding of a schema, or note it at one that says the same: of the same members and severity."""
     members = tuple(_members_of(finding))
     for place, (one, about) in enumerate(told):
         if (

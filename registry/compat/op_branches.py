@@ -1,4 +1,4 @@
-"""The JSON Schemas of two contracts compared op by op.
+"""Op branches: the JSON Schemas of two contracts compared op by op.
 
 A contract's schema says in branches what holds for which op. Compared as they stand, branches of two schemas can hardly
 be told apart; narrowed to one op, each schema is a plain one, and a difference has a member and a line.
@@ -137,7 +137,7 @@ def _side_of(version: Version) -> _Side:
 
 
 def _cases(old: Version, new: Version) -> Iterator[Message]:
-    """Yield messages of each kind that a branch of one of the schemas tells apart: an op, a flag."""
+    """Yield messages of each kind that a branch of one of the schemas distinguishes: an op, a flag."""
     result: dict[tuple[str, ...], list[Any]] = {}
     for version in (old, new):
         for branch in version.schema.get("allOf", ()):

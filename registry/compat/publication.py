@@ -1,4 +1,4 @@
-"""What is published stays: two catalogues compared version by version.
+"""Publication: what is published stays; two catalogues compared version by version.
 
 A published version may change only in prose, samples and provenance. A new version is compared with the one before it
 and reported, never failed.
@@ -51,7 +51,7 @@ def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFind
 
 
 def _told_once(findings: list[CompatibilityFinding]) -> Iterator[CompatibilityFinding]:
-    """Yield the findings; one line that many versions inherit is told once, and names the others."""
+    """Yield the findings; one line that many versions inherit is reported once, and names the others."""
     result: dict[str, CompatibilityFinding] = {}
     for number, one in enumerate(findings):
         is_placed = one.old_place is not None or one.new_place is not None

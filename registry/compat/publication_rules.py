@@ -1,4 +1,4 @@
-"""The rules of publication: what may become of a version once it is published."""
+"""Publication rules: how a version may change once it is published."""
 
 from __future__ import annotations
 

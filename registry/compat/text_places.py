@@ -1,4 +1,4 @@
-"""Where a JSON Pointer leads in the text of a JSON or YAML document: line and column, from 1."""
+"""Text places: where a JSON Pointer leads in the text of a JSON or YAML document: line and column, from 1."""
 
 from __future__ import annotations
 

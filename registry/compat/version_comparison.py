@@ -1,4 +1,4 @@
-"""Two or more versions of a schema, compared at a level and judged by a policy."""
+"""Version comparison: two or more versions of a schema, compared at a level under a policy."""
 
 from __future__ import annotations
 

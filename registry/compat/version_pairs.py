@@ -1,4 +1,4 @@
-"""Versions to compare as people name them: references to contracts, schema files, schemas in a list of pairs."""
+"""Version pairs to compare, as people name them: references to contracts, schema files, schemas in a list of pairs."""
 
 from __future__ import annotations
 

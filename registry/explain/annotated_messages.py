@@ -1,4 +1,4 @@
-"""The anatomy of a message: every member with what its contract reads from it, and every column of its rows."""
+"""Annotated messages: every member with what its contract reads from it, and every column of its rows."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class AnnotatedMessage:
 def take_apart(
     judge: ReferenceValidator, message: dict[str, Any], table: str | None, *, show_values: bool
 ) -> AnnotatedMessage:
-    """Return a message taken apart by the contract of a judge, at most 400 members and 20 rows of it."""
+    """Return a message annotated by the contract of a validator, at most 400 members and 20 rows of it."""
     reading = Reading(judge.meaning, message, judge.reading_options)
     show = _Show(values=show_values)
     parts = list(_Envelope(judge, reading, show).parts())
@@ -180,13 +180,13 @@ class _Envelope:
         return MessagePart(at, kind_of(value), shown, fact, reads, self._told.get(at, ""), known)
 
     def _may_show(self, at: str, value: Any, *, listed: bool = False) -> bool:
-        """Say whether the place of a member takes its value; lists and objects are told by their size."""
+        """Say whether the place of a member takes its value; lists and objects are shown by their size."""
         if not isinstance(value, str | Number):
             return True
         return self._disclosure.takes(split_pointer(at), value, self._columns.__contains__, listed=listed)
 
     def _read_facts(self) -> Iterator[tuple[str, tuple[str, str | None, bool]]]:
-        """Yield for each place what it tells, what is read from it, and whether that may be shown as it is."""
+        """Yield for each place what it means, what is read from it, and whether that may be shown as it is."""
         reading, envelope, names = self._reading, self._reading.meaning.envelope, self._reading.names
         for flag in envelope.op.flags:
             yield flag.at, ("flag of the op", None, True)

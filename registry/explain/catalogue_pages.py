@@ -1,6 +1,6 @@
-"""Contracts as pages of Markdown: one for each subject, its latest version explained, older ones by what differs.
+"""Catalogue pages: contracts as Markdown, one page per subject: its latest version, older ones as differences.
 
-A page more tells the words that contracts use.
+One more page lists the words that contracts use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What two contracts say differently, in the words of contracts and not of files.
+"""Contract differences: what two contracts say differently, in terms of contracts and not of files.
 
 Both resolved contracts are brought into one form, a fact to a name, and compared by deepdiff. Prose (titles,
 descriptions, sources) is told apart from meaning.
@@ -69,7 +69,7 @@ def compare(left: Version, right: Version) -> ContractDifferences:
     from deepdiff import DeepDiff
 
     facts = (_facts(left), _facts(right))
-    # Without the threshold, a group of which most facts differ would be told as one.
+    # Without the threshold, a group of which most facts differ would be reported as one.
     changes = DeepDiff(*facts, view="tree", threshold_to_diff_deeper=0)
     found: dict[tuple[str, str], None] = {}
     for entries in changes.values():
@@ -103,7 +103,7 @@ def _facts(version: Version) -> _Facts:
     }
     if version.subject == CANONICAL:
         return facts
-    _ = version.meaning  # what breaks the vocabulary cannot be told in its words
+    _ = version.meaning  # what breaks the vocabulary cannot be described in its words
     return facts | {
         "envelope": dict(_envelope_facts(meaning)),
         "ops": dict(_op_facts(meaning)),

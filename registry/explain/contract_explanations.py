@@ -1,4 +1,4 @@
-"""One contract explained: everything a reader needs who has never seen the vendor's page, in plain values."""
+"""Contract explanations: everything a reader needs who has never seen the vendor's page, in plain values."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def explain(version: Version) -> Explanation:
     canonical = version.subject == CANONICAL
     meaning, schema = version.resolved, version.schema
     if not canonical:
-        _ = version.meaning  # an unknown key or reading is told before anything is printed
+        _ = version.meaning  # an unknown key or reading is reported before anything is printed
     cited = meaning.get("provenance", {}).get("errata", [])
     known = read_errata(version.catalogue) if cited else {}
     return Explanation(

@@ -1,4 +1,4 @@
-"""Contracts as a machine lists them."""
+"""Contract listings for machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage of a vendor's document: each fact it states, what captures the fact, and the messages that prove it.
+"""Document coverage: each fact that a vendor's document states, what captures it, and the messages that prove it.
 
 The lists are `docs/coverage/NAME.yaml`; `coverage_page` writes one as a page of Markdown.
 """

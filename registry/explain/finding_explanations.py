@@ -1,4 +1,4 @@
-"""A finding with what stands behind it: what the contract says there, in our words, and what to do."""
+"""Finding explanations: what the contract says at the place of a finding, in our words, and what to do."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explain_findings(
     *,
     fits: Sequence[Version] = (),
 ) -> tuple[Remark, ...]:
-    """Return findings with what the version they were judged under says; `fits` are the versions the message fits.
+    """Return findings with what the version they were validated under says; `fits` are the versions the message fits.
 
     Raises ContractError where the errata cannot be read.
     """
@@ -118,7 +118,7 @@ def _cited(version: Version) -> list[Erratum]:
 def _decisions(
     finding: Finding, version: Version, anatomy: AnnotatedMessage, errata: Sequence[Erratum]
 ) -> Iterator[str]:
-    """Yield the decisions that speak of what a finding is about, the first few of them."""
+    """Yield the decisions about the subject of a finding, the first few of them."""
     words = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _topics(finding, version, anatomy)]
     found = [one for one in errata if any(word.search(f"{one.says} {one.shows}") for word in words)]
     for one in found[:_MOST_ERRATA]:

@@ -1,4 +1,4 @@
-"""One message dissected: what it is, by which contract, what it breaks and why that matters, and what else it may be.
+"""Message explanations: what one message is, by which contract, what it breaks and why, and what else it may be.
 
 Plain values: the command prints them, `--json` writes them.
 """
@@ -60,7 +60,7 @@ class Other:
 class MessageExplanation:
     """Everything that can be said of one value.
 
-    `contract` is what it was judged under, None where nothing is near; `choice` says why that one. `inside` are the
+    `contract` is what it was validated under, None where nothing is near; `choice` says why that one. `inside` are the
     contracts that the message fits which unwrapping gives, where `wrapping` names a wrapping.
     """
 
@@ -80,13 +80,13 @@ class MessageExplanation:
 
     @property
     def verdict(self) -> str:
-        """The verdict that exit codes stand for: an ambiguous message cannot be told, a note changes nothing."""
+        """The verdict that exit codes stand for: an ambiguous message is undecided, a note changes nothing."""
         if self.outcome == AMBIGUOUS:
             return INCONCLUSIVE
         return DRIFT if any(one.severity != INFO for one in self.findings) else PASS
 
     def as_document(self, place: dict[str, Any]) -> dict[str, Any]:
-        """Return the dissection as `--json` writes it; `place` says where the message is."""
+        """Return the explanation as `--json` writes it; `place` says where the message is."""
         document = {"why_version": DISSECTION_VERSION, "place": place, "verdict": self.verdict, **asdict(self)}
         if document["fault"] is not None:
             del document["fault"]["inside"]
@@ -102,9 +102,9 @@ def explain_message(
     choice: str = "declared",
     show_values: bool = False,
 ) -> MessageExplanation:
-    """Return what one value is, within the scope that is declared or else by the nearest contract there is.
+    """Return what one value is, in the declared validation context or else by the nearest contract.
 
-    `choice` says why it is that scope.
+    `choice` says why it is that context.
     """
     declared = validation.declared if validation is not None and not validation.left_open else None
     if value is None:
@@ -165,7 +165,7 @@ def _choose(
     candidates: Sequence[Candidate],
     reading_options: ReadingOptions,
 ) -> tuple[ValidationContext | None, JudgedMessage, str]:
-    """Return the scope of the nearest subject, the outcome under it, and why it is that one."""
+    """Return the validation context of the nearest subject, the outcome under it, and why it is that one."""
     relatives = _relatives(value, validations[0])
     outsider = _outsider(value, validations, candidates, relatives)
     if outsider is not None:
@@ -196,7 +196,7 @@ def _choose(
 
 
 def _relatives(value: bytes, validation: ValidationContext) -> list[tuple[Relative, bool]]:
-    """Return the relatives outside the catalogue that may have written a message, and whether it has their marks."""
+    """Return the relatives outside the catalogue that may have written a message, and whether it shows that."""
     try:
         message = parse_message(value, max_bytes=validation.reading_options.max_bytes)
     except Unreadable:
@@ -211,7 +211,7 @@ def _outsider(
     candidates: Sequence[Candidate],
     relatives: Sequence[tuple[Relative, bool]],
 ) -> tuple[ValidationContext, JudgedMessage, str] | None:
-    """Return what a message with the marks of a relative comes to; None where some other contract takes it."""
+    """Return the explanation of a message that shows a relative; None where some other contract accepts it."""
     for relative, marked in relatives:
         if marked and not any(one.fits and one.version.subject not in relative.near for one in candidates):
             validation = next(validation for validation in validations if validation.subject == relative.near[0])

@@ -1,4 +1,4 @@
-"""The rule book: every rule that a finding may name, by its stable id."""
+"""Rulebook: every rule that a finding may name, by its stable id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vocabulary of contracts as a page: every word a contract may use, in one line, and how many contracts use it."""
+"""Vocabulary of contracts as a page: every word a contract may use, in one line, and how many contracts use it."""
 
 from __future__ import annotations
 

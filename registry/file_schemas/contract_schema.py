@@ -1,4 +1,4 @@
-"""The schemas of `contract.yaml` and of value mappings.
+"""Contract schema, of `contract.yaml`, and the schema of value mappings.
 
 What states its differences to a version (`based_on`) may leave out everything else, and null takes a key back.
 """

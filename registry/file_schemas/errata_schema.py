@@ -1,4 +1,4 @@
-"""The schema of `errata.yaml`."""
+"""Errata schema, of `errata.yaml`."""
 
 from __future__ import annotations
 

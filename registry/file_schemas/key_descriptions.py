@@ -1,4 +1,4 @@
-"""What a key means, for editors: the docstring below its field, and its words as the vocabulary has them."""
+"""Key descriptions for editors: the docstring below a field, and the words that the vocabulary has for the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of models as editors need them: no invented titles, and null wherever a key may be taken back."""
+"""Model schemas as editors need them: no invented titles, and null wherever a key may be removed."""
 
 from __future__ import annotations
 

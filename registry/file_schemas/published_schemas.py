@@ -1,4 +1,4 @@
-"""The schemas of the files that a person writes, by the name under which they are shown, and as files of their own.
+"""Published schemas of the files that a person writes, by the name under which they are shown, and as files.
 
 `python -m cdc_contracts.registry.file_schemas.published_schemas` writes them.
 """

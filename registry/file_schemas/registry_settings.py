@@ -1,4 +1,4 @@
-"""The shape of `registry.yaml`, for editors; a registry itself passes over keys of a config that it does not know."""
+"""Registry settings (`registry.yaml`), for editors; a registry itself ignores config keys that it does not know."""
 
 from __future__ import annotations
 

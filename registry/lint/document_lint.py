@@ -1,4 +1,4 @@
-"""Lint of the documents by themselves: that they can be read, keep to the vocabulary and stand where they should."""
+"""Document lint: that each document can be read, keeps to the vocabulary and is where it should be."""
 
 from __future__ import annotations
 

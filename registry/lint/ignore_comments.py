@@ -1,4 +1,4 @@
-"""Comments that ignore a finding for a while: `# cdc-contracts: ignore L21 until 2027-01-31 because REASON`.
+"""Ignore comments, which suppress a finding for a while: `# cdc-contracts: ignore L21 until 2027-01-31 because REASON`.
 
 A comment is about its own line, or where it stands alone, about the next one. For files that hold no comments, and for
 folders, it says where: `ignore L13 at envelope.schema.json#/properties/x until …`, seen from the folder it stands in.

@@ -1,4 +1,4 @@
-"""Lint of what a contract refers to: its base, its mappings, its neighbours in time, its errata, its own members."""
+"""Link lint of what a contract refers to: base, mappings, neighbours in time, errata, and its own members."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bases_resolve(draft: LintRun) -> Iterator[LintFault]:
         try:
             base = draft.catalogue.base(based_on, version.reference)
             if base.reference not in draft.own or base.reference not in draft.resolved:
-                continue  # its own fault, told there
+                continue  # its own fault, reported there
         except CdcContractsError as error:
             observed = error.what
         except (TypeError, ValueError):
@@ -215,7 +215,7 @@ def _broken_step(
 
 
 def _base_has(draft: LintRun, version: Version, *parts: str) -> bool:
-    """Say whether what stands at `parts` comes from a base that is under lint, and is told there."""
+    """Say whether what stands at `parts` comes from a base that is under lint, and is reported there."""
     step: Any = draft.own.get(version.reference, {})
     for part in parts:
         if not isinstance(step, dict) or part not in step:

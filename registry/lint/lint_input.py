@@ -1,4 +1,4 @@
-"""The documents under lint, read once: contracts, meanings, schemas, mappings, errata, and comments on findings.
+"""Lint input: the documents under lint, read once: contracts, meanings, schemas, mappings, errata, ignore comments.
 
 Nothing here raises for a contract that is wrong: what cannot be had is missing from these mappings, and the rule that
 is about it says why.

@@ -1,4 +1,4 @@
-"""A lint rule, what it finds, and the line it stands on."""
+"""Lint rule: what it finds, and on which line."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """What linting came to: findings by file and line, how much was looked at, and what comments ignore.
+    """The result of linting: findings by file and line, how much was checked, and what comments ignore.
 
     `judged` is False where samples were left out because some contract does not hold together; `shipped` is True where
     nothing was named or found, so that it is about the shipped contracts.

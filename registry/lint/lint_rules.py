@@ -1,4 +1,4 @@
-"""Every lint rule: its id, which never changes, what it looks at, and the function that looks."""
+"""Lint rules: the id of each, which never changes, what it checks, and the function that checks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is under lint: its documents, its samples, and what judging the samples gives. Nothing here raises either."""
+"""Lint run: the documents and samples under lint, and the results of validating the samples. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LintRun(LintInput):
 
     @cached_property
     def judged(self) -> dict[str, list[tuple[Sample, JudgedMessage]]]:
-        """What judging the samples under lint gives; nothing as long as some contract does not hold together."""
+        """The results of validating the samples under lint; nothing as long as some contract does not hold together."""
         if self.unsound:
             return {}
         plain, shared = ReadingOptions(), dict[Version, ReferenceValidator]()
@@ -63,7 +63,7 @@ class LintRun(LintInput):
 
     @cached_property
     def tallies(self) -> list[tuple[Sample, Tally]]:
-        """The sample streams under lint, each with what auditing it by its own version comes to."""
+        """The sample streams under lint, each with the tally of auditing it under its own version."""
         found = []
         for version in () if self.unsound else self.versions:
             streams = self.samples[version.reference].streams

@@ -1,4 +1,4 @@
-"""What a path given to lint names: a folder of contracts or a part of one, or table contracts."""
+"""Lint targets: what a path given to lint names: a folder of contracts or a part of one, or table contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint of `ids.lock`: that every schema of a contract has an id, and that no id ever stands for another schema."""
+"""Lock lint of `ids.lock`: every schema of a contract has an id, and no id ever stands for another schema."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def _entries(lines: list[LockLine]) -> Iterator[tuple[int, Entry]]:
 def _subject_digests(target: Target) -> dict[Key, str]:
     try:
         return {one.key: one.digest for one in read_subjects(Path(str(target.root)), Lock())}
-    except CdcContractsError:  # told by the rule of subjects
+    except CdcContractsError:  # reported by the rule of subjects
         return {}
 
 
 def _digests(draft: LintRun, target: Target) -> dict[Key, str]:
-    """Return the digests of the schemas that the contracts of a target publish; broken ones are told by other rules."""
+    """Return the digests of the schemas that contracts of a target publish; other rules report broken ones."""
     found = _subject_digests(target)
     for version in draft.versions:
         if version.subject != CANONICAL and target.covers_version(version) and version.reference in draft.schemas:

@@ -1,4 +1,4 @@
-"""Lint of the samples: each is judged as it should be, by its own contract and by those of all others."""
+"""Sample lint: each sample has the expected result, under its own contract and under those of all others."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def own_samples_are_claimed(draft: LintRun) -> Iterator[LintFault]:
 
 
 def other_samples_are_refused(draft: LintRun) -> Iterator[LintFault]:
-    """The discriminators of a subject refuse the samples of all others, save those it cannot be told apart from."""
+    """The discriminators of a subject refuse the samples of all others, except those named as not separable."""
     for version, other, sample in draft.claimed:
         apart = draft.meanings[version.reference].not_separable_from
         if other.subject in apart:
@@ -146,7 +146,7 @@ def _expectation(sample: Sample) -> Any:
 
 
 def _differs(sample: Sample, told: Any) -> Iterator[LintFault]:
-    """Yield the first place where what a sample came to is not what stands beside it."""
+    """Yield the first place where the result of a sample is not the one stored beside it."""
     expected = _expectation(sample)
     if expected is _NOWHERE or expected == told:
         return

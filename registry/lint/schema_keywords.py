@@ -1,4 +1,4 @@
-"""Whether a JSON Schema is well formed, as far as the closed list of keywords goes.
+"""Schema keywords: whether a JSON Schema is well formed, as far as the closed list of keywords goes.
 
 The metaschema says the same of these keywords, and takes a hundred times as long; a test compares the two.
 """

@@ -1,4 +1,4 @@
-"""Lint of the two schemas of a message: each by itself, and that both say the same."""
+"""Schema lint of the two schemas of a message: each by itself, and that both say the same."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def message_schemas_are_fresh(draft: LintRun) -> Iterator[LintFault]:
         try:
             stale = stale_files(version, missing=False)
         except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):
-            continue  # what is wrong with its documents, other rules tell
+            continue  # what is wrong with its documents is reported by other rules
         for name in stale:
             hint = "what `cdc-contracts schema --write` writes from the contract"
             yield LintFault(version.folder.joinpath(name), hint, "another text")
@@ -228,7 +228,7 @@ def _bounded_columns(
 
 
 def _places_of(whole: dict[str, Any], schema: Any, at: _Parts, way: _Parts) -> Iterator[tuple[_Parts, dict[str, Any]]]:
-    """Yield every schema that speaks of a member: in `properties`, behind a `$ref`, or in a branch."""
+    """Yield every schema of a member: in `properties`, behind a `$ref`, or in a branch."""
     while isinstance(schema, dict) and "$ref" in schema:
         at, schema = split_pointer(schema["$ref"].removeprefix("#")), resolve_reference(whole, schema["$ref"])
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Lint of what a folder holds beside contracts: schemas of other subjects, and the settings of a registry."""
+"""Subject lint of what a folder holds beside contracts: schemas of other subjects, and the settings of a registry."""
 
 from __future__ import annotations
 

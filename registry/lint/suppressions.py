@@ -1,4 +1,4 @@
-"""Lint of the comments that ignore findings, and what becomes of the findings they are about."""
+"""Suppressions: lint of the comments that ignore findings, and what happens to the findings they are about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint of table contracts: whether what one says can be true of a table, and is of use to the contracts of messages."""
+"""Table lint: whether what a table contract says can be true of a table, and is of use to the contracts of messages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def names_differ_in_more_than_case(draft: LintRun) -> Iterator[LintFault]:
 
 
 def tables_have_one_contract(draft: LintRun) -> Iterator[LintFault]:
-    """No table has a contract in two files that are read together; L25 tells of those in one folder."""
+    """No table has a contract in two files that are read together; L25 reports those in one folder."""
     seen: dict[str, Traversable] = {}
     for file, contract in draft.tables:
         before = seen.setdefault(contract.table, file)
@@ -118,7 +118,7 @@ def tables_name_their_database(draft: LintRun) -> Iterator[LintFault]:
 
 
 def _mappings(draft: LintRun, names: Iterable[str]) -> list[ValueMapping]:
-    """Return the mappings that know types; one with a default takes whatever it is told."""
+    """Return the mappings that know types; one with a default accepts any type."""
     found = [draft.mappings[name] for name in names if name in draft.mappings]
     return [mapping for mapping in found if mapping.document.default is None]
 

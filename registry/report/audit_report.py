@@ -1,4 +1,4 @@
-"""The report of an audit: the tally of a run as the document that other tools read."""
+"""Audit report: the tally of a run as the document that other tools read."""
 
 from __future__ import annotations
 
@@ -65,11 +65,10 @@ def build_report(
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
-    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range
-    was read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
-    told by their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The tally
-    stays as it is, so that more can be added to it.
-    Raises LedgerError where the counts do not add up.
+    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range was
+    read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
+    shown as their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The
+    tally stays as it is, so that more can be added to it. Raises LedgerError where the counts do not add up.
     """
     tally = replace(tally, findings=dict(tally.findings))
     judged = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
@@ -122,7 +121,7 @@ def build_report(
 
 
 def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what findings are told in the order of: the heaviest and most frequent first."""
+    """Return the sort key of findings: the most severe and most frequent first."""
     heavy = SEVERITIES.index(finding["severity"])
     return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
 
@@ -143,11 +142,11 @@ def judge_run(
     unproven: bool = False,
     refutations: Sequence[Refutation] = (),
 ) -> str:
-    """Return the verdict of a run: drift where a finding weighs enough, inconclusive where nothing can be told.
+    """Return the verdict of a run: drift where a finding is severe enough, inconclusive where nothing can be decided.
 
-    Nothing can be told either where records were read by the version that a sample speaks for, and others of the
-    range prove another; where key chains speak against the version that was asked for, too few to prove another; and
-    what a run that ended early has not found may still be there. `unproven` says that a declared version is.
+    Nothing can be decided either where records were read by the version that a sample supports, and others of the range
+    prove another; where key chains contradict the version that was asked for, too few to prove another; and what a run
+    that ended early has not found may still be there. `unproven` says that a declared version is.
     """
     refuted = detection is not None and any(tally.refutes(version.reference) for version in detection.preferences)
     doubted = any(one.stretch.links and one.whole for one in refutations)

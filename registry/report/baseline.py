@@ -1,4 +1,4 @@
-"""A baseline: the findings that are known, so that a run tells only what is new.
+"""Baseline: the findings that are known, so that a run reports only what is new.
 
 The file is JSON, sorted, one finding a block, so that it reads well in a review and changes little from run to run. A
 finding is known by its fingerprint; how often it was met does not matter.
@@ -61,7 +61,7 @@ def render_baseline(report: Mapping[str, Any]) -> str:
 
 
 def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:
-    """Return the report without the findings that the baseline has, judged anew by those that are left.
+    """Return the report without the findings of the baseline, with its verdict from those that are left.
 
     The ledger stays as it is: what was quarantined was quarantined, known or not.
     """
@@ -72,7 +72,7 @@ def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, 
 
 
 def judge_again(report: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fail_on: str) -> dict[str, Any]:
-    """Return a report with some of its findings, judged by them and by what fails a run now."""
+    """Return a report with some of its findings; its verdict follows from them and from what fails a run now."""
     ledger = report["ledger"]
     verdict = verdict_of(
         ((one["class"], one["severity"]) for one in findings),

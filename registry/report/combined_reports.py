@@ -1,4 +1,4 @@
-"""One report of several: topics that are judged by different contracts are one run with one verdict."""
+"""Combined reports: topics validated against different contracts are one run with one verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Report = Mapping[str, Any]
 
 
 def combine_reports(reports: Sequence[Report]) -> dict[str, Any]:
-    """Return the report of a whole run from those of its parts, each of other partitions judged by its own contract.
+    """Return the report of a whole run from those of its parts, each of other partitions with a contract of its own.
 
     What was counted is added; findings stay apart by contract, each with its own denominator.
     """
@@ -47,7 +47,7 @@ def combine_reports(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def _ranges(reports: Sequence[Report]) -> dict[str, Any]:
-    """Return the ranges that declare versions, where some part of the run was judged by them."""
+    """Return the ranges that declare versions, where some part of the run was validated by them."""
     ranges = [one for report in reports for one in report.get("versions", ())]
     return {"versions": ranges} if any("versions" in report for report in reports) else {}
 

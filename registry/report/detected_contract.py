@@ -1,4 +1,4 @@
-"""The contract on a page: what was declared, what was found out, and what speaks for it."""
+"""Detected contract on a page: what was declared, what was detected, and the evidence for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift as the report tells it: one finding over many records, what it means, and what to do about it."""
+"""Drift findings of a report: one finding over many records, what it means, and what to do about it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Onset(NamedTuple):
 
 @dataclass(frozen=True)
 class Telling:
-    """What the findings of one run are told by: its tally, contracts, source, and whether values may be shown."""
+    """What describing the findings of a run needs: its tally, contracts, source, and whether values may be shown."""
 
     tally: Tally
     catalogue: Catalogue

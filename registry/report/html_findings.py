@@ -1,4 +1,4 @@
-"""The findings on a page: one line each, opening to what it means, where it is, an example, and what to do."""
+"""HTML findings: one line each, opening to what it means, where it is, an example, and what to do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def finding_list(report: Document) -> Markup:
 
 
 def facts(told: Sequence[tuple[str, str | None]]) -> Markup:
-    """Return titles with what is told under them; what is not known is left out."""
+    """Return titles with the text under them; what is not known is left out."""
     entries = [join([element("dt", title), element("dd", text)]) for title, text in told if text]
     return element("dl", *entries, class_="facts")
 

@@ -1,4 +1,4 @@
-"""HTML and SVG elements from plain text: what is not an element already is escaped, so that no name can become one."""
+"""HTML markup: HTML and SVG elements from plain text; all else is escaped, so that no name can become an element."""
 
 from __future__ import annotations
 

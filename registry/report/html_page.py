@@ -1,4 +1,4 @@
-"""The report as one HTML page: verdict first, then the contract, the ledger, the timeline and the findings.
+"""HTML page of a report: verdict first, then the contract, the ledger, the timeline and the findings.
 
 The page needs nothing but itself: no script, no request, one style sheet inside, and a policy that forbids the rest.
 """

@@ -1,4 +1,4 @@
-"""Checking messages in this process: findings as they are met, and the report of an audit at the end."""
+"""Message checks in this process: findings as they are met, and the report of an audit at the end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_batches(
     tell: Callable[[str], None] | None,
     detection: Detection | None = None,
 ) -> dict[str, Any]:
-    """Judge every record and return the report; `tell` gets a line for each finding of each message.
+    """Validate every record and return the report; `tell` gets a line for each finding of each message.
 
     A line is `FILE:LINE severity class path expected observed`, lines counted from 1; where records have coordinates of
     their own it is `TOPIC/PARTITION@OFFSET` instead. What only the messages together show comes last, each once, at

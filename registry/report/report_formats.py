@@ -1,4 +1,4 @@
-"""The kinds of report, by the ending of the file they go to, and how they get there."""
+"""Report formats, by the extension of the file they are written to, and how they are written."""
 
 from __future__ import annotations
 

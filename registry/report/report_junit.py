@@ -1,4 +1,4 @@
-"""The report as JUnit XML, as narrow as the schema that Jenkins checks reports with (junit-10).
+"""Report as JUnit XML, as narrow as the schema that Jenkins checks reports with (junit-10).
 
 A finding that fails the run is a failed test; one that does not is a passed test that says what it saw. The first test
 is the run itself: it is in error where the run could not come to a verdict or was stopped, so that nothing green hides

@@ -1,4 +1,4 @@
-"""The report as Markdown for a pull request: what matters in sight, the rest to open."""
+"""Report as Markdown for a pull request: what matters in sight, the rest to open."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) ->
 
 
 def _contracts(contracts: Mapping[str, str]) -> list[str]:
-    """Say which topic is judged by which contract, where there are several."""
+    """Say which topic is validated against which contract, where there are several."""
     if not contracts:
         return []
     rows = [[code(topic), code(contract)] for topic, contract in list(contracts.items())[:_MOST_ROWS]]

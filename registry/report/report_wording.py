@@ -1,4 +1,4 @@
-"""What a report says in sentences, the same ones on the terminal, in Markdown and on a page."""
+"""Report wording: what a report says in sentences, the same on the terminal, in Markdown and on a page."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _of_other_versions(report: Document) -> int:
 
 
 def _untold(report: Document) -> str:
-    """Say what was asked for and could not be put to any test."""
+    """Say what was asked for and could not be tested at all."""
     groups: dict[tuple[str, ...], list[Document]] = {}
     for one in report.get("unproven") or ():
         groups.setdefault((one["contract"], *one["others"]), []).append(one)
@@ -75,7 +75,7 @@ def _untold(report: Document) -> str:
 
 
 def _ranges_of(places: Sequence[Document]) -> str:
-    """Return the ranges of a versions file that something is told of, nothing where it is told of all."""
+    """Return the ranges of a versions file that a statement is about, nothing where it is about all."""
     first = places[0]
     if "topic" not in first:
         return ""
@@ -88,7 +88,7 @@ def _ranges_of(places: Sequence[Document]) -> str:
 
 
 def _unread(report: Document) -> str:
-    """Say why nothing was read: messages whose contract cannot be told are not judged."""
+    """Say why nothing was read: messages whose contract cannot be detected are not validated."""
     found = report.get("detection")
     if not found or not found["messages"]:
         return "there was nothing to read"
@@ -106,12 +106,12 @@ def _said(report: Document) -> str:
 
 
 def counts_of(ledger: Document) -> tuple[str, ...]:
-    """Return the columns of a ledger; messages that were not to be judged only where there are any."""
+    """Return the columns of a ledger; messages that were not to be validated only where there are any."""
     return tuple(name for name in COUNTS if name != "excluded" or ledger.get(name))
 
 
 def _unclear(report: Document) -> list[tuple[int, str]]:
-    """Return how many messages cannot be told a version of, by why not."""
+    """Return how many messages have no decidable version, by the reason."""
     result = {
         "fit several versions that read them differently": 0,
         "lie where the versions file declares no version": 0,
@@ -123,7 +123,7 @@ def _unclear(report: Document) -> list[tuple[int, str]]:
 
 
 def spoken_contract(report: Document) -> str:
-    """Return the contract that the messages were judged by, found or declared."""
+    """Return the contract that the messages were validated against, detected or declared."""
     found = report.get("detection")
     if report["contract"] != "auto":
         return visible(report["contract"])
@@ -183,7 +183,7 @@ def detections_of(report: Document) -> Iterator[tuple[str | None, Document]]:
 
 
 def detected(detection: Document) -> str:
-    """Return what detection came to: how sure, and of what."""
+    """Return the result of detection: how certain, and of what."""
     sure = _DETECTED.get(detection["verdict"]) or visible(detection["verdict"])
     subject, version = detection.get("subject"), detection.get("version")
     if detection["verdict"] == "mixed":
@@ -195,7 +195,7 @@ def detected(detection: Document) -> str:
 
 
 def evidence_list(detection: Document) -> list[tuple[str, str]]:
-    """Return what speaks for what was detected, and how often that is for which contract; what is the same once."""
+    """Return the evidence for what was detected, and how often it is for which contract; equal evidence once."""
     result: dict[str, list[Document]] = {}
     for entry in detection.get("evidence") or ():
         result.setdefault(entry["says"], []).append(entry)

@@ -1,4 +1,4 @@
-"""Commands that a report names: what shows one record again, what finds out the contract."""
+"""Reproduce commands that a report names: what shows one record again, what detects the contract."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def why_command(source: Mapping[str, Any], topic: str, partition: int, offset: i
 
 
 def detect_command(source: Mapping[str, Any], topics: Iterable[str]) -> str | None:
-    """Return the command that finds out which contract a source speaks; None where it cannot be read again."""
+    """Return the command that detects which contract a source follows; None where it cannot be read again."""
     words = None
     if source.get("kind") == "kafka":
         words = ["topic", *dict.fromkeys(topics), "-b", str(source.get("bootstrap", ""))]

@@ -1,4 +1,4 @@
-"""Reports that an earlier run has stored as JSON."""
+"""Stored reports of earlier runs, as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thin strips of SVG beside a number: shares of a whole, and where in a range something lies."""
+"""SVG strips beside a number: shares of a whole, and where in a range something lies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The timeline of a topic as inline SVG: a strip for each partition, a segment for each run of one contract.
+"""SVG timeline of a topic, inline: a strip for each partition, a segment for each run of one contract.
 
 Places are in percent of the width, so that a strip fits a telephone and a desk alike and its letters keep their size.
-A contract is told by its letter as well as by its colour, and everything drawn is in a table too.
+A contract is shown by its letter as well as by its colour, and everything drawn is in a table too.
 """
 
 from __future__ import annotations

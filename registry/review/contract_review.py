@@ -1,4 +1,4 @@
-"""A change to contracts, reviewed: whether they hold together, and what became of what is published."""
+"""Contract review of a change: whether contracts hold together, and what became of what is published."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cdc_contracts.registry.review.revisions.revision_comparison import compare_
 
 @dataclass(frozen=True)
 class ReviewedChange:
-    """What reviewing a change came to. `error` says why nothing was compared, where that is so."""
+    """The result of reviewing a change. `error` says why nothing was compared, where that is so."""
 
     review: Review
     judged: bool
     error: CdcContractsError | None
 
     def exit_code(self, fail_on: str) -> int:
-        """Return 1 for findings, else what kept it from being compared, else what comparing came to.
+        """Return 1 for findings, else the code of what prevented the comparison, else that of the comparison.
 
         What could not be compared never passes.
         """

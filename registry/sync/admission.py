@@ -43,7 +43,7 @@ def refuse_unwritable(plan: SyncPlan, wanted: Holdings, held: Holdings) -> None:
 def refuse_incompatible(plan: SyncPlan, wanted: Holdings, held: Holdings) -> None:
     """Add a refusal to the plan for each new version that breaks the level of a subject which has versions.
 
-    A subject in IMPORT mode is one that an earlier run did not finish: its history is not judged again.
+    A subject in IMPORT mode is one that an earlier run did not finish: its history is not checked again.
     """
     new: dict[str, list[HeldSchema]] = {}
     for step in plan.of(Action.REGISTER):

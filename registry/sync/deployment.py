@@ -61,7 +61,7 @@ def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bo
 
 
 def only_additions(deployment: Deployment) -> Deployment:
-    """Return the same without what settles or deletes: new schemas, and the level of subjects that are new."""
+    """Return the same without settings and deletions: new schemas, and the level of subjects that are new."""
     new = {step.subject for step in deployment.plan.of(Action.REGISTER)}
     fresh = {one for one in new if not deployment.held.versions(one)}
     steps = [

@@ -1,6 +1,6 @@
-"""`ids.lock`: which id stands for which schema, a line each, and never for another one.
+"""Id locks (`ids.lock`): which id stands for which schema, a line each, and never for another one.
 
-A line is `ID NAME@VERSION TYPE SHA-256`, with ` retired` behind it where the schema is gone: its id stays taken.
+A line is `ID NAME@VERSION TYPE SHA-256`, with ` retired` after it where the schema is gone: its id stays taken.
 NAME is a contract (`dts/canal`) or a subject of a registry, percent-encoded. Lines are sorted, so that two branches
 which add ids change the same place, and git says so.
 """

@@ -1,4 +1,4 @@
-"""Numbering: ids for the contracts of a folder that have none yet."""
+"""Id numbering: ids for the contracts of a folder that have none yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdc_contracts.registry.sync.schema_digests import schema_digest
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """What numbering came to: entries that are new, and entries whose contract is gone."""
+    """The result of numbering: entries that are new, and entries whose contract is gone."""
 
     new: tuple[Entry, ...]
     retired: tuple[Entry, ...]

@@ -1,6 +1,6 @@
-"""Applying: the steps of a plan, carried out on a server.
+"""Plan execution: the steps of a plan, carried out on a server.
 
-Whatever ends a run half-way leaves whole versions behind. A subject whose import was not finished stays in IMPORT mode,
+Whatever interrupts a run leaves whole versions behind. A subject whose import was not finished stays in IMPORT mode,
 where nobody else writes to it, and the next run goes on from there.
 """
 
@@ -40,7 +40,7 @@ class Application:
         """Subjects of which a version was deleted as soon as it was registered."""
 
     def carry_out(self) -> Iterator[PlanStep]:
-        """Carry out the steps and yield each that is done, with the version and id it came to.
+        """Carry out the steps and yield each that is done, with the resulting version and id.
 
         Raises UnavailableError where the server refuses one or cannot be reached; what was yielded is done.
         """

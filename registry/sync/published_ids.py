@@ -1,4 +1,4 @@
-"""The ids of published schemas, compared: an id that was given stands for its schema for ever."""
+"""Published ids of schemas, compared: an id that was given stands for its schema for ever."""
 
 from __future__ import annotations
 

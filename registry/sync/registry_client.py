@@ -1,4 +1,4 @@
-"""A client of the schema registry protocol: requests, what is tried again, and what an answer means to a person."""
+"""Registry client of the schema registry protocol: requests, retries, and what an answer means to a person."""
 
 from __future__ import annotations
 

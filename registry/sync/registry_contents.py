@@ -1,4 +1,4 @@
-"""What a registry holds, as values: schemas by subject and version, and the settings of each scope."""
+"""Registry contents as values: schemas by subject and version, and the settings of each scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder form of what a registry holds: every file of it, read and written.
+"""Registry folders: the contents of a registry as a folder: every file of it, read and written.
 
 SYSTEM/DIALECT/vN/         contracts, as in the catalogue
 tables/*.yaml              table contracts
@@ -172,7 +172,7 @@ def write_settings(root: Path, settings: Mapping[str, ScopeSettings]) -> None:
 
 
 def folder_name(subject: str) -> str:
-    """Return the name of a subject's folder: percent-encoded, and cut with a digest behind where it is very long."""
+    """Return the name of a subject's folder: percent-encoded; a very long one is cut and ends in a digest."""
     name = encode_subject(subject).replace("~", "%7E")
     if len(name) <= _LONGEST:
         return name

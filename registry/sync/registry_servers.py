@@ -1,4 +1,4 @@
-"""Servers: what a registry holds, read through the endpoints that every compatible registry has."""
+"""Registry servers: what a registry holds, read through the endpoints that every compatible registry has."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -
         contexts = list_contexts(client) if subjects is None else sorted({context_of(one) for one in named})
         scopes = [GLOBAL, *(f":{one}:" for one in contexts if one != DEFAULT_CONTEXT), *named]
         for scope, settings in zip(scopes, _map(pool, lambda scope: read_scope(client, scope), scopes), strict=True):
-            overrides = scope != GLOBAL and settings.mode == OVERRIDE  # told of every scope, set once
+            overrides = scope != GLOBAL and settings.mode == OVERRIDE  # returned for every scope, set once
             own = replace(settings, mode=None) if overrides else settings
             if own != ScopeSettings():
                 holdings.settings[scope] = own

@@ -1,4 +1,4 @@
-"""Retrieval: what a server holds, as a folder: all of it anew, or what is newer than the folder."""
+"""Retrieval: what a server holds, as a folder: all of it, or only what is newer than the folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cdc_contracts.registry.sync.registry_servers import read_server
 
 @dataclass(slots=True)
 class Pulled:
-    """What pulling came to: what was written, and what stays as it is in the folder although the server differs."""
+    """The result of pulling: what was written, and what stays as it is in the folder although the server differs."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)

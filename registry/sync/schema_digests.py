@@ -1,4 +1,4 @@
-"""The digest of a schema: SHA-256 of its canonical form, which has neither layout nor prose."""
+"""Schema digests: SHA-256 of the canonical form of a schema, which has neither layout nor prose."""
 
 from __future__ import annotations
 

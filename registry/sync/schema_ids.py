@@ -1,4 +1,4 @@
-"""The id that stands for a version's Avro schema: the one of `ids.lock`, or the one that a registry answers."""
+"""Schema ids: the id of a version's Avro schema: the one in `ids.lock`, or the one that a registry returns."""
 
 from __future__ import annotations
 

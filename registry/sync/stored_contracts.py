@@ -1,4 +1,4 @@
-"""Contracts as a registry has them: what was published there, made into documents of a catalogue again."""
+"""Stored contracts as a registry has them: what was published there, made into documents of a catalogue again."""
 
 from __future__ import annotations
 

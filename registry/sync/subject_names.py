@@ -1,4 +1,4 @@
-"""Names of subjects: their context, and how they are written as the name of a file and in `ids.lock`."""
+"""Subject names: their context, and how they are written as the name of a file and in `ids.lock`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: the steps that make a server say what a folder says, and what stands against them."""
+"""Sync plans: the steps that make a server hold what a folder holds, and what prevents them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def is_unfinished(subject: str, held: Holdings) -> bool:
 
 
 def in_order_of_references(holdings: Holdings) -> list[HeldSchema]:
-    """Return the schemas so that each comes behind what it refers to and behind earlier versions of its subject."""
+    """Return the schemas so that each comes after what it refers to and after earlier versions of its subject."""
     before: dict[Position, list[Position]] = {}
     above: Position | None = None
     for position in sorted(holdings.schemas):

@@ -1,4 +1,4 @@
-"""Two Avro schemas compared: what a reader of one cannot read, or reads otherwise, of what the other writes."""
+"""Avro comparison of two schemas: what a reader of one cannot read, or reads differently, of what the other writes."""
 
 from __future__ import annotations
 

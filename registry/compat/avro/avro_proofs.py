@@ -1,4 +1,4 @@
-"""Proofs: a message of the writer's schema that the reader's refuses or reads otherwise, and the reading of it.
+"""Avro proofs: a message of the writer's schema that the reader's refuses or reads differently, and its reading.
 
 A message is shown only where the mismatch itself, cut out of both schemas, is seen to be the reason.
 """

@@ -1,4 +1,4 @@
-"""The rules of comparing Avro schemas. Confluent's names are those of Apache Avro's own checker."""
+"""Avro rules: those of comparing Avro schemas. Confluent's names are those of Apache Avro's own checker."""
 
 from __future__ import annotations
 

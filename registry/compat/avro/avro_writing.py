@@ -1,4 +1,4 @@
-"""Types written down again as a schema that fastavro takes, and values of them as Avro's JSON."""
+"""Avro writing: types as a schema that fastavro accepts, and values of them as Avro's JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages made to show a mismatch: the smallest of the writer's schema that hold a chosen value in its place."""
+"""Mismatch messages: the smallest messages of the writer's schema that hold a chosen value in its place."""
 
 from __future__ import annotations
 

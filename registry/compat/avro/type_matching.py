@@ -1,4 +1,4 @@
-"""Whether a reader's type is one for a writer's at all: what schema resolution asks before it looks inside."""
+"""Type matching: whether a reader's type matches a writer's at all; schema resolution asks it first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way from the top of a writer's schema to one of its types: what a message has to hold to get there."""
+"""Type paths from the top of a writer's schema to one of its types: what a message has to hold to get there."""
 
 from __future__ import annotations
 

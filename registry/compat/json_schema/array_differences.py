@@ -1,4 +1,4 @@
-"""What a reader asks of the elements of an array that a writer does not promise."""
+"""Array differences: what a reader requires of the elements of an array that a writer does not promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schema document with all that it refers to in one place, and what is worked out of it once."""
+"""Bundled schemas: a schema document with all that it refers to in one place, and what is computed from it once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 class BundledSchema:
     """One JSON Schema as it is compared: `value` is its JSON value, which nobody changes.
 
-    `written` is the schema that it stands for, by which messages are judged; the value itself where nothing else does.
+    `written` is the schema that it stands for, against which messages are validated; else the value itself.
     """
 
     def __init__(self, value: Any, written: Any = None) -> None:
@@ -38,12 +38,12 @@ class BundledSchema:
 
     @cached_property
     def judge(self) -> jsonschema_rs.Validator:
-        """What says whether a message fits. Fetches nothing; asking for it raises where the schema is none."""
+        """The validator of messages. Fetches nothing; asking for it raises where the schema is none."""
         return FAST_JUDGES[draft_of(self.written)](self.written, offline=True, validate_formats=False)
 
     @property
     def slow_judge(self) -> Any:
-        """What says the same by another hand. It may raise anything, where a reference leads elsewhere."""
+        """An independent validator of the same schema. It may raise anything where a reference leads elsewhere."""
         return SLOW_JUDGES[draft_of(self.written)](self.written, registry=REGISTRY)
 
     def mentions(self, *words: str) -> bool:

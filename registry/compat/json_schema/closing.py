@@ -1,4 +1,4 @@
-"""What a producer sends and what a consumer accepts, as the policy cdc reads a schema.
+"""Closing of schemas: what a producer sends and what a consumer accepts, as the policy cdc reads a schema.
 
 A producer sends the members that its schema names, and no others: `close_schema`. A consumer ignores members that its
 schema does not name, also where the schema forbids them: `open_schema`. Both leave a place as it is where they cannot
@@ -171,6 +171,6 @@ def _open(document: Any, schema: Any, kept: set[int], done: set[int]) -> bool:
     if isinstance(schema.get("$ref"), str):
         _open(document, follow(document, schema["$ref"]), kept, done)
     if "oneOf" in opened and "anyOf" not in schema:
-        # members that are ignored no longer tell the alternatives apart: a consumer takes what fits any
+        # members that are ignored no longer distinguish the alternatives: a consumer takes what fits any
         schema["anyOf"] = schema.pop("oneOf")
     return bool(refusing or opened)

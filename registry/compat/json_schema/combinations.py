@@ -1,4 +1,4 @@
-"""What a reader asks of combined schemas (`allOf`, `anyOf`, `oneOf`, `not`, `if`) that a writer does not promise."""
+"""Combinations (`allOf`, `anyOf`, `oneOf`, `not`, `if`): what a reader requires that a writer does not promise."""
 
 from __future__ import annotations
 

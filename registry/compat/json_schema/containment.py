@@ -1,4 +1,4 @@
-"""Whether one schema takes every value that another does: yes, no, or not known. Set algebra on canonical schemas."""
+"""Containment: whether one schema accepts every value that another does: yes, no or unknown. By set algebra."""
 
 from __future__ import annotations
 

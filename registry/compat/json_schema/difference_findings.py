@@ -1,4 +1,4 @@
-"""Outcomes told as findings: places, values, proofs and what to do."""
+"""Difference findings: outcomes as findings, with places, values, proofs and what to do."""
 
 from __future__ import annotations
 

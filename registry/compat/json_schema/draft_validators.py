@@ -1,4 +1,4 @@
-"""Who judges by a draft of JSON Schema, and how drafts differ. No `$ref` is ever fetched."""
+"""Draft validators: which validator serves a draft of JSON Schema, and how drafts differ. No `$ref` is ever fetched."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ FAST_JUDGES: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
 
 
 def has_siblings_of_ref(draft: int) -> bool:
-    """Say whether the draft heeds what stands beside `$ref`."""
+    """Say whether the draft regards keywords beside `$ref`."""
     return draft in {jsonschema_rs.Draft201909, jsonschema_rs.Draft202012}

@@ -1,4 +1,4 @@
-"""A reader's schema without what a policy lets pass on purpose, to see whether anything else refuses a message."""
+"""Exempted schemas: a reader's schema without what a policy allows, to see if anything else refuses a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages made for a schema: a first guess is mended, refusal by refusal, until the validator takes it."""
+"""Instances made for a schema: a first guess is corrected, refusal by refusal, until the validator accepts it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GENERIC: Final[tuple[Any, ...]] = (None, "", 0, True, {}, [], 1.5, "a", -1, 1, "
 
 
 def hint(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
-    """Return a message that the judge takes, as near to the guess as can be, with what stands at `kept` unchanged.
+    """Return a message that the validator accepts, as near to the guess as possible; the value at `kept` stays.
 
     Raises ValueError where that does not succeed in a few rounds.
     """
@@ -112,7 +112,7 @@ _REPLACED: Final[dict[str, Callable[[Any, Any], Iterable[Any]]]] = {
 
 
 def _spell(message: Any, path: Iterable[str | int]) -> Iterator[str | int]:
-    """Yield the steps to a place in a message; the validator tells a member called 0 as it does the first element."""
+    """Yield the steps to a place in a message; the validator reports a member called 0 like the first element."""
     for part in path:
         step = str(part) if isinstance(message, dict) else part
         message = message[step]
@@ -128,7 +128,7 @@ def _reach(box: dict[str, Any], way: Way) -> tuple[Any, Any]:
 
 
 def gather_values(schemas: Iterable[Any]) -> Iterator[Any]:
-    """Yield values that two schemas may tell apart: those they list, those at their limits, and one of each kind."""
+    """Yield values that two schemas may treat differently: those they list, those at limits, and one of each kind."""
     asked = [one for one in schemas if isinstance(one, dict)]
     yield from _texts_told_apart(asked)
     yield from GENERIC

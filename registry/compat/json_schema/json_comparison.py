@@ -1,4 +1,4 @@
-"""Two JSON Schemas compared: the differences that a policy counts, each with a message that shows it."""
+"""JSON comparison of two schemas: the differences that a policy counts, each with a message that shows it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ComparisonOutcome:
     """What became of one difference; None stands for the schemas as wholes.
 
     `removes` is True where the new version no longer sends a member: its writer is the old version all the same.
-    `told_as` is the difference that Confluent's registry would tell, where this one stands inside of it.
+    `told_as` is the difference that Confluent's registry would report, where this one lies inside of it.
     """
 
     difference: SchemaDifference | None

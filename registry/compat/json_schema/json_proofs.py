@@ -1,4 +1,4 @@
-"""A message that the writer may send and the reader refuses: sought, and checked by two validators."""
+"""JSON proofs: a message that the writer may send and the reader refuses, searched and checked by two validators."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class JsonProver:
         return None
 
     def check(self, message: Any) -> str | None:
-        """Return how the reader refuses a message that the writer sends; None where that is not so for each judge."""
+        """Return how the reader refuses a message that the writer sends; None where not all validators agree."""
         if not all(judge.is_valid(message) for judge in self._accepts):
             return None
         if any(judge.is_valid(message) for judge in self._refuses):
@@ -190,7 +190,7 @@ def _names_like(pattern: str) -> Iterator[str]:
 
 
 def _names_for(difference: SchemaDifference, pattern: str) -> Iterator[str]:
-    """Yield names that the schemas may tell apart: for a pattern, those that match it and others besides."""
+    """Yield names that the schemas may treat differently: for a pattern, those that match it and others besides."""
     schemas = [one.schema for one in (difference.reader, difference.writer) if isinstance(one.schema, dict)]
     asked = [schema["propertyNames"] for schema in schemas if isinstance(schema.get("propertyNames"), dict)]
     patterns = {key for schema in schemas for key in schema.get("patternProperties", {})}

@@ -1,6 +1,6 @@
-"""The rules of JSON Schema compatibility, and which differences each is about.
+"""JSON rules: those of JSON Schema compatibility, and which differences each is about.
 
-A rule is told from the side that reads: at BACKWARD that is the new version, at FORWARD the old one.
+A rule is worded from the side that reads: at BACKWARD that is the new version, at FORWARD the old one.
 """
 
 from __future__ import annotations

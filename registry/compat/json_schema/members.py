@@ -1,4 +1,4 @@
-"""Whether an object of one shape takes every object of another, decided name by name.
+"""Members: whether an object of one shape accepts every object of another, decided name by name.
 
 The names of members fall into a few kinds: each that a schema lists, and for the rest the ways in which the patterns
 of both can match a name together. For one name of each kind both schemas say what its value has to be.
@@ -49,7 +49,7 @@ class _Object:
         return self.shape.schema.get("propertyNames", True)
 
     def name_patterns(self) -> set[str]:
-        """Return the patterns that tell names apart."""
+        """Return the patterns that distinguish names."""
         asked = self.names.get("pattern") if isinstance(self.names, dict) else None
         return {*self.patterns, *([asked] if isinstance(asked, str) else [])}
 

@@ -1,4 +1,4 @@
-"""What a reader asks of the members of an object that a writer does not promise."""
+"""Object differences: what a reader requires of the members of an object that a writer does not promise."""
 
 from __future__ import annotations
 

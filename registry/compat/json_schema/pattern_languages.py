@@ -1,4 +1,4 @@
-"""Patterns as the languages that they stand for: which of several patterns a text can match together.
+"""Pattern languages: the languages that patterns stand for, and which of several patterns a text can match together.
 
 By derivatives of regular expressions: what is left of each pattern after a character is a pattern again, and there
 are finitely many of them. Only what is regular and common in schemas is read; of a class of characters, validators
@@ -103,7 +103,7 @@ def is_within(inner: str, outer: str) -> bool | None:
 
 
 def _signs_of(patterns: Sequence[str]) -> list[str]:
-    """Return one character for each kind that the patterns tell apart."""
+    """Return one character for each kind that the patterns distinguish."""
     atoms = {atom[0] for pattern in patterns for atom in _ATOM.finditer(pattern)}
     spelled = [chr(int(one[1] or one[2], 16)) for pattern in patterns for one in _ESCAPED.finditer(pattern)]
     named = {sign for atom in atoms for sign in atom} | set(spelled)

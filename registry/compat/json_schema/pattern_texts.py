@@ -1,4 +1,4 @@
-"""Texts that fit a regular expression, for messages: the simple expressions that schemas use."""
+"""Pattern texts: texts that match a regular expression, for messages; of the simple expressions that schemas use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a document says of one place in a message: its own schema, and those that apply to the same value."""
+"""Place descriptions: what a document says of one place in a message: its own schema, and others on the same value."""
 
 from __future__ import annotations
 

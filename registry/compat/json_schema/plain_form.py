@@ -1,8 +1,8 @@
-"""A schema without what its draft does not heed, and with every reference as a pointer from its root.
+"""Plain form of a schema: without keywords that its draft ignores, with every reference as a pointer from its root.
 
-Validators pass over words of later drafts, and references start from the `$id` around them. What compares schemas
-reads keywords and pointers: in this form it reads what validators judge by. Every schema keeps its place, and drafts
-4 and 6 become draft 7, which says the same in the same words.
+Validators ignore keywords of later drafts, and references start from the `$id` around them. What compares schemas reads
+keywords and pointers: in this form it reads what validators use. Every schema keeps its place, and drafts 4 and 6
+become draft 7, which says the same in the same words.
 """
 
 from __future__ import annotations

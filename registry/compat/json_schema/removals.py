@@ -1,4 +1,4 @@
-"""Members that one document names and another does not name any more, wherever and however it names them.
+"""Removals: members that one document names and another no longer names, wherever and however it names them.
 
 Both documents are followed member by member and element by element; what counts at each place is all that they say of
 it together: beside one another, in `allOf` and its like, by reference. Where the names stand decides nothing.

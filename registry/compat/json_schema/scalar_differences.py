@@ -1,4 +1,4 @@
-"""What a reader asks of texts, numbers and listed values that a writer does not promise."""
+"""Scalar differences: what a reader requires of texts, numbers and listed values that a writer does not promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way in which a reader's schema takes less than a writer's sends, and what a walk over both needs to find it."""
+"""Schema differences: where a reader's schema accepts less than a writer's sends, and what finding them needs."""
 
 from __future__ import annotations
 

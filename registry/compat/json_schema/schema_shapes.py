@@ -1,4 +1,4 @@
-"""A JSON Schema read as shapes: one kind of value each, or several shapes combined.
+"""Schema shapes: a JSON Schema read as shapes: one kind of value each, or several shapes combined.
 
 `{"type": ["string", "null"], "enum": […]}` is "all of: the listed values; any of: a string, null". Registries of the
 Confluent protocol read schemas so, and name differences by it.

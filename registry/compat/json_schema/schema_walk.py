@@ -1,4 +1,4 @@
-"""A walk over two schemas at once: what the reader's asks that the writer's does not promise."""
+"""Schema walk over two schemas at once: what the reader's requires that the writer's does not promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages altered in one place, so that one of them shows what a rule, a place or a form is about."""
+"""Altered messages: altered in one place, so that one of them shows what a rule, a place or a form is about."""
 
 from __future__ import annotations
 

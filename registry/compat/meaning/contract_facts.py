@@ -1,4 +1,4 @@
-"""What a contract says, fact by fact: each a key of the contract, its value, and the value in words.
+"""Contract facts: what a contract says, fact by fact: each a key of the contract, its value, and the value in words.
 
 Every section of a contract is either compared here (or in `values`), or named as prose. A test holds that against the
 model, so that a section that is added cannot be forgotten.
@@ -232,7 +232,7 @@ def _rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> st
 
 
 def _rule_of_place(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Return whether a fact of the envelope moved, is read otherwise, or is only ordered otherwise."""
+    """Return whether a fact of the envelope moved, is read differently, or is only ordered differently."""
     differs = {name for name in (*old, *new) if old.get(name) != new.get(name)}
     if not differs - {"rises"}:
         return "position-rise"

@@ -1,4 +1,4 @@
-"""Where a fact of a contract stands: file, line and column, also where it is inherited."""
+"""Fact places: where a fact of a contract is stated: file, line and column, also where it is inherited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two contracts write values, compared by source type: the mappings that hold, and what each says of a type."""
+"""Mapping differences: how two contracts write values, by source type: the mappings, and the form of each type."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: Final = ("number", "text", "boolean")
 class MappingPair:
     """Two mappings that read the same messages: those from a kind of source database, in a mode.
 
-    `is_chosen_alike`: both contracts choose by that, so that a type written otherwise is a change of its form.
+    `is_chosen_alike`: both contracts choose by that, so that a type written differently is a change of its form.
     """
 
     old: ValueMapping

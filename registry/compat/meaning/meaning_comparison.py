@@ -1,4 +1,4 @@
-"""What two contracts mean, compared: every fact that differs, where it stands, how heavy it weighs, and its proof."""
+"""Meaning comparison of two contracts: every fact that differs, where it stands, its severity, and its proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof of a difference: one message, judged for real by both contracts."""
+"""Meaning proofs: the proof of a difference is one message, actually validated against both contracts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Trial:
     def _reading_options(
         self, question: Question, source_type: str | None, pair: MappingPair | None, zone: str | None = None
     ) -> tuple[ReadingOptions, str]:
-        """Return the terms of a trial, and in words what they say besides the messages."""
+        """Return the reading options of a trial, and in words what they say besides the messages."""
         meanings, result = (self.old.meaning, self.new.meaning), ""
         parameters: dict[str, str] = {}
         if any("time_zone" in meaning.parameters for meaning in meanings):

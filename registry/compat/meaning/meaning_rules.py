@@ -1,4 +1,4 @@
-"""The rules of meaning: each way in which two contracts may understand messages differently.
+"""Meaning rules: each way in which two contracts may understand messages differently.
 
 A breaking rule breaks where a message shows it. Where none that was tried does, the finding is undecided.
 """

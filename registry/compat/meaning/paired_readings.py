@@ -1,4 +1,4 @@
-"""One message read by two contracts, for real: what each refuses, or what each decodes, and where that differs."""
+"""Paired readings: one message actually read by two contracts: what each refuses or decodes, and where that differs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Told:
 
 
 class VersionReader:
-    """Reads messages by one contract, on the terms of a run."""
+    """Reads messages by one contract, under the reading options of a run."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
         self.judge = ReferenceValidator(version, reading_options)
@@ -110,7 +110,7 @@ class VersionReader:
 
 @lru_cache(128)
 def shape_of(version: Version) -> SchemaJudge:
-    """Return what judges the shape of a version's messages."""
+    """Return the validator of the shape of a version's messages."""
     return SchemaJudge(version.schema)
 
 

@@ -1,4 +1,4 @@
-"""Messages that may show a difference of two contracts: each contract run backwards, altered, and its samples."""
+"""Probe messages that may show a difference of two contracts: generated from each, altered, and samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a message has to show for each difference: which ops and members to try, and what counts as an answer."""
+"""Questions: what a message has to show for each difference: which ops and members to try, and what answers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of table contracts compared: whether rows that kept to the old one keep to the new one."""
+"""Table comparison of versions of table contracts: whether rows that conform to the old one conform to the new."""
 
 from __future__ import annotations
 

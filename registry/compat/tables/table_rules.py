@@ -1,4 +1,4 @@
-"""The rules of table contracts: how a version of one may differ from the one before it."""
+"""Table rules: how a version of a table contract may differ from the one before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lint and the comparison of versions find, as one value that every format is made of."""
+"""Annotation: what lint and the comparison of versions find, as one value that every format is made of."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Annotation:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The whole of what a person is told."""
+        """All lines that are shown to a person."""
         return (self.message, *(self.proof or (self.help,)))
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a command came to: its annotations by file and line, how much was looked at, and what has to be said.
+    """The result of a command: its annotations by file and line, how much was checked, and what has to be said.
 
     `notes` say what was compared, or left out and why.
     """

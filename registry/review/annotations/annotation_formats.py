@@ -1,4 +1,4 @@
-"""The formats of a review: by name for stdout, by the ending of a file for reports."""
+"""Annotation formats of a review: by name for stdout, by file extension for reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comparing published contracts found, as annotations of the files as they are now."""
+"""Comparison annotations: what comparing published contracts found, as annotations of the files as they are now."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST: Final = 200
 
 
 def review_comparison(comparison: RevisionComparison) -> Review:
-    """Return what a person has to see of a comparison: what several contracts share is told once."""
+    """Return what a person has to see of a comparison: what several contracts share is shown once."""
     result: dict[tuple[Any, ...], list[CompatibilityFinding]] = {}
     for finding in comparison.findings:
         key = (finding.rule, finding.severity, comparison.place_of(finding), repr(finding.old), repr(finding.new))

@@ -1,4 +1,4 @@
-"""Annotations as the workflow commands by which GitHub puts them on the lines of a pull request."""
+"""GitHub workflow commands, by which annotations appear on the lines of a pull request."""
 
 from __future__ import annotations
 

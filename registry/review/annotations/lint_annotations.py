@@ -1,4 +1,4 @@
-"""What lint found, as annotations of files."""
+"""Lint annotations: what lint found, as annotations of files."""
 
 from __future__ import annotations
 

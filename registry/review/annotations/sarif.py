@@ -1,4 +1,4 @@
-"""Annotations as SARIF 2.1.0, for code scanning and for editors."""
+"""SARIF 2.1.0: annotations for code scanning and for editors."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _place(file: str, line: int | None, column: int | None) -> dict[str, Any]:
 
 
 def _fingerprint(one: Annotation, seen: Counter[str]) -> str:
-    """Return what tells a result from others, and stays when lines move: the line is no part of it."""
+    """Return what identifies a result, and stays when lines move: the line is no part of it."""
     text = "\n".join((one.rule, relative_to_repository(one.file), one.path, one.message))
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1

@@ -1,4 +1,4 @@
-"""What git knows, asked with its plumbing: nothing is checked out, fetched or run, and no work tree is touched."""
+"""Git, asked with its plumbing: nothing is checked out, fetched or run, and no work tree is touched."""
 
 from __future__ import annotations
 

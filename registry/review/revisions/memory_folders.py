@@ -1,4 +1,4 @@
-"""A folder that is on no disk: names and bytes, to be read like any other folder of contracts."""
+"""Memory folders, on no disk: names and bytes, to be read like any other folder of contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change is compared with in CI: the last commit that it has in common with the branch it is made for."""
+"""Merge base, which a change is compared with in CI: the last commit in common with the branch it is made for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contracts as they are now, compared with those that are published somewhere else."""
+"""Revision comparison: contracts as they are now, compared with those that are published somewhere else."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RevisionComparison:
     def new_ignores(self) -> Iterator[Ignore]:
         """Yield the comments about compatibility that were not there before.
 
-        The others excused a change that is published by now; they end with their day.
+        The others suppressed a change that is published by now; they end with their day.
         """
         for one in self.draft.ignores:
             if one.rule.startswith(_FAMILY) and not one.problem and not one.is_over(self.draft.today):

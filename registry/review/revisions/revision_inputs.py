@@ -1,4 +1,4 @@
-"""Where contracts are compared with: how that is written, and what it leads to.
+"""Revision inputs: what contracts are compared with, how that is written, and what it leads to.
 
 `main`, `v1.2`, `HEAD~1`   a git ref of the repository that the contracts are in, at the same folder
 `PATH.git#branch=main`      another repository or folder: `branch=`, `tag=`, `ref=` or `commit=`, and `subdir=`

@@ -1,4 +1,4 @@
-"""Table contracts to compare: of a file, of a folder, or of a commit."""
+"""Table revisions: table contracts to compare, of a file, of a folder, or of a commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: basic or bearer authentication before a request reaches anything else."""
+"""Authentication, basic or bearer, before a request reaches anything else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 class Authentication:
-    """Lets only those through whom the users file knows, and says to what is behind it who they are.
+    """Lets only users of the users file through, and passes on who they are.
 
     The users file is read again when it has changed. A file that is not as it should be changes nothing.
     """

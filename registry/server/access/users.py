@@ -1,4 +1,4 @@
-"""The users file: who may ask the server, and what each may do."""
+"""Users: the file that says who may ask the server, and what each may do."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Users:
     def caller_of_token(self, token: str) -> Caller | None:
         """Return the caller whose token it is, or None."""
         asked, found = hash_token(token), None
-        for name, user in self._known.items():  # all of them, so that the time does not tell which
+        for name, user in self._known.items():  # all of them, so that the time does not reveal which
             if hmac.compare_digest(asked, user.token or ""):
                 found = name
         return self._callers[found] if found is not None else None

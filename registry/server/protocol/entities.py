@@ -1,4 +1,4 @@
-"""What requests and answers of the protocol look like. Keys that are empty are left out of answers."""
+"""Entities of the protocol: requests and responses. Keys that are empty are left out of answers."""
 
 from __future__ import annotations
 

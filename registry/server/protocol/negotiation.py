@@ -1,4 +1,4 @@
-"""Which media type a request brings and which an answer has, how much may be sent, and the methods HEAD and OPTIONS."""
+"""Negotiation: media types of requests and responses, how much may be sent, and the methods HEAD and OPTIONS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of the server: what FastAPI knows of the endpoints, and what only the whole knows.
+"""OpenAPI description of the server: what FastAPI knows of the endpoints, and what only the whole knows.
 
 Errors have one form; which of them an operation can answer follows from what it takes. The protocol's own operations
 speak three media types.

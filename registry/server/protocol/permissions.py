@@ -1,4 +1,4 @@
-"""What an endpoint asks of its caller before it does anything.
+"""Permissions that an endpoint requires of its caller before it does anything.
 
 Reading is not asked for here: what a caller may not read is not there (`served.ReadableRecords`).
 """

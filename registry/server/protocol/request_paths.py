@@ -1,4 +1,4 @@
-"""Paths as the router takes them: each part decoded once and written in one way, contexts moved into subjects."""
+"""Request paths as the router takes them: each part decoded once and normalised, contexts moved into subjects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAKE_PREFIXES: Final = ("schemas", "subjects")
 class Paths:
     """Rewrites the path of each request.
 
-    A subject may hold a slash, sent as %2F; so parts are told apart before they are decoded. `/contexts/c/subjects/s`
+    A subject may hold a slash, sent as %2F; so parts are split before they are decoded. `/contexts/c/subjects/s`
     is `/subjects/:.c:s`. A slash at the end means nothing.
     """
 

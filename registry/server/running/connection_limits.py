@@ -1,4 +1,4 @@
-"""How long a client may take, and how many may be connected at once.
+"""Connection limits: how long a client may take, and how many may be connected at once.
 
 A connection waits for its client while a TLS handshake, a header, a body or the next request is missing, and while an
 answer is not read. Each of these has a limit. Where there are too many connections, the one that has waited longest

@@ -1,4 +1,4 @@
-"""Pages of other sites in somebody's browser must not speak to the server in that person's name.
+"""Cross-origin requests are refused: pages of other sites must not use the server through somebody's browser.
 
 A browser says with each request that may change something from which site it comes, and no other client does. A server
 that everybody on a machine may use is also asked for by that machine's own names only: else a site whose name is made

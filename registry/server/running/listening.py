@@ -1,4 +1,4 @@
-"""Where the server listens: the address, TLS, and how it stops."""
+"""Listening: the address of the server, TLS, and how it stops."""
 
 from __future__ import annotations
 

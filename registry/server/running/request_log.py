@@ -1,4 +1,4 @@
-"""The server's log: a line per request and per event on stderr, without headers, bodies and queries."""
+"""Request log: a line per request and per event on stderr, without headers, bodies and queries."""
 
 from __future__ import annotations
 

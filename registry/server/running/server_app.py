@@ -1,4 +1,4 @@
-"""The application that a server runs."""
+"""Server app: the application that a server runs."""
 
 from __future__ import annotations
 

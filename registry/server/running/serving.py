@@ -1,4 +1,4 @@
-"""The server as a whole: the application, and what stands around it."""
+"""Serving: the application, and what runs around it."""
 
 from __future__ import annotations
 

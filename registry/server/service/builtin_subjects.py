@@ -1,4 +1,4 @@
-"""Contracts as schemas of the registry: read-only, under contexts of their own, with ids that never change."""
+"""Built-in subjects: contracts as schemas of the registry, read-only, in contexts of their own, with fixed ids."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BuiltinSubjects:
         return list(self._versions.get(subject, ()))
 
     def all_versions(self) -> Iterator[StoredVersion]:
-        """Yield all versions, in the order in which records tell them."""
+        """Yield all versions, in the order of the records."""
         for subject in sorted(self._versions):
             yield from self._versions[subject]
 
@@ -89,7 +89,7 @@ class BuiltinSubjects:
 
 
 def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) -> BuiltinSubjects:
-    """Return the shelf of those in folders, each under a context of its name, and of the catalogue that is shipped.
+    """Return the built-in subjects of folders, each in a context of its name, and of the catalogue that is shipped.
 
     Raises UsageError where a contract has no id in its folder's `ids.lock`.
     """
@@ -103,7 +103,7 @@ def fill_builtin_subjects(folders: Iterable[Path], *, catalogue: bool = True) ->
 
 
 def name_of_file(path: str) -> str:
-    """Return a file of a contract as clients are told it: where it stands in its folder, not on the server."""
+    """Return a file of a contract as clients see it: its path in its folder, not on the server."""
     return "/".join(Path(path).parts[-_DEPTH:])
 
 

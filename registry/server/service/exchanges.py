@@ -1,4 +1,4 @@
-"""Exchanges: what is noted of each request when it is answered."""
+"""Exchanges: what is recorded of each request when it is answered."""
 
 from __future__ import annotations
 

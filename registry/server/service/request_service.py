@@ -1,4 +1,4 @@
-"""What an endpoint works with: the store, what the server was started with, and what a request says of its client."""
+"""Request service: what an endpoint works with: the store, the server's options, and the client of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store as it is served: with the contracts in it, measured, and only what the caller may read."""
+"""Served store: with the contracts in it, measured, and only what the caller may read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server tells Prometheus. Labels are bounded: route templates, known methods, status codes."""
+"""Server metrics for Prometheus. Labels are bounded: route templates, known methods, status codes."""
 
 from __future__ import annotations
 

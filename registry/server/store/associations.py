@@ -1,4 +1,4 @@
-"""Which subjects say what a topic's keys and values are, where that is not the topic's name."""
+"""Associations: which subjects describe a topic's keys and values, where that is not the topic's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is attached to schemas beside their text: metadata, and rules for those who serialize and deserialize."""
+"""Attachments of schemas beside their text: metadata, and rules for those who serialize and deserialize."""
 
 from __future__ import annotations
 

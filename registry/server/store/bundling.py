@@ -1,4 +1,4 @@
-"""A JSON Schema and those that it refers to, as one document whose references all stay inside."""
+"""Bundling: a JSON Schema and those that it refers to, as one document whose references all stay inside."""
 
 from __future__ import annotations
 

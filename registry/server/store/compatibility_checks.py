@@ -1,4 +1,4 @@
-"""Whether a schema may follow the versions of a subject, and what a client is told where it may not."""
+"""Compatibility checks: whether a schema may follow the versions of a subject, and the message where it may not."""
 
 from __future__ import annotations
 

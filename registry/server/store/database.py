@@ -1,4 +1,4 @@
-"""Where the tables stand: a SQLite file, or PostgreSQL for several servers at once.
+"""Database of the tables: a SQLite file, or PostgreSQL for several servers at once.
 
 What is committed is durable when the call returns: SQLite writes through to the disk at each commit, and PostgreSQL
 is told to, whatever its default is. Writers go one after the other, in SQLite by its own lock, in PostgreSQL by one

@@ -1,4 +1,4 @@
-"""The tables that the registry is kept in, the same in SQLite and in PostgreSQL."""
+"""Database tables that the registry is kept in, the same in SQLite and in PostgreSQL."""
 
 from __future__ import annotations
 

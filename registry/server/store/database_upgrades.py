@@ -1,4 +1,4 @@
-"""How tables of an older form are made those of the next."""
+"""Database upgrades: how tables of an older form become those of the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How versions and subjects go: first out of sight, then, if asked for again, for good."""
+"""Deletion of versions and subjects: first soft, then, if asked for again, permanent."""
 
 from __future__ import annotations
 

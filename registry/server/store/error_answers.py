@@ -1,4 +1,4 @@
-"""Answers that no endpoint gives: errors in the one form that clients read."""
+"""Error answers that no endpoint gives, in the one form that clients read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server refuses, by the codes and messages that clients of the protocol know."""
+"""Error codes: what the server refuses, by the codes and messages that clients of the protocol know."""
 
 from __future__ import annotations
 

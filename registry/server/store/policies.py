@@ -1,4 +1,4 @@
-"""What holds for a subject: its compatibility level and policy, and its mode, own or of its context or of all."""
+"""Policies of a subject: its compatibility level and policy, and its mode, own or of its context or of all."""
 
 from __future__ import annotations
 

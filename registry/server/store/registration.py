@@ -1,4 +1,4 @@
-"""How a schema comes into the registry, and how one is looked up that may be there already."""
+"""Registration of schemas, and the lookup of one that may be there already."""
 
 from __future__ import annotations
 

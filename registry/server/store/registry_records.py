@@ -1,4 +1,4 @@
-"""What the registry keeps, read and written inside one transaction."""
+"""Registry records: what the registry keeps, read and written inside one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry as a whole: its records in a database, and what of them is kept at hand."""
+"""Registry store: the records in a database, and what of them is cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored schemas as documents to compare and validate, with those that they refer to. Nothing is ever fetched."""
+"""Resolution of stored schemas: as documents to compare and validate, with their references. Nothing is fetched."""
 
 from __future__ import annotations
 

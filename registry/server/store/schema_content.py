@@ -1,4 +1,4 @@
-"""What makes two schemas the same: their text without layout, what they refer to, and what is attached to them."""
+"""Schema content: what makes two schemas equal: text without layout, references, and attachments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_content(
     """Return the content of a schema whose text is valid JSON.
 
     Numbers stay as they were written. `normalize` also puts the keys of objects and the references in order. In Avro
-    the order of keys, and whether a name is written in full, never tell two schemas apart: they are written as Java
+    the order of keys, and whether a name is written in full, never make two schemas differ: they are written as Java
     writes them.
     """
     parsed = _parse(text)

@@ -1,4 +1,4 @@
-"""Names of subjects: `name` in the default context, `:.context:name` in another."""
+"""Subjects: their names are `name` in the default context, `:.context:name` in another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two versions beside each other: the verdict first, what breaks with its proof, then the documents."""
+"""Comparison page: two versions side by side: the verdict first, what breaks with its proof, then the documents."""
 
 from __future__ import annotations
 

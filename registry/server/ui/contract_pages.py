@@ -1,4 +1,4 @@
-"""Pages of contracts: all of them, and one explained."""
+"""Contract pages: all contracts, and one explained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page has around its content: a head, the way back, one style sheet, and a policy that forbids the rest."""
+"""Page frame around the content of every page: a head, the way back, one style sheet, and a strict content policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The addresses of the pages, and what each needs from the registry."""
+"""Page routes: the addresses of the pages, and what each needs from the registry."""
 
 from __future__ import annotations
 

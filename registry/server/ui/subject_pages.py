@@ -1,4 +1,4 @@
-"""Pages of subjects: all that the caller may read, and one with its versions."""
+"""Subject pages: all subjects that the caller may read, and one with its versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two texts side by side: what changed, with a few lines around it."""
+"""Text differences of two texts side by side: what changed, with a few lines around it."""
 
 from __future__ import annotations
 
