@@ -49,7 +49,10 @@ def audit_topic(
     judge = partial(judging.open_validation, reading=reading, show_values=show_values)
     if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
-            raise UsageError("--write-versions does not go with --follow", hint="audit what is there now, without it")
+            raise UsageError(
+                "--write-versions cannot be combined with --follow",
+                hint="leave out --follow to audit what is there now",
+            )
         ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline)
         topic_options.follow_audit(
             names, reading, brokers, judging.contract, judge, judging.ranged_topics, stream, ending

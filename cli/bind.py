@@ -42,7 +42,7 @@ def bind(
         _print_bindings(dict(settings.topics), as_json=as_json)
         return
     if remove == (reference is not None):
-        raise UsageError("a topic is bound to a contract, or with --remove to none", hint="bind TOPIC SYSTEM/DIALECT@N")
+        raise UsageError("a topic needs either a contract to bind or --remove", hint="bind TOPIC SYSTEM/DIALECT@N")
     versions = _versions(reference, settings) if reference is not None else []
     bound = bind_topic(Path.cwd(), topic, reference)
     if as_json:
@@ -63,7 +63,7 @@ def _versions(reference: str, settings: Settings) -> list[Version]:
     versions = catalogue.resolve(reference)
     if versions[0].subject == catalogue.canonical.subject:
         raise UsageError(
-            f"no message is judged by {versions[0].subject}: it is what messages are decoded into",
+            f"messages cannot be validated against {versions[0].subject}: they are decoded into it",
             hint="`cdc-contracts list` shows the others",
         )
     return versions

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_MEND = "`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it"
+_MEND = "`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it"
 
 
 @spread
@@ -50,8 +50,8 @@ def check(
         validation, detection = find_validation(fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH))
     if validation is None:
         if detection is not None and not detection.messages:
-            raise UndetectedError("there is no message to tell the contract from", where=", ".join(paths[:3]))
-        raise UndetectedError("the contract of these messages cannot be told", hint=_MEND)
+            raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
+        raise UndetectedError("the contract of these messages cannot be detected", hint=_MEND)
     tell: Any = None if as_json else console.print_line
     report = check_batches(
         batches, validation, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
@@ -63,6 +63,6 @@ def check(
         counts = ", ".join(
             f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined")
         )
-        detected = f" ({', '.join(validation.detected.subjects)}, found out from the messages)" if detection else ""
-        console.say(f"{report['verdict']}: {counts}, judged by {report['contract']}{detected}")
+        detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
+        console.say(f"{report['verdict']}: {counts}, validated against {report['contract']}{detected}")
     raise typer.Exit(EXIT_CODES[report["verdict"]])

@@ -101,7 +101,7 @@ class Converting:
         version = self._version(topic)
         framed = framing in (None, Frame.CONFLUENT)
         if not framed and (self.schema_id is not None or self.registry is not None):
-            raise UsageError("only a registry's frame has an id", hint="--framing confluent writes and reads it")
+            raise UsageError("only schema registry framing has an id", hint="--framing confluent writes and reads it")
         conversion = Conversion(
             avro_message_schema(version),
             MessageForm(self.to),
@@ -123,7 +123,7 @@ class Converting:
         version = catalogue.version(reference)
         if version.meaning.transport == "avro":
             raise UsageError(
-                f"{version} is Avro on the wire already, not a JSON dialect",
+                f"{version} is Avro already, not a JSON dialect",
                 hint="`cdc-contracts decode` reads its messages; `schema --format avro` prints its schema",
             )
         return version
@@ -133,7 +133,7 @@ class Converting:
 
         if self.schema_id is not None:
             if self.registry is not None:
-                raise UsageError("--schema-id and --registry each say the id", hint="give one of them")
+                raise UsageError("--schema-id and --registry both set the id", hint="give one of them")
             return self.schema_id
         if self.registry is None:
             return locked_id(version)
@@ -225,7 +225,7 @@ def convert_topic(
 
     framing = converting.framing or Frame.CONFLUENT
     if framing is Frame.CONTAINER:
-        raise UsageError("a record of a topic holds no container", hint="--framing confluent or bare")
+        raise UsageError("a record of a topic cannot be a container", hint="--framing confluent or bare")
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])

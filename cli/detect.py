@@ -59,7 +59,9 @@ def detect(
     from cdc_contracts.registry.validate.validation_context import Undetected
 
     if new_versions is not None and list(sources) == ["-"]:
-        raise UsageError("standard input is read once, and --write-versions reads it again", hint="put it into a file")
+        raise UsageError(
+            "standard input can be read only once, and --write-versions reads its input twice", hint="save it to a file"
+        )
     catalogue, reading_options = (
         open_catalogue(folders),
         validation_options.open_reading_options(tables=tables, parameters=parameters, unwrap=unwrap),
@@ -126,7 +128,7 @@ def _add_topics(
     from cdc_contracts.spark_checks.kafka.excerpts import read_sample
 
     if not topics or bootstrap is None:
-        raise UsageError("which topic of which broker?", hint="cdc-contracts detect topic NAME -b HOST:PORT")
+        raise UsageError("a topic and its broker are needed", hint="cdc-contracts detect topic NAME -b HOST:PORT")
     with open_reader(bootstrap, properties) as reader:
         for topic in topics:
             before = accumulator.messages

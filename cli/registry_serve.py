@@ -110,15 +110,15 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
 
     alone = is_loopback(listening.host)
     if not alone and listening.users is None and not listening.insecure:
-        hint = "give --users FILE, or --insecure if everybody who reaches the port may change everything"
-        raise UsageError(f"refused to listen at {listening.host} without users", hint=hint)
+        hint = "give --users FILE, or --insecure to let everyone who reaches the port change everything"
+        raise UsageError(f"refused to listen on {listening.host} without users", hint=hint)
     if listening.tls_cert is None and (listening.tls_key or listening.tls_client_ca):
         raise UsageError("--tls-key and --tls-client-ca need --tls-cert")
     tls = None
     if listening.tls_cert is not None:
         tls = Tls(listening.tls_cert, listening.tls_key, listening.tls_client_ca).context()
     if tls is None and listening.users is not None and not alone:
-        hint = "give --tls-cert, or put something that speaks TLS before the server"
+        hint = "give --tls-cert, or put a TLS proxy in front of the server"
         console.say(f"warning: passwords and tokens are sent in the clear\n  {hint}")
     folders = check_folders(serving.contracts)
     options = Options(Defaults(serving.level, serving.policy), int(serving.conflict_code))

@@ -33,14 +33,16 @@ def user(
     from cdc_contracts.registry.server.access.rights import is_pattern
 
     if not name or ":" in name or any(char.isspace() for char in name):
-        raise UsageError("the name of a user has neither colons nor blanks", where=name)
+        raise UsageError("the name of a user must not contain colons or blanks", where=name)
     if wrong := sorted(set(may or ()) - set(_RIGHTS)):
         raise UsageError(f"there is no right `{wrong[0]}`", hint=f"rights are {', '.join(_RIGHTS)}")
     if wrong := [pattern for pattern in subjects or () if not is_pattern(pattern)]:
-        raise UsageError(f"`{wrong[0]}` is no pattern of subjects", hint="one of a context is written :.context:name")
+        raise UsageError(
+            f"`{wrong[0]}` is not a pattern of subjects", hint="write :.context:name for subjects of a context"
+        )
     if token:
         made = passwords.make_token()
-        console.say(f"the token, shown this once and kept nowhere: {made}")
+        console.say(f"the token, shown only once and not stored: {made}")
         secret = {"token": passwords.hash_token(made)}
     else:
         secret = {"password": passwords.hash_password(_ask_password())}

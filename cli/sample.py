@@ -60,10 +60,12 @@ def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
 
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
-        raise UsageError(f"`{target.suffix or target.name}` is no file for these messages", hint=" or ".join(endings))
+        raise UsageError(
+            f"`{target.suffix or target.name}` is not a file type for these messages", hint=" or ".join(endings)
+        )
     check_place(target)
     if target.exists() and not replace:
-        raise UsageError("the file is there already", where=str(target), hint="--replace writes over it")
+        raise UsageError("the file exists already", where=str(target), hint="--replace overwrites it")
 
 
 def _print_lines(messages: Iterable[bytes]) -> None:

@@ -85,7 +85,9 @@ def _message_schema(version: Version, kind: SchemaFormat) -> str:
         case SchemaFormat.AVRO:
             result = avro_message_schema(version)
         case _:
-            raise UsageError(f"{kind} is said of the rows of a table", hint="give --tables, and --table of several")
+            raise UsageError(
+                f"{kind} describes the rows of a table", hint="give --tables, and --table if there are several"
+            )
     return lay_out(result)
 
 
@@ -126,7 +128,9 @@ def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:
         raise UsageError(f"there are {len(names)} table contracts", hint="--table takes one of " + ", ".join(names))
     found = reading_options.tables.of(None, None, name or names[0])
     if found is None:
-        raise UsageError(f"no table contract is of {name}", where="--table", hint="there are: " + ", ".join(names))
+        raise UsageError(
+            f"there is no table contract for {name}", where="--table", hint="there are: " + ", ".join(names)
+        )
     return found
 
 

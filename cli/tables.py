@@ -57,7 +57,7 @@ def from_ddl(
     contracts = [contract for _, definitions in found for contract in definitions.tables]
     result = print_definitions(found)
     if not contracts:
-        raise UsageError("no table was read", hint="give CREATE TABLE statements, and --dialect as they are written")
+        raise UsageError("no table was read", hint="give CREATE TABLE statements, and their SQL dialect with --dialect")
     done = file_tables([(contract, {}, "") for contract in contracts], output, replace=replace)
     raise typer.Exit(EXIT_CODES[PASS] if done and not result else _FOUND)
 
@@ -104,7 +104,7 @@ def _refuse_of_comparison(form: FindingFormat, reports: list[Path] | None, fail_
     unheeded += ["--fail-on"] if fail_on is not FailOn.ERROR else []
     if unheeded:
         raise UsageError(
-            f"{unheeded[0]} has no say where two versions are compared", hint="--json prints the verdict for a machine"
+            f"{unheeded[0]} has no effect when two versions are compared", hint="--json prints the verdict as JSON"
         )
 
 

@@ -91,7 +91,7 @@ def _names_a_topic(words: Sequence[str]) -> bool:
         return True
     if len(words) > 1 or words == [_TOPIC]:
         raise UsageError(
-            f"`{' '.join(words)}` is not where one message is", hint="give FILE, or `-`, or `topic` and its name"
+            f"`{' '.join(words)}` does not name one message", hint="give FILE, or `-`, or `topic` and its name"
         )
     return False
 
@@ -117,7 +117,7 @@ def _read_topic(topic: str, place: MessagePlace) -> Found:
 
     if place.bootstrap is None or place.partition is None or place.offset is None:
         hint = f"cdc-contracts why topic {topic} -b HOST:PORT --partition 0 --offset 12"
-        raise UsageError("which record of which broker?", where=topic, hint=hint)
+        raise UsageError("a broker and the place of a record are needed", where=topic, hint=hint)
     properties = read_client_properties(place.kafka_config, place.kafka_options or ())
     with open_reader(place.bootstrap, properties) as reader:
         return found_in(read_record(reader, topic, place.partition, place.offset))

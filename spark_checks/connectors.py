@@ -71,7 +71,7 @@ class Connector:
         if missing:
             wanted = " ".join(f"--conf {name}={value}" for name, value in sorted(missing.items()))
             raise UnavailableError(
-                f"the Spark session that runs already cannot write {self.format} tables",
+                f"the running Spark session cannot write {self.format} tables",
                 where=f"it lacks {', '.join(sorted(missing))}",
                 hint=f"start Spark with {wanted}",
             )

@@ -75,8 +75,8 @@ def decode_input(
     found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))
     if found is None:
         raise UndetectedError(
-            "the contract of these messages cannot be told, so nothing is decoded",
-            hint="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
+            "the contract of these messages cannot be detected, so nothing is decoded",
+            hint="`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it",
         )
     output.tables.prepare(session)
     spans, runs = source.spans, output.runs
@@ -145,7 +145,7 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
             f"run {run} is there already, with {repeats['dropped']} of {repeats['rows']} repeats dropped",
             where=output.directory,
             hint="choose another directory"
-            + (", or give --replace to write it anew" if output.tables.replaceable else ""),
+            + (", or give --replace to write it again" if output.tables.replaceable else ""),
         )
     output.runs.tidy(record)
     return DecodedRun(

@@ -88,7 +88,7 @@ class QuarantineFiles:
         if wanted not in (None, known):
             raise UsageError(
                 f"the runs keep their tables in {_name_schema(known)}, not in {wanted}",
-                hint="leave --to away: what is decoded now goes to where the rest is",
+                hint="leave out --to: what is decoded now goes to where the rest is",
             )
         return known
 

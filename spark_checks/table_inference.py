@@ -41,7 +41,8 @@ def infer_input(
     found, _ = find_validation(validation, lambda: source.peek(session, ENOUGH))
     if found is None:
         raise UndetectedError(
-            "what contract the messages speak cannot be told", hint="name it with --contract; `detect` says what it saw"
+            "the contract of the messages cannot be detected",
+            hint="name it with --contract; `detect` shows the evidence",
         )
     return _infer_here(source, found, stop) if session is None else _infer_in_tasks(session, source, found, stop)
 

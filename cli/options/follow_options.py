@@ -67,13 +67,13 @@ class Following:
         if not self.follow:
             for one in fields(self):
                 if getattr(self, one.name) != one.default:
-                    raise UsageError(f"--{one.name.replace('_', '-')} goes with --follow")
+                    raise UsageError(f"--{one.name.replace('_', '-')} needs --follow")
             return
         for option, given in refused.items():
             if given:
                 raise UsageError(
-                    f"{option} does not go with --follow",
-                    hint="a stream reads all that comes, with Spark, until it is stopped; --once ends at what is there",
+                    f"{option} cannot be combined with --follow",
+                    hint="a stream reads every record with Spark until it is stopped; --once stops at the current end",
                 )
         if self.checkpoint is not None and "://" not in self.checkpoint:
             from cdc_contracts.registry.common.atomic_files import check_folder
@@ -186,7 +186,7 @@ def follow_audit(
     from cdc_contracts.spark_checks.streams.stream_resumption import AUDIT
 
     if following.checkpoint is None:
-        raise UsageError("a stream needs a checkpoint", hint="give --checkpoint DIR; it stays from start to start")
+        raise UsageError("a stream needs a checkpoint", hint="give --checkpoint DIR, the same one at every start")
     _follow(following, following.checkpoint, place, AUDIT, validation, ending, open_audit)
 
 
@@ -251,7 +251,7 @@ def one_validation(
     """Return the scope that all topics are judged within. Raises UsageError where there are several."""
     if len(assigned) != 1:
         raise UsageError(
-            "a stream is judged by one contract, and these topics are judged apart",
+            "a stream has one contract, and these topics have several",
             hint="follow them one by one, each with a checkpoint of its own",
         )
     return assigned[0]

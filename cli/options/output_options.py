@@ -77,17 +77,17 @@ class OutputOptions:
         parquet, named = self.table_format is TableFormat.PARQUET, self.target.startswith(SCHEMA)
         if parquet and (named or self.current):
             raise UsageError(
-                "--current and table:CATALOG.DB are for tables that keep versions of themselves",
+                "--current and table:CATALOG.DB need tables that keep versions",
                 hint="give --table-format delta or --table-format iceberg",
             )
         if not parquet and self.replace:
             raise UsageError(
-                f"--replace takes no rows out of {self.table_format} tables",
+                f"--replace cannot remove rows from {self.table_format} tables",
                 hint="decode into another directory, or only the range that is not there yet",
             )
         if named != (self.files is not None):
             raise UsageError(
-                "--files DIR and --to table:CATALOG.DB are given together",
+                "--files DIR and --to table:CATALOG.DB have to be given together",
                 hint="DIR is where changes, control, quarantine, ledger and the records of runs go",
             )
         if named:
@@ -97,9 +97,7 @@ class OutputOptions:
         path = Path(self.directory)
         file = next((one for one in (path, *path.parents) if one.is_file()), None)
         if file is not None:
-            raise UsageError(
-                f"{file} is a file, and no directory", hint="give a directory, which need not be there yet"
-            )
+            raise UsageError(f"{file} is a file, not a directory", hint="give a directory; it need not exist yet")
         if "://" not in self.directory:
             from cdc_contracts.registry.common.atomic_files import check_folder
 

@@ -52,7 +52,9 @@ def open_remote(remote: Remote) -> RegistryClient:
         raise UsageError("no registry is named", hint=f"give --url http://HOST:PORT, or set {URL}")
     user, token = remote.user or os.environ.get(USER), os.environ.get(TOKEN)
     if user and ":" in user:
-        raise UsageError("--user takes a name only: a password there is kept by the shell", hint=f"set {PASSWORD}")
+        raise UsageError(
+            "--user takes a name only: the shell would keep a password in its history", hint=f"set {PASSWORD}"
+        )
     if remote.user or not token:
         token = None
     password = _password(user) if user and token is None else None
@@ -77,7 +79,9 @@ def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
         if len(versions) == 1:
             found[topic] = versions[0]
         else:
-            console.say(f"{topic} is bound to {reference}, which is no single version: no schema is registered for it")
+            console.say(
+                f"{topic} is bound to {reference}, which is not a single version: no schema is registered for it"
+            )
     return found
 
 

@@ -69,5 +69,7 @@ def check_folders(folders: Sequence[Path] | None) -> list[Path]:
         if not folder.is_dir():
             raise UsageError(f"there is no folder {folder}", hint="--contracts takes a folder of contracts")
         if not any(folder.glob("*/*/v*/contract.yaml")) and not any(folder.glob("*/types/*.yaml")):
-            raise UsageError(f"no contract below {folder}", hint="contracts stand in SYSTEM/DIALECT/vN/contract.yaml")
+            raise UsageError(
+                f"no contract below {folder}", hint="contracts are expected at SYSTEM/DIALECT/vN/contract.yaml"
+            )
     return list(folders or ())

@@ -161,7 +161,7 @@ def assign_validations(
 def _check_choice(topics: Sequence[str] | None, brokers: run_options.Brokers) -> re.Pattern[str] | None:
     """Return the pattern that topics have to match, if that is how they are named."""
     if (bool(topics), brokers.pattern is not None, brokers.every).count(True) != 1:
-        raise UsageError("topics are named in one way", hint="give TOPIC..., or --pattern REGEX, or --all")
+        raise UsageError("name the topics in exactly one way", hint="give TOPIC..., or --pattern REGEX, or --all")
     try:
         return re.compile(brokers.pattern) if brokers.pattern is not None else None
     except re.error as error:

@@ -47,8 +47,8 @@ class RangedValidationOptions(ValidationOptions):
     ) -> ValidationContext | Undetected:
         if self.versions is not None and self.contract is not None:
             raise UsageError(
-                "--contract and --versions are two answers to one question",
-                hint="leave --contract out: the file says which version holds where",
+                "--contract and --versions cannot be combined",
+                hint="leave out --contract: the file says which version applies where",
             )
         if self.versions is None and not self.ranged_topics(topics):
             return super()._open(topics, reading, show_values=show_values)

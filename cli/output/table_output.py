@@ -56,7 +56,7 @@ def print_definitions(found: Sequence[tuple[Path, Definitions]]) -> bool:
         if definitions.passed:
             result = ", ".join(f"{count} {name}" for name, count in sorted(definitions.passed.items())[:_MOST_TOLD])
             more = len(definitions.passed) - _MOST_TOLD
-            console.say(f"{file}: passed over, as they define no table: {result}" + (" and others" if more > 0 else ""))
+            console.say(f"{file}: skipped, as they define no table: {result}" + (" and others" if more > 0 else ""))
         bare = [one.table for one in definitions.tables if "." not in one.table]
         if bare:
             console.say(f"{file}: {bare[0]} is in no database\n  messages mostly name one: give --database NAME")
@@ -86,7 +86,7 @@ def file_tables(made: Sequence[Made], output: Path | None, *, replace: bool) -> 
         console.say(f"{one.file} says something else of {one.contract.table}:")
         _print_differences(one)
     if differing and not replace:
-        console.say("nothing was written; --replace writes over what is there")
+        console.say("nothing was written; --replace overwrites existing files")
         return False
     make_folder(output)
     for one, (_, notes, head) in zip(filings, made, strict=True):

@@ -19,13 +19,15 @@ def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
     """
     place = place_of(given)
     if place in map(place_of, kept):
-        raise UsageError("this file has another part in the run", where=str(given), hint="name another to write to")
+        raise UsageError(
+            "this file already has another role in the run", where=str(given), hint="name another file to write to"
+        )
     if place.is_dir():
         raise UsageError("this is a folder, not a file", where=str(given))
     if place.exists() and not place.is_file():
         raise UsageError("this is a pipe or a device, not a file", where=str(given))
     if not place.parent.is_dir():
-        raise UsageError("there is no such folder", where=str(given.parent), hint="make it first")
+        raise UsageError("there is no such folder", where=str(given.parent), hint="create it first")
     try:
         _aside(place).touch()
         _aside(place).unlink()
@@ -48,7 +50,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refused(error, str(folder), what="it cannot be made") from error
+        raise refused(error, str(folder), what="it cannot be created") from error
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
@@ -83,7 +85,7 @@ def place_of(given: Path) -> Path:
     try:
         return given.resolve()
     except (OSError, RuntimeError) as error:  # a link to itself is the second to some Pythons
-        raise UnavailableError(f"where it leads cannot be told: {error}", where=str(given)) from error
+        raise UnavailableError(f"the link cannot be resolved: {error}", where=str(given)) from error
 
 
 def _aside(place: Path) -> Path:

@@ -7,7 +7,7 @@ CdcContractsError            what happened, where, how to fix it
 │           └── SchemaTooLarge
 ├── UnavailableError         it could not run, or data is gone: exit 3
 ├── WithheldError            rows are not published, because records speak against the contract: exit 1
-├── UndetectedError          what contract the messages speak cannot be told: exit 4
+├── UndetectedError          the contract of the messages cannot be detected: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 
 A message that drifted is a finding, never an exception.
@@ -93,5 +93,5 @@ _HINTS: Final = MappingProxyType({
 def refused(error: OSError, where: str = "", *, what: str = "it cannot be written or read") -> UnavailableError:
     """Return what a person is told where the system refuses a file: `where` is its name, else the error has it."""
     name = where or (error.filename if isinstance(error.filename, str) else "")
-    hint = _HINTS.get(error.errno or 0, "See to the disk, its space and your rights there.")
+    hint = _HINTS.get(error.errno or 0, "Check the disk, its free space and your permissions.")
     return UnavailableError(f"{what}: {error.strerror or error}", where=name, hint=hint)

@@ -166,7 +166,7 @@ class Severities:
             if name not in CLASSES:
                 raise UsageError(f"there is no drift class `{name}`", hint="`cdc-contracts rules` lists them")
             if level not in SEVERITIES:
-                raise UsageError(f"`{level}` is no severity", hint="one of error, warning, info")
+                raise UsageError(f"`{level}` is not a severity", hint="one of error, warning, info")
             if SEVERITIES.index(level) > SEVERITIES.index(CLASSES[name].severity):
                 raise UsageError(
                     f"{name} is {CLASSES[name].severity} and cannot be lowered to {level}",

@@ -40,10 +40,10 @@ class Bookmarks:
         others = sorted(topic for topic, one in ids.items() if self.known.get(topic, one) != one)
         if others and not anew:
             raise UnavailableError(
-                f"{', '.join(others)} is not the topic that the last run has read: it was deleted and made anew since, "
-                "or is that of another cluster",
+                f"{', '.join(others)} is not the topic that the last run read: it was deleted and recreated since, "
+                "or belongs to another cluster",
                 where=str(self.path),
-                hint="--from earliest reads it from its beginning, and the runs after that go on from there",
+                hint="--from earliest reads it from its beginning, and later runs continue from there",
             )
         self.found.update(ids)
 

@@ -66,19 +66,19 @@ def outliving() -> Iterator[None]:
     except CdcContractsError:
         raise
     except Exception as error:
-        again = "What was begun does not count: run the same command again."
+        again = "The unfinished run does not count: run the same command again."
         cut_off = isinstance(error, (Py4JError, EOFError, OSError)) and not isinstance(error, Py4JJavaError)
         if cut_off and jvm_is_gone():
             dead = "Spark's JVM"
         elif _WORKER_GONE in str(error):
             dead = "a Python worker of Spark"
         elif refused := _REFUSED.findall(f"{type(error).__name__}: {error}"):
-            hint = f"See to the disk, its space and your rights there. {again}"
+            hint = f"Check the disk, its free space and your permissions. {again}"
             raise UnavailableError(f"a file cannot be written or read: {refused[-1]}", hint=hint) from error
         else:
             raise
-        hint = f"Something killed it, most often for want of memory; --cores fewer needs less. {again}"
-        raise UnavailableError(f"{dead} ended in the middle of its work", hint=hint) from error
+        hint = f"It was killed, most often for lack of memory; fewer --cores need less. {again}"
+        raise UnavailableError(f"{dead} ended unexpectedly", hint=hint) from error
 
 
 def _mute() -> None:
@@ -164,9 +164,9 @@ def raise_stream_failure(
     result = describe_causes(causes, properties)
     if any(_TWO_STREAMS in line for line in result):
         raise UnavailableError(
-            "another process follows with this checkpoint",
+            "another process uses this checkpoint",
             where=checkpoint,
-            hint="Let one of them end: a checkpoint has one stream.",
+            hint="Stop one of them: a checkpoint belongs to one stream.",
         )
     if any(_OF_KAFKA.search(name) for name, _ in causes):
         raise_failure(topics, causes, result, bootstrap=bootstrap, topic=topic)

@@ -197,12 +197,12 @@ def _place(bound: OffsetBound, limits: Limits, offsets_at_time: OffsetsAtTime) -
 
 def _check_continuity(offsets: Mapping[int, int], limits: Limits) -> None:
     """Raise UnavailableError where what came after the offsets cannot be read any more."""
-    hint = "Give --from earliest to start anew; what lies between is not read."
+    hint = "Give --from earliest to start again; the records in between are not read."
     for partition, offset in offsets.items():
         start, end = limits.get(partition, (0, 0))
         where = f"partition {partition}"
         if offset > end:
-            what = f"the topic was made anew: it ends at {end}, and the last run had read up to {offset}"
+            what = f"the topic was recreated: it ends at {end}, and the last run had read up to {offset}"
             raise UnavailableError(what, where=where, hint=hint)
         if offset < start:
             what = f"{start - offset} offsets since the last run are gone: the log starts at {start}, not at {offset}"

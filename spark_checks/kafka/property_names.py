@@ -57,7 +57,7 @@ def _login(jaas: str) -> dict[str, str]:
     members = {name: re.sub(r"\\(.)", r"\1", first or second or bare) for name, first, second, bare in _members(jaas)}
     if not _LOGIN.search(jaas) or not {"username", "password"} <= members.keys():
         raise UsageError(
-            "this login is known to Java clients only",
+            "this login works with Java clients only",
             where="sasl.jaas.config",
             hint="Without a JVM give sasl.username and sasl.password, sasl.kerberos.principal and "
             "sasl.kerberos.keytab, or sasl.oauthbearer.method=oidc with its properties; or use --engine spark.",

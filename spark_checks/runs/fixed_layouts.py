@@ -37,5 +37,5 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
                 raise UnavailableError(
                     f"another run has settled column {column.name} as {settled_type}, not {column.type}",
                     where=f"table {name.text}",
-                    hint="run the command again: it then keeps to what is settled",
+                    hint="run the command again: it then uses the settled type",
                 )

@@ -105,10 +105,10 @@ class IntentLog:
             other = next((note["run"] for note in self.notes() if "replay" in note and note["run"] != run), None)
             if other is not None:
                 raise UnavailableError(
-                    f"replay {other} by another contract was begun and not finished, or is still running: some of its "
-                    "rows may be in tables",
+                    f"replay {other} with another contract was started and not finished, or is still running: some "
+                    "of its rows may be in tables",
                     where=self._directory,
-                    hint="replay by the contract and table contracts of then, and by these afterwards",
+                    hint="replay with the contract and table contracts of that time first, then with these",
                 )
             check()
             self._note(run, {"replay": dict(noted)})
@@ -126,7 +126,7 @@ class IntentLog:
         for note in self.notes():
             if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
                 raise UnavailableError(
-                    f"run {note['run']} was cut off, or is still running, and has read some of these records: "
+                    f"run {note['run']} was interrupted, or is still running, and has read some of these records: "
                     "some of its rows may be in tables",
                     where=self._directory,
                     hint=_how_to_finish(note),
@@ -137,10 +137,10 @@ class IntentLog:
         kept = (self.find(run) or {}).get("drops_repeats", dropped)
         if kept != dropped:
             raise UnavailableError(
-                f"run {run} was cut off, and was begun {'with' if kept else 'without'} --drop-duplicates: some of its "
-                "rows may be in tables",
+                f"run {run} was interrupted, and was started {'with' if kept else 'without'} --drop-duplicates: some "
+                "of its rows may be in tables",
                 where=self._directory,
-                hint=f"go on {'with' if kept else 'without'} it",
+                hint=f"continue {'with' if kept else 'without'} it",
             )
 
     def comparable(self, run: str, past: PastRuns) -> PastRuns:
@@ -158,8 +158,8 @@ class IntentLog:
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
             if others and run not in without:
                 raise UnavailableError(
-                    f"{', '.join(others)} is not the topic that run {run} has read: it was deleted and made anew "
-                    "since, or is that of another cluster",
+                    f"{', '.join(others)} is not the topic that run {run} read: it was deleted and recreated "
+                    "since, or belongs to another cluster",
                     where=self._directory,
                     hint="Decode it into another directory: its offsets mean other records.",
                 )

@@ -33,11 +33,11 @@ class WriteMode:
                 f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "
                 "rows of one table would be in two places",
                 where=directory,
-                hint=f"choose another directory, or go on with --table-format {self.table_format}",
+                hint=f"choose another directory, or continue with --table-format {self.table_format}",
             )
         if self.current and not wanted.current:
             raise UnavailableError(
                 f"run {run} keeps the current rows of its tables: they would lack what is read now",
                 where=directory,
-                hint="choose another directory, or go on with --current",
+                hint="choose another directory, or continue with --current",
             )

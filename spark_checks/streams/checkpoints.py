@@ -101,7 +101,7 @@ class Checkpoint:
         for source, span in spans.items():
             if span.end < span.start:
                 raise UnavailableError(
-                    f"the topic was made anew: it ends at {span.end}, and had been read up to {span.start}",
+                    f"the topic was recreated: it ends at {span.end}, and had been read up to {span.start}",
                     where=f"{source.topic} partition {source.partition}",
                     hint="Follow it with a new checkpoint.",
                 )
@@ -117,9 +117,9 @@ class Checkpoint:
             return StreamSetup(**{**result, "topics": tuple(result["topics"]), "beside": tuple(result["beside"])})
         except (ValueError, TypeError, KeyError) as error:
             raise UnavailableError(
-                "what the stream is cannot be read: another release has written it",
+                "the description of the stream cannot be read: another release wrote it",
                 where=f"{self.directory}/{_STREAM}",
-                hint="Follow with the release that began the stream, or with a new checkpoint.",
+                hint="Use the release that started the stream, or a new checkpoint.",
             ) from error
 
     def keep_setup(self, setup: StreamSetup) -> None:
@@ -168,9 +168,9 @@ class Checkpoint:
             return read_offsets(json.loads(lines[-1] if version == "v1" else "null"))
         except (ValueError, TypeError, IndexError, AttributeError) as error:
             raise UnavailableError(
-                "the checkpoint is damaged, or of a Spark that writes it in another way",
+                "the checkpoint is damaged, or was written by an incompatible Spark",
                 where=f"{self.directory}/{name}",
-                hint="Follow with the Spark that began the stream, or with a new checkpoint.",
+                hint="Use the Spark that started the stream, or a new checkpoint.",
             ) from error
 
     def _numbers(self, folder: str) -> list[int]:

@@ -104,14 +104,14 @@ def check_output(
     agreed = set(known.beside) if known else set()
     if set(beside) - agreed and not new_epoch:
         raise UnavailableError(
-            "the output holds rows of these topics from a stream whose checkpoint is another",
+            "the output holds rows of these topics from a stream with another checkpoint",
             where=f"output {directory}, checkpoint {checkpoint.directory}",
-            hint="Without its checkpoint nobody knows where that stream ended. Give the checkpoint that belongs to the "
-            "output (--checkpoint), or another output; --new-epoch goes on where the runs of the output end.",
+            hint="Without its checkpoint it is unknown where that stream ended. Give the checkpoint that belongs to "
+            "the output (--checkpoint), or another output; --new-epoch continues where the runs of the output end.",
         )
     if checkpoint.finished is not None and query not in queries:
         raise UnavailableError(
-            "the checkpoint is of a stream that wrote elsewhere: the output has none of its batches",
+            "the checkpoint belongs to a stream that wrote elsewhere: the output has none of its batches",
             where=f"output {directory}, checkpoint {checkpoint.directory}",
             hint="Give the output that belongs to the checkpoint, or begin with a new checkpoint.",
         )
@@ -149,7 +149,7 @@ def open_epoch(
         setup, starts = _begin(session, wanted, setup, since)
         _refuse_what_is_read(starts, taken or {})
     elif wanted.start is not None:
-        say(f"--from {wanted.start.start.word} is not used: the stream goes on where its checkpoint says")
+        say(f"--from {wanted.start.start.word} is ignored: the stream continues from its checkpoint")
     found = _finalize_validation(session, wanted, validation, setup, starts or {}, wait, stop, say)
     if found is None:
         return None
@@ -171,7 +171,7 @@ def _same_topics(
     anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
     if anew:
         raise UnavailableError(
-            "the topic was deleted and made anew since the stream began: its offsets mean other records now",
+            "the topic was deleted and recreated since the stream began: its offsets now mean other records",
             where=", ".join(anew),
             hint="Follow it with a new checkpoint and into another output.",
         )
@@ -201,7 +201,7 @@ def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:
                 raise UnavailableError(
                     f"the stream would begin at offset {first}, and runs of the output have read up to {end}",
                     where=f"{topic} partition {partition}",
-                    hint="--new-epoch goes on where the runs of the output end; --from or another output would do too.",
+                    hint="--new-epoch continues where the runs of the output end; --from or another output also works.",
                 )
 
 
@@ -233,12 +233,12 @@ def _finalize_validation(
             return found, detection
         if wait is None:
             raise UndetectedError(
-                "the contract of these messages cannot be told, so nothing is read",
+                "the contract of these messages cannot be detected, so nothing is read",
                 where=", ".join(wanted.topics),
-                hint="`cdc-contracts detect` shows what speaks for which; --contract SYSTEM/DIALECT@N declares it",
+                hint="`cdc-contracts detect` shows the evidence; --contract SYSTEM/DIALECT@N declares it",
             )
         if not result:
-            say("the contract cannot be told yet: waiting for messages that tell it")
+            say("the contract cannot be detected yet: waiting for more messages")
             result = True
         _sleep(max(wait, 1.0), stop)
     return None

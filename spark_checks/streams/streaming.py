@@ -224,13 +224,11 @@ class Follow:
             return self._epoch.validation
         if known == digest:
             return self._epoch.validation
-        self._say(
-            f"batch {number} comes again: it is judged by what it was judged by before, the next one by what is new"
-        )
+        self._say(f"batch {number} is retried with the contracts of its first attempt; the next one uses the new ones")
         text = checkpoint.pin(known)
         if text is None:
             raise UnavailableError(
-                f"what batch {number} was judged by is not there any more",
+                f"what batch {number} was validated against is missing",
                 where=checkpoint.directory,
                 hint="Restore the folder `_cdc` of the checkpoint, or follow with a new checkpoint.",
             )

@@ -134,14 +134,14 @@ def test_check_and_decode_do_nothing_where_the_contract_cannot_be_told(here, cap
     write(here, [RELATIVE] * 40)
 
     assert main(["check", "orders.jsonl"]) == 4
-    assert "the contract of these messages cannot be told" in capsys.readouterr().err
+    assert "the contract of these messages cannot be detected" in capsys.readouterr().err
 
 
 def test_check_finds_out_the_contract_of_a_file_and_says_so(here, capsys):
     write(here, sampled("drs/json-c@2", 100))
 
     assert main(["check", "orders.jsonl"]) == 0
-    assert "judged by auto (drs/json-c, found out from the messages)" in capsys.readouterr().err
+    assert "validated against auto (drs/json-c, detected from the messages)" in capsys.readouterr().err
 
 
 def pq_of(here, messages):

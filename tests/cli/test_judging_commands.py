@@ -49,14 +49,14 @@ def test_check_tells_a_line_per_finding_then_what_only_the_stream_shows_and_a_su
         # no message shows this alone, so it comes last
         "a.jsonl:6 warning order /id expected not below the one before, observed below the one before (1 of 5 messages)",
     ]
-    assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, judged by dts/canal@2\n"
+    assert err == "drift: 5 read, 4 conforming, 0 control, 0 tombstone, 1 quarantined, validated against dts/canal@2\n"
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n"])
 def test_where_there_is_no_message_check_says_so(here, capsys, content):
     (here / "empty.jsonl").write_bytes(content)
     assert main(["check", "empty.jsonl"]) == 4
-    assert capsys.readouterr() == ("", "error: there is no message to tell the contract from (empty.jsonl)\n")
+    assert capsys.readouterr() == ("", "error: there is no message to detect the contract from (empty.jsonl)\n")
 
 
 def test_a_packed_file_is_not_read_and_the_mend_is_told(here, capsys):
@@ -233,12 +233,12 @@ def test_the_formats_that_can_be_asked_for_are_those_there_are():
     [
         (["--to", "out", "--current"], "give --table-format delta or"),
         (["--to", "table:lake.db", "--files", "out"], "give --table-format delta or"),
-        (["--to", "out", "--table-format", "delta", "--replace"], "takes no rows out of delta tables"),
+        (["--to", "out", "--table-format", "delta", "--replace"], "cannot remove rows from delta tables"),
         (["--to", "table:lake.db", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
         (["--to", "out", "--files", "out", "--table-format", "iceberg"], "--files DIR and --to table:CATALOG.DB"),
         (["--to", "table:lake", "--files", "out", "--table-format", "iceberg"], "is written CATALOG.DB"),
-        (["--to", "a.jsonl"], "a.jsonl is a file, and no directory"),
-        (["--to", "a.jsonl/out"], "a.jsonl is a file, and no directory"),
+        (["--to", "a.jsonl"], "a.jsonl is a file, not a directory"),
+        (["--to", "a.jsonl/out"], "a.jsonl is a file, not a directory"),
     ],
 )
 def test_options_of_tables_that_do_not_go_together_are_refused_before_spark_starts(here, capsys, options, told):

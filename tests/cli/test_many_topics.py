@@ -76,9 +76,9 @@ def test_topics_whose_messages_name_no_table_each_have_their_own(broker, make_to
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "topics are named in one way"),
-        (["a", "--all"], "topics are named in one way"),
-        (["--pattern", "a", "--all"], "topics are named in one way"),
+        ([], "name the topics in exactly one way"),
+        (["a", "--all"], "name the topics in exactly one way"),
+        (["--pattern", "a", "--all"], "name the topics in exactly one way"),
         (["--all"], "no topic is bound to a contract"),
         (["--pattern", "(", "--contract", "dts/canal@2"], "not a regular expression"),
     ],

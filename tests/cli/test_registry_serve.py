@@ -221,7 +221,7 @@ def refused(tmp_path, monkeypatch, capsys):
 def test_it_does_not_listen_elsewhere_without_users(refused, host):
     code, said = refused("--host", host)
     assert code == 2
-    assert f"refused to listen at {host} without users" in said
+    assert f"refused to listen on {host} without users" in said
     assert "--users FILE, or --insecure" in said
 
 
@@ -324,10 +324,10 @@ def test_a_token_is_shown_once_and_only_its_hash_is_in_the_line(capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["a:b", "--token"], "neither colons nor blanks"),
-        (["a b", "--token"], "neither colons nor blanks"),
+        (["a:b", "--token"], "must not contain colons or blanks"),
+        (["a b", "--token"], "must not contain colons or blanks"),
         (["a", "--token", "--may", "rule"], "there is no right `rule`"),
-        (["a", "--token", "--subject", ":team"], "is no pattern of subjects"),
+        (["a", "--token", "--subject", ":team"], "is not a pattern of subjects"),
     ],
 )
 def test_a_line_that_would_not_be_taken_is_not_made(capsys, arguments, says):

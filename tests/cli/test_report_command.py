@@ -41,7 +41,7 @@ def test_a_stored_report_is_not_written_over_by_what_is_made_of_it(tmp_path, cap
     stored = path_of("drift").read_bytes()
     (tmp_path / "r.json").write_bytes(stored)
     assert main(["report", "render", "r.json", *options]) == 2
-    assert "error: this file has another part in the run (" in capsys.readouterr().err
+    assert "error: this file already has another role in the run (" in capsys.readouterr().err
     assert (tmp_path / "r.json").read_bytes() == stored
 
 

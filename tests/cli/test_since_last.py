@@ -83,7 +83,7 @@ def test_a_topic_that_was_made_anew_is_another_however_long_it_is(spark, broker,
     time.sleep(1)
     make(VALUES[:20])
     code, err = audit(capsys, broker, name, engine=engine)
-    assert (code, f"{name} is not the topic that the last run has read: it was deleted and made" in err) == (3, True)
+    assert (code, f"{name} is not the topic that the last run read: it was deleted and recreated" in err) == (3, True)
     assert (here / "seen.json").read_text() == before
     assert audit(capsys, broker, name, engine=engine, more=["--from", "earliest"]) == (0, {(0, 0, 20)})
     assert audit(capsys, broker, name) == (4, {(0, 20, 20)})
@@ -102,7 +102,7 @@ def test_a_topic_that_is_shorter_than_before_was_made_anew(broker, make_topic, h
     topic = make_topic([(0, value) for value in VALUES[:3]])
     (here / "seen.json").write_text(json.dumps({topic: {"0": 10}}))
     code, err = audit(capsys, broker, topic)
-    assert (code, "made anew: it ends at 3, and the last run had read up to 10" in err) == (3, True)
+    assert (code, "recreated: it ends at 3, and the last run had read up to 10" in err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_tables_of_the_project_are_taken_from_its_file(tables, capsys):
     [
         (["--table", "shop.orders"], "there are no table contracts"),
         (["--tables", "tables"], "there are 2 table contracts"),
-        (["--tables", "tables", "--table", "shop.none"], "no table contract is of shop.none"),
+        (["--tables", "tables", "--table", "shop.none"], "there is no table contract for shop.none"),
         (["--tables", "tables", "--table", "shop.places"], "cannot carry the type sdo_geometry of column spot"),
         (["--tables", "nowhere"], "there is no file or folder nowhere"),
     ],
@@ -90,7 +90,7 @@ def test_the_rows_of_a_table_are_told_in_other_languages_and_those_of_no_table_a
     words = ["--tables", "tables", "--table", "shop.orders", "--format", kind]
     assert printed(capsys, "oms/default@2", *words).startswith(begins)
     assert main(["schema", "oms/default@2", "--format", kind]) == 2
-    assert f"{kind} is said of the rows of a table" in capsys.readouterr().err
+    assert f"{kind} describes the rows of a table" in capsys.readouterr().err
 
 
 def test_tables_have_no_say_where_the_files_of_versions_are_written(tables, capsys):

@@ -79,7 +79,7 @@ def test_what_says_something_else_is_told_and_not_written_over_unasked(here, cap
     assert capsys.readouterr().err == (
         "tables/orders.yaml says something else of shop.orders:\n"
         "  columns price type: decimal(8,2) there, decimal(10,2) here\n"
-        "nothing was written; --replace writes over what is there\n"
+        "nothing was written; --replace overwrites existing files\n"
     )
     assert sorted(file.name for file in (here / "tables").iterdir()) == ["orders.yaml"]
     assert from_ddl("-o", "tables", "--replace") == 0
@@ -137,17 +137,17 @@ def test_two_versions_are_compared(here, capsys):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--report", "cmp.json", "--report", "cmp.md"], "--report has no say where two versions are compared"),
-        (["--format", "github"], "--format github has no say where two versions are compared"),
-        (["--format", "sarif", "--fail-on", "warning"], "--format sarif has no say where two versions are compared"),
-        (["--fail-on", "warning"], "--fail-on has no say where two versions are compared"),
+        (["--report", "cmp.json", "--report", "cmp.md"], "--report has no effect when two versions are compared"),
+        (["--format", "github"], "--format github has no effect when two versions are compared"),
+        (["--format", "sarif", "--fail-on", "warning"], "--format sarif has no effect when two versions are compared"),
+        (["--fail-on", "warning"], "--fail-on has no effect when two versions are compared"),
     ],
 )
 def test_options_of_the_check_of_one_version_are_refused_where_two_are_compared(here, capsys, options, told):
     (here / "old.yaml").write_text(ORDERS)
     for compared in (["old.yaml", "old.yaml"], ["old.yaml", "--against", "main"]):
         assert main(["tables", "check", *compared, *options]) == 2
-        assert capsys.readouterr() == ("", f"error: {told}\n  --json prints the verdict for a machine\n")
+        assert capsys.readouterr() == ("", f"error: {told}\n  --json prints the verdict as JSON\n")
     assert [file.name for file in here.glob("cmp.*")] == []
 
 

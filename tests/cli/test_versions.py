@@ -132,14 +132,14 @@ def test_a_part_of_the_partitions_may_be_read_by_the_file_of_them_all(here, caps
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([*AUDIT, "--versions", "v.yaml", "--contract", NEW], "--contract and --versions are two answers to one question"),
+        ([*AUDIT, "--versions", "v.yaml", "--contract", NEW], "--contract and --versions cannot be combined"),
         ([*AUDIT, "--versions", "none.yaml"], "there is no file none.yaml"),
-        ([*AUDIT, "--versions", "v.yaml", "--write-versions", "v.yaml"], "this file has another part in the run (v.yaml)"),
+        ([*AUDIT, "--versions", "v.yaml", "--write-versions", "v.yaml"], "this file already has another role in the run (v.yaml)"),
         ([*AUDIT, "--write-versions", "no/v.yaml"], "there is no such folder (no)"),
-        (["detect", "a.jsonl", "--write-versions", "a.jsonl"], "this file has another part in the run (a.jsonl)"),
-        (["detect", "-", "--write-versions", "w.yaml"], "standard input is read once"),
+        (["detect", "a.jsonl", "--write-versions", "a.jsonl"], "this file already has another role in the run (a.jsonl)"),
+        (["detect", "-", "--write-versions", "w.yaml"], "standard input can be read only once"),
         (["audit", "topic", "t", "-b", "x:1", "--follow", "--checkpoint", "c", "--write-versions", "w.yaml"],
-         "--write-versions does not go with --follow"),
+         "--write-versions cannot be combined with --follow"),
     ],
 )  # fmt: skip
 def test_options_that_do_not_go_together_are_told(here, capsys, arguments, told):
@@ -229,6 +229,6 @@ def test_why_with_a_versions_file_refuses_what_the_judging_commands_refuse(here,
     (here / "v.yaml").write_text(json.dumps(SWITCHED))
     (here / "c.jsonl").write_bytes((here / "a.jsonl").read_bytes())
     code, printed = run(capsys, "why", "a.jsonl", "--versions", "v.yaml", "--contract", OLD)
-    assert (code, "two answers to one question" in printed.err) == (2, True)
+    assert (code, "--contract and --versions cannot be combined" in printed.err) == (2, True)
     code, printed = run(capsys, "why", "c.jsonl", "--versions", "v.yaml")
     assert (code, "says nothing of topic c.jsonl" in printed.err) == (2, True)

@@ -109,7 +109,7 @@ def test_standard_input_is_read_as_lines_or_as_one_message(here, capsys, monkeyp
     ("arguments", "code", "told"),
     [
         (["topic"], 2, "give FILE, or `-`, or `topic` and its name"),
-        (["a.jsonl", "b.jsonl"], 2, "`a.jsonl b.jsonl` is not where one message is"),
+        (["a.jsonl", "b.jsonl"], 2, "`a.jsonl b.jsonl` does not name one message"),
         (["topic", "orders"], 2, "why topic orders -b HOST:PORT --partition 0 --offset 12"),
         (["none.jsonl"], 3, "there is no such file (none.jsonl)"),
         (["a.txt"], 2, "is not a kind of file that holds messages"),

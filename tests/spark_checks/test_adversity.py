@@ -55,7 +55,7 @@ def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_top
     broker.create_topic(topic)
     produce(broker, topic, values)  # more than there were, so that the old place is one in the new topic
     code, said = decode(topic, "--follow", "--once")
-    assert (code, "the topic was deleted and made anew since the stream began" in said) == (3, True)
+    assert (code, "the topic was deleted and recreated since the stream began" in said) == (3, True)
     assert len(run_records(tmp_path / "out")) == 1
     code, said = decode(topic, "--follow", "--once", "--new-epoch", "--checkpoint", str(tmp_path / "new"))
     assert (code, f"{topic} is not the topic that run " in said) == (3, True), said
@@ -63,7 +63,7 @@ def test_a_topic_that_is_deleted_and_made_anew_is_another_topic(broker, make_top
     (before,) = run_records(run)
     for options in (("--until", "offset:20"), later):
         code, said = decode(topic, *options, out=run)
-        assert (code, f"{topic} is not the topic that run {before['run']} has read" in said) == (3, True), said
+        assert (code, f"{topic} is not the topic that run {before['run']} read" in said) == (3, True), said
     assert [one["run"] for one in run_records(run)] == [before["run"]]
     assert decode(topic, "--replace", out=run)[0] == decode(topic, "--replace", out=run)[0] == 0
     (after,) = run_records(run)

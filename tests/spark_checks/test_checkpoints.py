@@ -65,8 +65,8 @@ def test_a_batch_is_from_where_the_one_before_ended_to_where_the_log_says(checkp
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('v1\n{}\n{"t":{"0":26,"1":45}}', "made anew: it ends at 26, and had been read up to 27"),
-        ('v2\n{}\n{"t":{"0":30}}', "of a Spark that writes it in another way"),
+        ('v1\n{}\n{"t":{"0":26,"1":45}}', "recreated: it ends at 26, and had been read up to 27"),
+        ('v2\n{}\n{"t":{"0":30}}', "was written by an incompatible Spark"),
         ('v1\n{}\n{"t":{"0":', "damaged"),
         ("", "damaged"),
     ],
@@ -207,7 +207,7 @@ def test_output_and_checkpoint_belong_together_or_somebody_says_otherwise(checkp
 
     fresh = Checkpoint(str(tmp_path / "new"))
     assert check(fresh, finished(None, 5), finished("q", 7, "of-another-stream")) == ((), {"t": {0: 5}})
-    with pytest.raises(UnavailableError, match="whose checkpoint is another"):
+    with pytest.raises(UnavailableError, match="with another checkpoint"):
         check(fresh, finished("q", 5))
     assert check(fresh, finished("q", 5), finished(None, 9), new_epoch=True) == (("q",), {"t": {0: 9}})
     own = finished(checkpoint.query, 5)

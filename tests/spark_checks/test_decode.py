@@ -311,6 +311,6 @@ def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their
 
 def test_messages_of_no_contract_are_not_decoded(spark, tmp_path):
     path = write_lines(tmp_path / "a.jsonl", [b'{"op_type":"I","pos":"0001","after":{"ID":1}}'] * 5)
-    with pytest.raises(UndetectedError, match="cannot be told, so nothing is decoded"):
+    with pytest.raises(UndetectedError, match="cannot be detected, so nothing is decoded"):
         decode_undeclared(spark, path, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -143,7 +143,7 @@ def test_a_stream_that_is_killed_between_record_and_commit_goes_on_where_it_was(
     tell(command, "parquet")
     killed = command.ended[0]
     assert (killed.code, killed.said.count("error: ")) == (3, 1), killed.said
-    assert "error: Spark's JVM ended in the middle of its work" in killed.said
+    assert "error: Spark's JVM ended unexpectedly" in killed.said
     assert "Traceback" not in killed.said
 
 

@@ -92,7 +92,7 @@ def test_a_write_is_there_once_and_the_table_grows_by_columns_of_every_kind(spar
     }
     with pytest.raises(UnavailableError, match="column id has type bigint, and not string"):
         ensure_table(spark, identifier, addresses.format, laid_out(id=pa.string()).arrow, {"table": NAME.text})
-    with pytest.raises(UnavailableError, match="is another one"):
+    with pytest.raises(UnavailableError, match="is a different one"):
         ensure_table(spark, identifier, addresses.format, SMALL.arrow, {"table": "shop.orders"})
 
 

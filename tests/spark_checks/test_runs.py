@@ -186,7 +186,7 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
     source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
     with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
         decode_input(None, source, scope_of("dts/canal@2"), output, fail_on="error")
-    assert refused.value.hint == "choose another directory, or go on with --table-format delta"
+    assert refused.value.hint == "choose another directory, or continue with --table-format delta"
 
 
 def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, tmp_path):
@@ -195,7 +195,7 @@ def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, t
     source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
     with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
         decode_input(None, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
-    assert refused.value.hint == "choose another directory, or go on with --current"
+    assert refused.value.hint == "choose another directory, or continue with --current"
 
 
 def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empties_none(runs, begin):
@@ -254,7 +254,7 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
     runs.begun.check_topics({"t": "second"}, past, without=["aaaa"])
     fresh = RunDirectory(str(tmp_path))
     for known, run in (({"t": "second"}, "aaaa"), ({"t": "first", "w": "second"}, "dddd")):
-        with pytest.raises(UnavailableError, match=f"is not the topic that run {run} has read") as refused:
+        with pytest.raises(UnavailableError, match=f"is not the topic that run {run} read") as refused:
             fresh.begun.check_topics(known, past, without=["bbbb"])
         assert "another directory" in refused.value.hint
 
@@ -282,14 +282,14 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
     runs.begun.add(begun("aaaa", spans, {"t": "first"}))
     runs.begun.add(begun("aaaa", spans, {"t": "first"}))
     runs.begun.check_cut_off("bbbb", {Source("t", 0): Span(10, 12), Source("u", 0): Span(0, 9)})
-    with pytest.raises(UnavailableError, match="aaaa was cut off") as refused:
+    with pytest.raises(UnavailableError, match="aaaa was interrupted") as refused:
         runs.begun.add(begun("bbbb", later))
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.hint
     _, record = begin("aaaa", "done")
     runs.commit(record, {})
     runs.begun.check_cut_off("bbbb", later)
     runs.begun.add(begun("cccc", {Source("v", 0): Span(0, 1)}, key=WriteKey("query", 4)))
-    with pytest.raises(UnavailableError, match="cccc was cut off") as refused:
+    with pytest.raises(UnavailableError, match="cccc was interrupted") as refused:
         runs.begun.check_cut_off("dddd", {Source("v", 0): Span(0, 3)})
     assert "checkpoint" in refused.value.hint
 
@@ -316,12 +316,12 @@ def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin
     assert (runs.begun.comparable("bbbb", past).names, runs.begun.comparable("dddd", past)) == ({"aaaa"}, past)
     runs.begun.check_repeats("bbbb", dropped=True)
     runs.begun.check_repeats("dddd", dropped=False)
-    with pytest.raises(UnavailableError, match="begun with --drop-duplicates"):
+    with pytest.raises(UnavailableError, match="started with --drop-duplicates"):
         runs.begun.check_repeats("bbbb", dropped=False)
     runs.begun.check_write_mode(DELTA, past)
     with pytest.raises(UnavailableError, match="run bbbb keeps the current rows") as refused:
         runs.begun.check_write_mode(WriteMode("delta"), past)
-    assert refused.value.hint == "choose another directory, or go on with --current"
+    assert refused.value.hint == "choose another directory, or continue with --current"
     with pytest.raises(UnavailableError, match="run bbbb keeps its tables as delta in the directory"):
         runs.begun.check_write_mode(PARQUET, PastRuns())
 
@@ -330,7 +330,7 @@ def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(r
     noted = {"of": ["cccc"], "after": [], "topics": []}
     for _ in range(2):
         runs.begun.add_replay("aaaa", noted, lambda: None)
-    with pytest.raises(UnavailableError, match="replay aaaa by another contract was begun"):
+    with pytest.raises(UnavailableError, match="replay aaaa with another contract was started"):
         runs.begun.add_replay("dddd", noted, lambda: None)
     runs.begun.add(begun("bbbb", {Source("t", 0): Span(0, 10)}))
     assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]

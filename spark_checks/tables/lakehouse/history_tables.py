@@ -86,4 +86,4 @@ def open_history(table_format: str) -> History:
         return DeltaHistory()
     if table_format == "iceberg":
         return IcebergHistory()
-    raise UsageError("there is no such format of tables", where=table_format, hint="parquet, delta and iceberg are")
+    raise UsageError("there is no such table format", where=table_format, hint="one of parquet, delta and iceberg")

@@ -55,9 +55,9 @@ def ensure_table(
         return _ensure_table(session, identifier, table_format, schema, facts)
     except AnalysisException as error:
         raise UnavailableError(
-            f"the table cannot be made or changed: {str(error).partition(chr(10))[0]}",
+            f"the table cannot be created or changed: {str(error).partition(chr(10))[0]}",
             where=identifier,
-            hint="make the schema of the catalog, or what else is missing, and run the command again",
+            hint="create the schema of the catalog, or whatever else is missing, and run the command again",
         ) from error
 
 
@@ -101,9 +101,9 @@ def _check_facts(session: SparkSession, identifier: str, properties: Mapping[str
     for name, value in properties.items():
         if found.get(name) != value:
             raise UnavailableError(
-                f"the table that is there is another one: its {name} is {found.get(name)!r}, and not {value!r}",
+                f"the existing table is a different one: its {name} is {found.get(name)!r}, and not {value!r}",
                 where=identifier,
-                hint="move it away, or write to another place; current rows are made again of the history",
+                hint="move it away, or write to another place; current rows are rebuilt from the history",
             )
 
 

@@ -71,7 +71,7 @@ def test_no_report_is_written_over_what_is_read_even_by_another_name(tmp_path):
     link.symlink_to(messages)
 
     for target in (messages, link):
-        with pytest.raises(UsageError, match="another part in the run"):
+        with pytest.raises(UsageError, match="another role in the run"):
             check_targets([target], kept=[messages])
     assert messages.read_text() == "{}"
 
