@@ -81,12 +81,12 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
             found.setdefault((part.source, key), []).append(part)
     decoders = _by_lane(parts) if found else {}
     for (source, key), held in found.items():
-        series_by_finding = tally.findings[key].extents[source].series_by_finding
+        series_by_op = tally.findings[key].extents[source].series_by_op
         for op in {*(part.told.does for part in held), ANY_OP}:
             mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
             others = decoders.get((source, (key.table, op)), ())
             clean = next((last for last, result in others if key not in result.keys), -1)
-            series_by_finding[op] = _series_of(mine_of_op, clean)
+            series_by_op[op] = _series_of(mine_of_op, clean)
 
 
 def _by_lane(parts: Sequence[PartitionRecords]) -> dict[tuple[Source, Lane], list[tuple[int, VerdictRecords]]]:

@@ -57,16 +57,16 @@ class FindingSeries:
         return last if last > self.last else self.clean
 
 
-def unbroken_series(series_by_finding: Mapping[str, FindingSeries], lasts: Mapping[str, int]) -> Start | None:
+def unbroken_series(series_by_op: Mapping[str, FindingSeries], lasts: Mapping[str, int]) -> Start | None:
     """Return the record from which on every message that may have a finding has it; None where the last has not.
 
     Those are the messages whose op shows it somewhere; all of them, where it is shown by an op that is not known.
     `lasts` has the offset of the last message of each op.
     """
-    over_all = series_by_finding.get(ANY_OP)
-    shown = [series for op, series in series_by_finding.items() if op != ANY_OP]
+    over_all = series_by_op.get(ANY_OP)
+    shown = [series for op, series in series_by_op.items() if op != ANY_OP]
     clean = max(
-        (series.clean_up_to(lasts.get(op, -1)) for op, series in series_by_finding.items() if op != ANY_OP), default=-1
+        (series.clean_up_to(lasts.get(op, -1)) for op, series in series_by_op.items() if op != ANY_OP), default=-1
     )
     if over_all is not None and sum(series.count for series in shown) < over_all.count:
         shown, clean = [], over_all.clean_up_to(lasts.get(ANY_OP, -1))

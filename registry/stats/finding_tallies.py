@@ -51,17 +51,17 @@ class Extent:
     count: int
     first: Moment
     last: Moment
-    series_by_finding: dict[str, FindingSeries] = field(default_factory=dict)
+    series_by_op: dict[str, FindingSeries] = field(default_factory=dict)
 
     def add(self, other: Extent) -> None:
         self.count += other.count
         self.first = min(self.first, other.first, key=_offset)
         self.last = max(self.last, other.last, key=_offset)
-        for op, series in other.series_by_finding.items():
-            if op in self.series_by_finding:
-                self.series_by_finding[op].add(series)
+        for op, series in other.series_by_op.items():
+            if op in self.series_by_op:
+                self.series_by_op[op].add(series)
             else:
-                self.series_by_finding[op] = series
+                self.series_by_op[op] = series
 
 
 @dataclass

@@ -43,7 +43,7 @@ class _Found(NamedTuple):
     expected: str
     observed: str
     stretch: Stretch
-    series_by_finding: dict[str, FindingSeries]
+    series_by_op: dict[str, FindingSeries]
     severity: str | None = None
 
 
@@ -235,7 +235,7 @@ def _as_tally(statistics: StreamStatistics, one: _Found) -> FindingTally:
     found = _empty(statistics, one)
     found.expected[one.expected] = found.observed[one.observed] = total
     found.ops, found.contracts = Counter(stretch.ops), Counter(stretch.contracts)
-    found.extents = {one.source: Extent(total, first, last, one.series_by_finding)}
+    found.extents = {one.source: Extent(total, first, last, one.series_by_op)}
     return found
 
 

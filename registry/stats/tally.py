@@ -157,11 +157,11 @@ class Tally:
 
     def unbroken(self, key: FindingKey, source: Source) -> Start | None:
         """Return the record of a partition from which on every message has a finding; None where the last has not."""
-        series_by_finding = self.findings[key].extents[source].series_by_finding
+        series_by_op = self.findings[key].extents[source].series_by_op
         lasts = self.lasts.get(source, {})
         return (
-            unbroken_series(series_by_finding, {op: lasts.get((key.table, op), -1) for op in series_by_finding})
-            if series_by_finding
+            unbroken_series(series_by_op, {op: lasts.get((key.table, op), -1) for op in series_by_op})
+            if series_by_op
             else None
         )
 
@@ -186,10 +186,10 @@ class Tally:
         """
         for source, extent in finding.extents.items():
             theirs = other.findings[key].extents.get(source) if key in other.findings else None
-            for op, series in extent.series_by_finding.items():
+            for op, series in extent.series_by_op.items():
                 lane = (key.table, op)
                 series.see_clean(series.clean_up_to(self.lasts.get(source, {}).get(lane, -1)))
-                if theirs is None or op not in theirs.series_by_finding:
+                if theirs is None or op not in theirs.series_by_op:
                     series.see_clean(other.lasts.get(source, {}).get(lane, -1))
 
     def _close_ranks(self, other: Tally) -> None:
@@ -197,7 +197,7 @@ class Tally:
         for key, finding in other.findings.items():
             for source in finding.extents:
                 whole = self.partitions[source].whole if source in self.partitions else False
-                for series in self.findings[key].extents[source].series_by_finding.values():
+                for series in self.findings[key].extents[source].series_by_op.values():
                     series.close_ranks(whole=whole)
 
     def _is_before(self, other: Tally, source: Source) -> bool:

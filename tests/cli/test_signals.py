@@ -118,7 +118,7 @@ def test_a_call_of_c_that_does_not_come_back_is_ended(number):
     script = """
 import ctypes, sys, threading
 from cdc_contracts.cli import process
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 
 signals.PATIENCE_SECONDS = 0.3
 
@@ -142,7 +142,7 @@ def test_an_exception_that_is_swallowed_where_nobody_can_catch_it_comes_again():
     script = """
 import signal, sys, time
 from cdc_contracts.cli import process
-from cdc_contracts.registry import signals
+from cdc_contracts.registry.common import signals
 
 signals.ENDING_SECONDS = 900  # it is not the thread that watches which ends the work
 

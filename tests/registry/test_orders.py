@@ -202,7 +202,7 @@ def parts_of(tally: Tally) -> dict[str, Any]:
             key: flat(finding)
             | {
                 "extents": {
-                    source: flat(extent) | {"trails": tally.unbroken(key, source)}
+                    source: flat(extent) | {"series_by_op": tally.unbroken(key, source)}
                     for source, extent in finding.extents.items()
                 }
             }
@@ -232,7 +232,7 @@ def parts_of_sums() -> list[dict[str, Any]]:
 
 
 FIELDS = sorted(parts_of(Tally()))
-FULL_ONLY = {"dropped", "cuts", "course.shapes.cut", "course.writing.cut"}
+FULL_ONLY = {"dropped", "cuts", "statistics.shapes.cut", "statistics.writing.cut"}
 """What is set only where there was too much to keep: other tests fill those."""
 
 

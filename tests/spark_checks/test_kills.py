@@ -38,16 +38,16 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
     )
     trap, moment, among = {
         "offsets are logged": ("streams.streaming:Follow._take", "before", None),
-        "before judging": ("runs.attempts:Attempt.judge", "before", None),
-        "changes, control, quarantine written": ("runs.attempts:Attempt.judge", "after", None),
+        "before judging": ("runs.transactions:Attempt.judge", "before", None),
+        "changes, control, quarantine written": ("runs.transactions:Attempt.judge", "after", None),
         "before typed rows": (f"{tables}.write", "before", None),
-        "before the current rows of a table": ("tables.lakehouse.current:CurrentTables.merge", "before", None),
-        "between current rows and deletions": ("tables.lakehouse.current:_merge_deleted", "before", None),
-        "current rows of a table merged": ("tables.lakehouse.current:CurrentTables.merge", "after", None),
+        "before the current rows of a table": ("tables.lakehouse.current_rows:CurrentTables.merge", "before", None),
+        "between current rows and deletions": ("tables.lakehouse.current_rows:_merge_deleted", "before", None),
+        "current rows of a table merged": ("tables.lakehouse.current_rows:CurrentTables.merge", "after", None),
         "between two tables": (f"{tables}._write_table", "after", None),
         "typed rows written": (f"{tables}.write", "after", None),
-        "before the ledger": ("runs.attempts:write_table", "before", None),
-        "ledger written": ("runs.attempts:write_table", "after", None),
+        "before the ledger": ("runs.transactions:write_table", "before", None),
+        "ledger written": ("runs.transactions:write_table", "after", None),
         "before the run record": (_RECORD[0], "before", _RECORD[1]),
         "run record there": (_RECORD[0], "after", _RECORD[1]),
         "before Spark's commit": ("streams.streaming:Follow._judge_batch", "after", None),
@@ -169,7 +169,7 @@ def test_however_often_a_stream_is_killed_it_comes_to_the_same(broker, topic, lo
         ]
     command = following(broker, topic, tmp_path / "killed", table_format)
     ended = command.run_to_the_end(
-        kills, last=Kill("a task's Python", "worker", _CHECKS + "runs.attempts:Attempt.judge")
+        kills, last=Kill("a task's Python", "worker", _CHECKS + "runs.transactions:Attempt.judge")
     )
     check_end(ended, tmp_path / "killed" / "out", topic, log)
     tell(command, table_format)

@@ -11,7 +11,7 @@ from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.message.reading import members_beside
 from cdc_contracts.registry.schema.message_schemas.clauses import all_of, when, within
-from cdc_contracts.registry.schema.message_schemas.conditions import op_is
+from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows, op_is
 from cdc_contracts.registry.schema.message_schemas.image_placement import no_row, reachable_ops
 
 MOST_ROWS: Final = 8
@@ -38,7 +38,10 @@ def equal_rows(meaning: Meaning) -> Iterator[dict[str, Any]]:
 
 
 def typed_columns(meaning: Meaning) -> Iterator[dict[str, Any]]:
-    """Yield that an image has no more columns than there are types, up to MOST_COLUMNS."""
+    """Yield that a row has no more columns than there are types, up to MOST_COLUMNS.
+
+    An image with types of its own holds a row only where the op says so: a DDL statement may stand in its place.
+    """
     types = meaning.columns.types
     if types == "none" or meaning.images.container == "positional":
         return
@@ -50,7 +53,8 @@ def typed_columns(meaning: Meaning) -> Iterator[dict[str, Any]]:
             yield when(within(types.at, few), columns)
         else:
             for pointer in meaning.images.pointers():
-                yield when(_own_types_up_to(meaning, types, pointer, count), _columns_up_to(meaning, pointer, count))
+                own = _own_types_up_to(meaning, types, pointer, count)
+                yield when(all_of([op_holds_rows(meaning), own]), _columns_up_to(meaning, pointer, count))
 
 
 def _own_types_up_to(meaning: Meaning, types: ColumnTypes, pointer: str, count: int) -> dict[str, Any]:
