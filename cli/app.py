@@ -99,7 +99,7 @@ app.add_typer(rules.app, name="rules", short_help="List and explain the rules: d
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out one call and return its exit code. Errors are told on stderr; a traceback only with `--debug`."""
+    """Carry out one call and return its exit code. Errors are printed on stderr; a traceback only with `--debug`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     own = given[: given.index("--")] if "--" in given else given
     debug = "--debug" in own

@@ -121,7 +121,7 @@ def ids(folder: Folder) -> None:
 
 
 def _carry_out(client: RegistryClient, found: Deployment, *, as_json: bool) -> None:
-    """Carry out a plan that nothing refuses, and tell each step as it is done."""
+    """Carry out a plan that nothing refuses, and print each step as it is done."""
     from cdc_contracts.registry.sync.deployment import carry_out
 
     if found.plan.refusals:

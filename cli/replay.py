@@ -72,7 +72,7 @@ def replay_quarantine(
 
 
 def _open(directory: str, topics: Sequence[str], cores: int | None) -> tuple[QuarantineFiles, QuarantineInput]:
-    """Return what runs have quarantined, and what waits of it, told on stderr."""
+    """Return what runs have quarantined, and what waits of it, printed on stderr."""
     import os
 
     from cdc_contracts.registry.report.report_wording import count_of

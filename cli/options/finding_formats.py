@@ -1,4 +1,4 @@
-"""Options of the commands whose findings stand on lines of files, and how these are told."""
+"""Finding formats: options of commands with findings on lines of files, and how these are printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--follow`: options of a stream, and what it tells while it runs and at its end."""
+"""`--follow`: options of a stream, and what it prints while it runs and at its end."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Teller:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, follow: Follow) -> None:
-        """Tell what the stream has come to before this start."""
+        """Print the totals of the stream before this start."""
         if follow.whole.batches:
             ends = {source: span.end for source, span in follow.whole.spans.items()}
             self.metrics.note_account(follow.report(follow.whole), ends)
@@ -168,9 +168,9 @@ class Teller:
             self._try(lambda: write_metrics(self.metrics, target))
 
     def _try(self, write: Callable[[], None]) -> None:
-        """A file that cannot be written is told once; the stream goes on."""
+        """A file that cannot be written is reported once; the stream continues."""
         try:
-            with self.lock:  # batches and lag are told by two threads
+            with self.lock:  # batches and lag are printed by two threads
                 write()
         except UnavailableError as error:
             if str(error) not in self.failures:
@@ -248,7 +248,7 @@ def _follow(
 def one_validation(
     assigned: Sequence[tuple[ValidationContext | Undetected, list[str]]],
 ) -> tuple[ValidationContext | Undetected, list[str]]:
-    """Return the scope that all topics are judged within. Raises UsageError where there are several."""
+    """Return the one validation context of all topics. Raises UsageError where there are several."""
     if len(assigned) != 1:
         raise UsageError(
             "a stream has one contract, and these topics have several",
@@ -258,7 +258,7 @@ def one_validation(
 
 
 def _run(follow: Follow, pace: Pace, stop: Stop, teller: Teller) -> None:
-    """Run the stream; an error that ends it is raised behind the report of what was read."""
+    """Run the stream; an error that ends it is raised after the report of what was read."""
     try:
         follow.run(pace, stop)
     except CdcContractsError as error:

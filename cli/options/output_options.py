@@ -1,4 +1,4 @@
-"""Options of where decoded rows go, and what is told of them."""
+"""Output options: where decoded rows go, and what is printed of them."""
 
 from __future__ import annotations
 

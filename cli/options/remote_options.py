@@ -62,7 +62,7 @@ def open_remote(remote: Remote) -> RegistryClient:
 
 
 def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:
-    """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; others are told and left out.
+    """Return the contract version that each topic of `cdc-contracts.yaml` is bound to; others are only reported.
 
     Raises UsageError where a contract is not known.
     """

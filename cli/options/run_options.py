@@ -198,7 +198,7 @@ def open_topics(
     session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
     *, headers: bool, since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
-    """Return the range of the topics as it stands now, told on stderr so that the run can be repeated."""
+    """Return the range of the topics as it is now, printed on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
     tasks = session.sparkContext.defaultParallelism if session is not None else None
@@ -210,7 +210,7 @@ def open_topics(
 def open_files(
     paths: Sequence[Path], start: str | None, end: str, *, whole: bool, cores: int | None, sample: str | None = None
 ) -> FileInput:
-    """Return the messages of files in a range, told on stderr so that the run can be repeated."""
+    """Return the messages of files in a range, printed on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.file_inputs import read_files
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
     from cdc_contracts.spark_checks.range_slices import parse_fraction

@@ -1,4 +1,4 @@
-"""Which topics a command reads, and the scope that each of them is judged within."""
+"""Topic options: which topics a command reads, and the validation context of each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_inputs(
     bookmarks: Bookmarks | None,
     ranged: Ranged | None = None,
 ) -> Callable[[SparkSession | None], list[tuple[Input, ValidationContext | Undetected]]]:
-    """Return what opens the inputs once there is an engine; what is wrong with the call is told before one starts.
+    """Return what opens the inputs once there is an engine; what is wrong with the call is reported before one starts.
 
     Raises UsageError where topics are not named in one way, or a contract is not known.
     """
@@ -124,10 +124,10 @@ def follow_audit(
 def assign_validations(
     topics: Sequence[str], contract: str | None, judge: Judge, ranged: Ranged | None = None
 ) -> list[tuple[ValidationContext | Undetected, list[str]]]:
-    """Return the scopes that topics are judged within: of a versions file, the contract given, or those bound to.
+    """Return the validation contexts of topics: of a versions file, the contract given, or those they are bound to.
 
-    Messages that do not name their table have it from their topic: then each topic has a scope of its own. So has each
-    topic whose contract is to be found out.
+    Messages that do not name their table have it from their topic: then each topic has a context of its own. So has
+    each topic whose contract is to be found out.
     """
     from cdc_contracts.registry.contract.settings import read_settings
     from cdc_contracts.registry.validate.validation_context import Undetected

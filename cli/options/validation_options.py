@@ -1,4 +1,4 @@
-"""Options of how messages are judged, and the scope they stand for."""
+"""Validation options: how messages are validated, and the validation context that the options give."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Parameters = Annotated[
 
 @dataclass(frozen=True)
 class ValidationOptions:
-    """Options of how messages are judged."""
+    """Options of how messages are validated."""
 
     contract: Contract = None
     folders: ContractFolders = None
@@ -74,7 +74,7 @@ class ValidationOptions:
         reading: RunOptions | None = None,
         show_values: bool = False,
     ) -> ValidationContext | Undetected:
-        """Return the scope that the options and `cdc-contracts.yaml` stand for; `contract` is in place of theirs.
+        """Return the validation context of the options and `cdc-contracts.yaml`; `contract` is in place of theirs.
 
         Without a contract it is to be found out. Raises UsageError where the contract is not known, or an option is
         not of its form; where a versions file and a contract are given, or the file says nothing of a topic.
@@ -97,7 +97,7 @@ class ValidationOptions:
     def open_reading_options(
         self, topics: Sequence[str] = (), reading: RunOptions | None = None, *, show_values: bool = False
     ) -> tuple[Catalogue, ReadingOptions, str | None]:
-        """Return the catalogue, the terms and the contract that the options and `cdc-contracts.yaml` stand for.
+        """Return the catalogue, the reading options and the contract of the options and `cdc-contracts.yaml`.
 
         The contract is None where nothing names one. Raises UsageError where an option is not of its form.
         """
@@ -148,7 +148,7 @@ ShowValues = Annotated[bool, typer.Option("--show-values", help="Show row values
 def open_reading_options(
     *, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None
 ) -> ReadingOptions:
-    """Return the terms that the options stand for, for a command that judges nothing."""
+    """Return the reading options, for a command that validates nothing."""
     from cdc_contracts.registry.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.contract.table_contracts import TableContracts, read_table_contracts
 

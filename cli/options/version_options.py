@@ -27,7 +27,7 @@ NewVersions = Annotated[
 
 @dataclass(frozen=True)
 class RangedValidationOptions(ValidationOptions):
-    """Options of how messages are judged, each part of a topic by a version of its own where somebody says so."""
+    """Options of how messages are validated, each part of a topic under a version of its own where declared."""
 
     versions: Annotated[
         Path | None,
@@ -35,7 +35,7 @@ class RangedValidationOptions(ValidationOptions):
     ] = None
 
     def ranged_topics(self, topics: Sequence[str]) -> list[str]:
-        """Return the topics that are judged by a versions file: all where one is given, else those of the settings'."""
+        """Return topics validated by a versions file: all where one is given, else those in that of the settings."""
         if self.versions is not None:
             return list(topics)
         file = _file_of_settings() if self.contract is None else None
@@ -78,7 +78,7 @@ class RangedValidationOptions(ValidationOptions):
 def fit_validation(
     validation: ValidationContext | Undetected, sources: Collection[Source], *, some: bool = False
 ) -> ValidationContext | Undetected:
-    """Return a scope for what is read; `some` says that not all partitions of its topics are.
+    """Return a validation context for what is read; `some` says that not all partitions of its topics are.
 
     Raises UsageError where a versions file says nothing of a topic, or names a partition that is not there.
     """
@@ -101,7 +101,7 @@ def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None
 
 
 def write_versions(report: Mapping[str, Any], target: Path, catalogue: Catalogue) -> None:
-    """Write the versions file that a report speaks for."""
+    """Write the versions file that a report supports."""
     from cdc_contracts.registry.common.atomic_files import write_whole
     from cdc_contracts.registry.detect.version_proposals import propose_versions
 

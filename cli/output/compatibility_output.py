@@ -1,4 +1,4 @@
-"""A verdict on compatibility as a person reads it: what breaks, where it stands on both sides, why, and the proof."""
+"""Compatibility output: a verdict as a person reads it: what breaks, where on both sides, why, and the proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands write: data on stdout, talk on stderr. Readable at 80 columns, and plain where it is piped."""
+"""Console: what commands write: data on stdout, messages on stderr. Readable at 80 columns, plain where piped."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def drop_output() -> None:
 
 
 def say(text: str) -> None:
-    """Write a line to stderr; a run goes on where nobody can be told of it. Raises ReaderGone."""
+    """Write a line to stderr; a run continues where stderr is closed. Raises ReaderGone."""
     try:
         sys.stderr.write(_seen(text) + "\n")
     except BrokenPipeError:

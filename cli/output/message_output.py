@@ -1,4 +1,4 @@
-"""How `why` tells one message: what it is, what it breaks, what stands in it, and what else it might be."""
+"""Message output of `why`: what a message is, what it breaks, what it holds, and what else it might be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How plans are told: a line for each step, as a person or a machine reads it."""
+"""Plan output: a line for each step, as a person or a machine reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run is, on a terminal: records, rate, time to go, and what was quarantined so far."""
+"""Progress of a run on a terminal: records, rate, time to go, and what was quarantined so far."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _show(watch: Watch, total: int, done: threading.Event) -> None:
 
 
 def describe(read: int, quarantined: int, total: int, seconds: float) -> str:
-    """Return the line that tells how far a run is; it goes in steps, as tasks or batches end."""
+    """Return the line that shows how far a run is; it advances as tasks or batches end."""
     if not read:
         return f"reading {total:,} offsets … {seconds:.0f} s"
     rate = read / seconds

@@ -1,4 +1,4 @@
-"""What a run leaves behind at its end: its report on stdout and in files of every kind, and a baseline."""
+"""Report output at the end of a run: its report on stdout and in files of every kind, and a baseline."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline
 def print_report(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
     """Write the report, or its summary, to stdout, and the report files.
 
-    What was found is told even where a file cannot be written: the run may have taken an hour.
+    What was found is printed even where a file cannot be written: the run may have taken an hour.
     Raises UnavailableError where one cannot.
     """
     from cdc_contracts.registry.report.report_formats import write_reports

@@ -1,4 +1,4 @@
-"""The report of a run on a terminal: the verdict first, then what a person asks next."""
+"""Summary of a run on a terminal: the verdict first, then what a person asks next."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def summarise(report: Mapping[str, Any]) -> None:
 
 
 def _print_contracts(contracts: Mapping[str, str]) -> None:
-    """Tell which topic is judged by which contract, where there are several."""
+    """Print which topic is validated against which contract, where there are several."""
     if not contracts:
         return
     console.print_heading("Contracts")

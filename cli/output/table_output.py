@@ -1,4 +1,4 @@
-"""What `tables` reads and writes: DDL, contracts in a folder, and how these are told."""
+"""Table output: what `tables` reads and writes: DDL, contracts in a folder, and how these are printed."""
 
 from __future__ import annotations
 

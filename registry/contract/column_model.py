@@ -1,4 +1,4 @@
-"""What a contract says of columns: where their types and codes are, and which value mapping reads their values."""
+"""Column model of a contract: where types and codes of columns are, and which value mapping reads their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells a subject from others by one message, and its versions apart by many."""
+"""Discriminator model: what distinguishes a subject from others by one message, and its versions by many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every contract is made of: documents, JSON Pointers, ops, where facts come from, when they hold."""
+"""Document model, the parts of every contract: documents, JSON Pointers, ops, where facts come from, when they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract says of the envelope: where op, names, times, position, transaction, keys and DDL sit."""
+"""Envelope model of a contract: where op, names, times, position, transaction, keys and DDL sit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract says of images: where each op has its rows, how they are written, what joins split updates."""
+"""Image model of a contract: where each op has its rows, how they are written, what joins split updates."""
 
 from __future__ import annotations
 

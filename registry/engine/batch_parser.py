@@ -103,7 +103,7 @@ class Parser:
         return result
 
     def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
-        """Take a block for the shape that all of the one before had; False where some value is not of it."""
+        """Decode a block with the shape of all values of the previous block; False where some value is not of it."""
         shape = self._latest
         if shape is None or shape.strict is None:
             return False

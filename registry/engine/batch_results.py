@@ -29,7 +29,7 @@ from cdc_contracts.registry.validate.verdicts import Opinion, Verdict
 class CachedVerdict:
     """What the reference said of the first record of its kind: enough to decide every other one.
 
-    `claims` tells per version whether its discriminators hold, `facts` what it reads besides the images.
+    `claims` says per version whether its discriminators hold, `facts` what it reads besides the images.
     """
 
     opinions: tuple[Opinion, ...]
@@ -54,7 +54,7 @@ class CachedVerdict:
 
     @property
     def welcome(self) -> bool:
-        """Whether some version whose marks are there finds no error, so that the subject may claim the message."""
+        """Whether some version whose discriminators hold finds no error, so that the subject may claim the message."""
         return any(
             claims and not opinion.errors and reading.meaning.claim is None
             for claims, opinion, reading in zip(self.claims, self.opinions, self.readings, strict=True)
@@ -134,7 +134,7 @@ class GroupResult:
 
 @dataclass
 class BatchResult:
-    """Everything a batch came to: results of many records, records judged one by one, and tombstones."""
+    """All results of a batch: groups of records, records validated one by one, and tombstones."""
 
     texts: pa.Array
     group_results: list[GroupResult] = field(default_factory=list)
@@ -150,7 +150,7 @@ class BatchResult:
         return numbers
 
     def leave_out(self, numbers: Collection[int]) -> None:
-        """Forget what some records came to: they are judged elsewhere."""
+        """Forget the results of some records: they are validated elsewhere."""
         left_out = set(numbers)
         self.alone = [(number, judged) for number, judged in self.alone if number not in left_out]
         group_results = []

@@ -1,4 +1,4 @@
-"""Chaining: the row changes of judged records as key chains want them, digests of keys and images by the batch."""
+"""Chain links: the row changes of validated records as key chains need them, with digests computed by the batch."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Rows(NamedTuple):
 
 
 class _Collector:
-    """The row changes of one judged batch, by subject."""
+    """The row changes of one validated batch, by subject."""
 
     def __init__(
         self, batch: Batch, batch_result: BatchResult, placings: Mapping[str, Placing], tables: dict[int, str | None]
@@ -219,7 +219,7 @@ def _of_both(readings: Sequence[Reading | None], placing: Placing) -> list[Readi
 def _changes(images: Sequence[ImagePair], reading: Reading) -> _Changes | None:
     """Return the row changes of records that two readings see so; None where their rows do not go together.
 
-    A row of a full load tells what stood there at some time, not what changed; where a key changes, the row that ends
+    A row of a full load shows what stood there at some time, not what changed; where a key changes, the row that ends
     and the row that begins are none that neighbours could be compared with.
     """
     shown = [side for sides in images for side in sides if side is not None]

@@ -1,8 +1,8 @@
-"""The fast judge of a subject: a batch of values in, groups of records with one verdict out.
+"""Fast validator of a subject: a batch of values in, groups of records with one verdict out.
 
-It finds which records are alike in everything a verdict may depend on, has the reference judge the first of each
-kind, and gives the rest the same verdict. It settles nothing that it did not read: what the layouts refuse and what
-holds arrays or objects for values is judged by the reference, one by one.
+It groups the records that are equal in everything a verdict may depend on, has the reference validate the first of each
+group, and gives the rest the same verdict. It decides nothing that it did not read: what the layouts refuse and what
+holds arrays or objects for values is validated by the reference, one by one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NOT_OF_GROUPS: Final = ("contract", "applies", "status", "provenance", "values"
 
 
 class FastValidator:
-    """Judges batches within a scope. Holds what it has learnt; one per task, not shared between threads."""
+    """Validates batches within a validation context. Keeps what it learns; one per task, not shared between threads."""
 
     def __init__(self, validation: ValidationContext) -> None:
         self.validation = validation
@@ -65,7 +65,7 @@ class FastValidator:
         )
 
     def judge(self, given: Sequence[bytes | None], *, texts: bool) -> BatchResult:
-        """Return what each value of a batch comes to. With `texts`, canonical texts are ready to be taken.
+        """Return the result of each value of a batch. With `texts`, canonical texts are written as well.
 
         Without, it is not looked into whether versions that fit a record would read it differently.
         """
@@ -88,7 +88,7 @@ class FastValidator:
         return batch_result
 
     def _judge_alone(self, numbers: Sequence[int], values: MessageValues) -> Iterator[tuple[int, JudgedMessage]]:
-        """Judge records of no group by the reference; those of another transport are known by their claims."""
+        """Validate records of no group by the reference; those of another transport are identified by their claims."""
         validation, strange = self.validation, self._claims.foreign(numbers, values)
         for number in numbers:
             if number in strange:
@@ -128,7 +128,7 @@ class FastValidator:
     def _examine(
         self, values: MessageValues, *, texts: bool
     ) -> tuple[list[RecordGroup], list[int], list[int], pa.Array]:
-        """Sort the values into records that share a verdict, records to be judged alone, and tombstones."""
+        """Sort the values into records that share a verdict, records to be validated alone, and tombstones."""
         value_columns = ValueColumns()
         if self._parser is None or self._plan is None:
             nulls = [number for number, value in enumerate(values) if value is None]
@@ -164,7 +164,7 @@ class FastValidator:
 
     @cached_property
     def _judged(self) -> frozenset[int] | None:
-        """The places of the judged versions, where all versions differ in value forms only; None where in more."""
+        """The indices of the validated versions, where all versions differ in value forms only; None where in more."""
         result = [
             {key: value for key, value in judge.version.resolved.items() if key not in _NOT_OF_GROUPS}
             for judge in self._judges
@@ -226,7 +226,7 @@ class FastValidator:
         return found
 
     def _judge_first(self, value: bytes) -> CachedVerdict | None:
-        """Have the reference judge the first message of its kind; None where it is for the reference alone."""
+        """Have the reference validate the first message of its kind; None where it is for the reference alone."""
         try:
             message = self.validation.wire.parse(value)
         except Unreadable:

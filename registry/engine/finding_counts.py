@@ -68,7 +68,7 @@ def _example(one: VerdictRecords, batch: Batch, number: int) -> FindingExample:
 
 
 def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
-    """Note the last message of each table and op, and which records of a finding come behind one without it."""
+    """Note the last message of each table and op, and which records of a finding come after one without it."""
     found: dict[tuple[Source, FindingKey], list[PartitionRecords]] = {}
     for part in parts:
         if part.told.verdict.outcome == TOMBSTONE:
@@ -103,7 +103,7 @@ def _by_lane(parts: Sequence[PartitionRecords]) -> dict[tuple[Source, Lane], lis
 
 
 def _series_of(parts: Sequence[PartitionRecords], clean: int) -> FindingSeries:
-    """Return the trail of a finding in a batch: what of it comes behind the last message without."""
+    """Return the series of a finding in a batch: its records after the last message without it."""
     series = FindingSeries(sum(len(part.numbers) for part in parts), max(part.last for part in parts), clean)
     behind = [(part.offsets[part.offsets > clean], part.times[part.offsets > clean]) for part in parts]
     offsets, times = (np.concatenate(one) for one in zip(*behind, strict=True))

@@ -1,4 +1,4 @@
-"""Which versions a flag concerns, and the flags folded that concern only versions that are not judged."""
+"""Flag readers: which versions a flag concerns; flags that concern only versions not validated are folded."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FlagReaders:
 def fold_flags(
     value_flags: Sequence[tuple[ValueFlag, Mask]], readers: Mapping[ValueFlag, FlagReaders], judged: frozenset[int]
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Fold what only other versions would find unusual, where the judged ones find nothing.
+    """Fold what only other versions would find unusual, where the validated ones find nothing.
 
-    `readers` has the flags of values; a flag that is not in it concerns all versions. A record that no judged version
-    has a flag on fits or not by its key alone: of the other versions it then matters only whether they accept it
-    too. Holds among versions that differ in value forms and in nothing else, with severities as they are by default.
+    `readers` has the flags of values; a flag that is not in it concerns all versions. A record that no validated
+    version has a flag on fits or not by its key alone: of the other versions it then matters only whether they accept
+    it too. Holds among versions that differ in value forms and in nothing else, with severities as they are by default.
     """
     others = {version for found in readers.values() for version in found.all} - judged
     if not others:

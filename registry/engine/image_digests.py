@@ -86,7 +86,7 @@ class DigestedBatch:
     _moments: dict[Any, Numbers] = field(default_factory=dict)
 
     def images(self, reading: Reading, positions: Numbers) -> ImagePair:
-        """Return the images of records that are alike."""
+        """Return the images of the records of one group."""
         sides = reading.meaning.images.of(reading.op or "")
         if sides is None:
             return None, None
@@ -96,7 +96,7 @@ class DigestedBatch:
         return before, after
 
     def moments(self, reading: Reading) -> tuple[Numbers, Numbers]:
-        """Return when each record happened and its position; 0 where it tells none."""
+        """Return when each record happened and its position; 0 where it has none."""
         envelope = reading.meaning.envelope
         return self._moment(envelope.event_time, _times, reading), self._moment(envelope.position, _positions, reading)
 
@@ -202,7 +202,7 @@ def _side_of_one(reading: Reading, side: Side) -> DigestedRows | None:
 
 
 def moments_of_one(reading: Reading) -> tuple[int, int]:
-    """Return when a message happened and its position; 0 where it tells none."""
+    """Return when a message happened and its position; 0 where it has none."""
     envelope = reading.meaning.envelope
     times = _times([reading.place(envelope.event_time)], envelope.event_time, reading) if envelope.event_time else [0]
     places = _positions([reading.place(envelope.position)], envelope.position, reading) if envelope.position else [0]

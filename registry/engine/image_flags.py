@@ -43,7 +43,7 @@ def completion_flags(
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark what partial images hold in the records where the image below does not complete them.
 
-    Where the rows of such a record differ in their columns, no flag tells which row completes which: it is left to
+    Where the rows of such a record differ in their columns, no flag says which row completes which: it is left to
     the reference.
     """
     partial = [rows for rows in decoded_batch.rows.values() if rows.image.partial and rows.total]

@@ -48,7 +48,7 @@ def placing_of(versions: tuple[Version, ...]) -> Placing | None:
 
 
 def placings_of(validation: ValidationContext) -> dict[str, Placing]:
-    """Return by subject how the versions that records of a scope may be of disagree about before and after."""
+    """Return by subject how the possible versions of records in a context disagree about before and after."""
     found = {one.subject: _placing_in(one) for one in _subjects(validation)}
     return {subject: placing for subject, placing in found.items() if placing is not None}
 
@@ -65,7 +65,7 @@ def _places(version: Version) -> _Places | None:
 
 
 def _placing_in(validation: ValidationContext) -> Placing | None:
-    """Return how versions of the first subject of a scope place the images, and others that it may be taken for."""
+    """Return how versions of the first subject of a context place the images, and others that it may be taken for."""
     own = tuple(judge.version for judge in validation.judges)
     ways = {_places(version) for version in own}
     places = next(iter(ways))

@@ -15,7 +15,7 @@ from cdc_contracts.registry.values.type_bounds import TypeBound
 class FormUse:
     """A form as one version uses it; a lenient use keeps broken text as it was sent.
 
-    `declared` where a table contract tells the type of the column, `bound` what of it a value may break.
+    `declared` where a table contract gives the type of the column, `bound` what of it a value may break.
     """
 
     form: ValueForm
@@ -59,7 +59,7 @@ class Image:
 
     `full`: every row has every column. `partial`: it may hold the changed columns only, but not for the op codes in
     `whole_for` (at `op_at`).
-    `told` are the columns that the schema itself speaks of, as it does of a DDL statement in the place of a row.
+    `told` are the columns that the schema itself names, such as a DDL statement in the place of a row.
     """
 
     pointer: str

@@ -162,6 +162,6 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield columns.types.at
     for test in meaning.discriminators:
         for one in (test, *(test.any or ())):
-            valued = one.equals or one.within or one.outside  # a prefix is a relation: flagged, not told apart by value
+            valued = one.equals or one.within or one.outside  # a prefix is a relation: flagged, not grouped by value
             if valued:
                 yield from pointers_of([one])

@@ -1,4 +1,4 @@
-"""What a judged batch writes, as record batches of `changes/`, `control/` and `quarantine/`.
+"""Output writers: what a validated batch writes, as record batches of `changes/`, `control/` and `quarantine/`.
 
 Everything is collected over the whole batch first and turned into Arrow once, so that a topic of many tables costs
 no more than one of a single table. Rows come out in the order of the records.
@@ -37,7 +37,7 @@ from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL, QUARAN
 
 
 def write_changes(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
-    """Return the row changes of a judged batch (`CHANGES_SCHEMA`), in order of record and row."""
+    """Return the row changes of a validated batch (`CHANGES_SCHEMA`), in order of record and row."""
     rows = ChangeRows()
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONFORMING:
@@ -49,7 +49,7 @@ def write_changes(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
 
 
 def write_control(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
-    """Return the messages of a judged batch that hold no row (`CONTROL_SCHEMA`), in order of record."""
+    """Return the messages of a validated batch that hold no row (`CONTROL_SCHEMA`), in order of record."""
     found: list[tuple[int, str, Control]] = []
     for group_result in batch_result.group_results:
         if group_result.verdict.outcome == CONTROL and group_result.verdict.version is not None:
@@ -69,7 +69,7 @@ def write_control(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
 
 
 def write_quarantine(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
-    """Return the records of a judged batch that do not conform, whole (`QUARANTINE_SCHEMA`), in order of record."""
+    """Return the records of a batch that do not conform, whole (`QUARANTINE_SCHEMA`), in order of record."""
     found: list[tuple[int, Verdict, list[dict[str, str]]]] = []
     for group_result in batch_result.group_results:
         verdict = group_result.verdict
@@ -107,7 +107,7 @@ def write_quarantine(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
 
 
 def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
-    """Add the rows of records that are decoded alike."""
+    """Add the rows of records that are decoded in the same way."""
     record_group, version = group_result.record_group, group_result.verdict.version
     if version is None:
         return

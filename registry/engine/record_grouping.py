@@ -1,7 +1,7 @@
 """Groups of records by everything a verdict may depend on: what is discrete, and the flags of unusual values.
 
 Two records of one shape with the same grouping key and the same flags get the same verdict: the rules look at nothing
-else. So the reference judges the first of them, and its verdict holds for the rest.
+else. So the reference validates the first of them, and its verdict holds for the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class VerdictGroup:
 def group_records(
     decoded_batch: DecodedBatch, plan: LayoutPlan, value_flags: Sequence[tuple[ValueFlag, Mask]]
 ) -> list[VerdictGroup]:
-    """Return the records of a batch by key and flags, leaving out those only the reference may judge."""
+    """Return the records of a batch by key and flags, leaving out those only the reference may validate."""
     codes, grouping_keys = find_grouping_keys(decoded_batch, plan)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []

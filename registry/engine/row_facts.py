@@ -1,4 +1,4 @@
-"""Facts of each row among records that are decoded alike: what is complete, invalid, changed, when and where."""
+"""Row facts, among records that are decoded in the same way: what is complete, invalid, changed, when and where."""
 
 from __future__ import annotations
 

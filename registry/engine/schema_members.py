@@ -1,4 +1,4 @@
-"""What the JSON Schemas of versions say of the members of a message, as far as parsing has to know."""
+"""Schema members: what the JSON Schemas of versions say of the members of a message, as far as parsing needs it."""
 
 from __future__ import annotations
 

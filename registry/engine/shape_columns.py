@@ -35,7 +35,7 @@ class ShapeColumns:
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
 
     def make_columns(self, types: dict[str, str] | None, names: tuple[Any, ...]) -> list[LayoutColumn]:
-        """Return the columns that a shape names: by its types, else by the contract of the table that `names` tell."""
+        """Return the columns that a shape names: by its types, else by the contract of the table that `names` give."""
         if types is None:
             table = self._table_of(names)
             types = table.types if table is not None and self.untyped else {}

@@ -1,4 +1,4 @@
-"""Counting: a judged batch as a tally."""
+"""Tallying: a validated batch as a tally."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_PLACINGS: Final[Mapping[str, Placing]] = MappingProxyType({})
 def count(
     batch_result: BatchResult, batch: Batch, *, show_values: bool = False, placings: Mapping[str, Placing] = NO_PLACINGS
 ) -> Tally:
-    """Return what a judged batch came to; what was observed of values is their shapes unless `show_values`."""
+    """Return the tally of a validated batch; what was observed of values is their shapes unless `show_values`."""
     return count_parts([(batch, batch_result)], show_values=show_values, placings=placings)
 
 
@@ -70,7 +70,7 @@ def count_parts(
 def _count_part(
     batch_result: BatchResult, batch: Batch, versions: list[str], *, show_values: bool
 ) -> tuple[Tally, list[PartitionRecords], Numbers]:
-    """Return what one part came to but for trails and runs, its records, and which of `versions` each proves, or -1."""
+    """Return the tally of one part without series and runs, its records, and which of `versions` each proves, or -1."""
     result = [
         join_results(group_results, batch, values=show_values)
         for group_results in gather_tables(batch_result.group_results)

@@ -122,7 +122,7 @@ def gather_tables(group_results: Sequence[GroupResult]) -> list[list[GroupResult
 
 
 def join_results(group_results: Sequence[GroupResult], batch: Batch, *, values: bool) -> VerdictRecords:
-    """Return what is told of the records of one verdict, whether they are of one table or of many."""
+    """Return the counted records of one verdict, whether they are of one table or of many."""
     first = group_results[0]
     if len(group_results) == 1:
         return _records_of_group(first, batch, values=values)
@@ -171,7 +171,7 @@ def _records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) 
 
 
 def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bool) -> VerdictRecords:
-    """Return what is told of a record that was judged by itself."""
+    """Return the counted record of one that was validated by itself."""
     verdict, control = judged.verdict, judged.control
     table = judged.table if is_ours(verdict) else None
     nothing = [None] * len(verdict.findings)
@@ -187,7 +187,7 @@ def record_alone(number: int, judged: JudgedMessage, batch: Batch, *, values: bo
 
 
 def is_ours(verdict: Verdict) -> bool:
-    """Say whether the records were read as messages of the judged subject."""
+    """Say whether the records were read as messages of the validated subject."""
     return verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
 
 

@@ -69,7 +69,7 @@ class _Outline:
     definitions: Mapping[str, Any]
 
     def plain(self) -> dict[str, Any]:
-        """Return the fixed facts as a message: enough to tell which branches of the schema apply."""
+        """Return the fixed facts as a message: enough to know which branches of the schema apply."""
         message: dict[str, Any] = {}
         for path, fact in self.facts.items():
             if path and isinstance(fact, Literal):

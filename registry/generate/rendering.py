@@ -1,4 +1,4 @@
-"""Contracts run backwards: the message in which a version of a dialect says a row change, a DDL or a heartbeat.
+"""Rendering: the message in which a version of a dialect expresses a row change, a DDL or a heartbeat.
 
 Everything written comes from the contract: its envelope, ops, images, types, value forms, and for members that no
 event speaks of, its JSON Schema. What a version cannot say is left out or cut, as `carrying.carries` computes it.
@@ -152,7 +152,7 @@ class Renderer:
                     facts[at] = Literal(1)
 
     def _position_of(self, event: Event) -> str:
-        """Return the position as the version asks for it: where that is not a number alone, with the time behind it."""
+        """Return the position as the version asks for it: where that is not a number alone, with the time after it."""
         place, text = self.meaning.envelope.position, event.position or ""
         pattern = self.meaning.patterns.get((place.at if place else "") or "")
         if pattern is None or compile_pattern(pattern)(text):

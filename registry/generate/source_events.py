@@ -22,7 +22,7 @@ class SourceTable:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened in the source, told in canonical words: ops of the vocabulary, images in canonical text.
+    """What happened in the source, in canonical terms: ops of the vocabulary, images in canonical text.
 
     Times are microseconds since 1970 UTC. `before` and `after` are whole rows; which of their columns are sent is
     the contract's business.

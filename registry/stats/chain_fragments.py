@@ -137,7 +137,7 @@ def _solve(left: Array, right: Array) -> tuple[Array, Array]:
     right_open = two["image"][:, 0] != two["image"][:, 1]
     result &= left_open | right_open
     fits = one["image"][:, :, None] == two["image"][:, None, :]
-    fits[:, 1, :] &= left_open[:, None]  # both readings of a change that is read alike are one
+    fits[:, 1, :] &= left_open[:, None]  # both readings of a change that is read the same are one
     fits[:, :, 1] &= right_open[:, None]
     solutions = fits.reshape(len(fits), READINGS**2).sum(axis=1)
     at = np.flatnonzero(result & (solutions == 1))

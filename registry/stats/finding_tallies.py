@@ -15,7 +15,7 @@ MOST_SHAPES: Final = 200
 
 
 class FindingExample(NamedTuple):
-    """The value of one record, or its first bytes with the hash of the whole; the contract that judged it."""
+    """The value of one record, or its first bytes with the hash of the whole; the contract it was validated under."""
 
     topic: str
     partition: int
@@ -46,7 +46,7 @@ def key_of(finding: Finding, table: str | None) -> FindingKey:
 
 @dataclass
 class Extent:
-    """How often, and from where to where in one partition; the trails are by canonical op, and one over all."""
+    """How often, and from where to where in one partition; the series are by canonical op, and one over all."""
 
     count: int
     first: Moment

@@ -146,7 +146,7 @@ class Chains:
         )
 
     def _scattered(self) -> Array:
-        """Return the tables of which some row is told in several partitions: no partition has all its changes."""
+        """Return the tables of which some row appears in several partitions: no partition has all its changes."""
         result = [np.unique(rows.fragments[["key", "table"]]) for rows in self.lines.values()]
         keys, counts = np.unique(np.concatenate(result), return_counts=True)
         return np.unique(keys["table"][counts > 1])

@@ -1,4 +1,4 @@
-"""What was read of one partition: the coordinates of records, and their numbers by outcome."""
+"""Partition tallies: what was read of one partition: the coordinates of records, and their numbers by outcome."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PartitionTally:
 
     @property
     def valued(self) -> int:
-        """How many messages with a value were judged."""
+        """How many messages with a value were validated."""
         return self.read - self.tombstone - self.excluded
 
     @property

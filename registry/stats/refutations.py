@@ -13,7 +13,7 @@ from cdc_contracts.registry.stats.position_sequences import Point
 class Refutation(NamedTuple):
     """A stretch as far as it lies where `contract` is declared: in all of a run, or in a range of that number.
 
-    `whole` says that nothing of the stretch lies elsewhere, `goes_on` that no stretch behind it says otherwise.
+    `whole` says that nothing of the stretch lies elsewhere, `goes_on` that no later stretch contradicts it.
     """
 
     line: ChainLine

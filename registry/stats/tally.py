@@ -136,7 +136,7 @@ class Tally:
     def speaks_against(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
         """Return the stretches of each partition in which key chains speak against a version, proven or not.
 
-        Of several versions that is told where they read an UPDATE in one way.
+        Of several versions that is known where they read an UPDATE in one way.
         """
         return [
             (found.line, stretch)
@@ -180,9 +180,9 @@ class Tally:
                 self.findings[key] = finding
 
     def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
-        """Tell a finding the last messages without it that it cannot have met: behind it here, and on the other side.
+        """Give a finding the last messages without it that it has not seen: later ones here, and the other side's.
 
-        What the other side knows of the same trail it tells itself.
+        What the other side knows of the same series it adds itself.
         """
         for source, extent in finding.extents.items():
             theirs = other.findings[key].extents.get(source) if key in other.findings else None

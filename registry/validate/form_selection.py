@@ -1,4 +1,4 @@
-"""The columns of a message under one version: their source types, and which form each of their values has to have."""
+"""Form selection for the columns of a message under one version: source types, and the form of each value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TypedColumns:
 
 
 class FormSelection:
-    """How one version reads the values of columns, on the terms of a run."""
+    """How one version reads the values of columns, under the reading options of a run."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
         self._version, self._options = version, reading_options

@@ -1,7 +1,7 @@
-"""The reference: judges one parsed message under one version, slowly and with every finding.
+"""Reference validator: validates one parsed message under one version, slowly and with every finding.
 
-Its schema judges the shape of the message, the schemas of the value forms judge the values of its columns; the rules
-and the value forms judge the rest. The fast validator has to agree with it on every record.
+Its schema validates the shape of the message, the schemas of the value forms the values of its columns; the rules and
+the value forms validate the rest. The fast validator has to agree with it on every record.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Judgement:
 
 
 class ReferenceValidator:
-    """Judges messages under one version and the terms of a run."""
+    """Validates messages under one version and the reading options of a run."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
         self.version = version
@@ -295,7 +295,7 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
 
 @lru_cache(256)
 def _judge_of(version: Version) -> SchemaJudge:
-    """Return what judges the shape of a version's messages, the same on whatever terms they are judged."""
+    """Return the validator of the shape of a version's messages, the same under any reading options."""
     return SchemaJudge(version.schema)
 
 

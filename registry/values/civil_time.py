@@ -1,5 +1,5 @@
 # ruff: noqa: PLR2004 - the numbers are those of the calendar
-"""The proleptic Gregorian calendar, on plain integers and on arrays of them alike.
+"""Civil time: the proleptic Gregorian calendar, on plain integers and on arrays of them.
 
 Days count from 1970-01-01. The algorithms are those of Howard Hinnant, "chrono-Compatible Low-Level Date
 Algorithms"; a year runs from March to February in them, so that the leap day comes last.

@@ -1,4 +1,4 @@
-"""Instants and wall-clock times as counts of seconds or milliseconds since 1970."""
+"""Timestamps: instants and wall-clock times as counts of seconds or milliseconds since 1970."""
 
 from __future__ import annotations
 
