@@ -88,7 +88,7 @@ def decode(
 
     `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`. Evidence
     against the declared version as a whole is not considered: that is for `cdc-contracts decode`, which sees every
-    record before it publishes one. Raises UsageError where a column, or what messages speak, is missing.
+    record before it publishes one. Raises UsageError where a column, or the contract of the messages, is missing.
     """
     spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))
     frame = _input(df)

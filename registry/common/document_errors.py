@@ -53,7 +53,7 @@ def _describe_unknown(key: str, known: list[str]) -> str:
 
 
 def _keys(kind: Any, place: Iterable[str]) -> set[str]:
-    """Return the keys of the mapping at a place in a document; none where they cannot be told."""
+    """Return the keys of the mapping at a place in a document; none where they cannot be determined."""
     for part in place:
         known = _plain(kind)
         if _is_model(known):

@@ -6,7 +6,7 @@ CdcContractsError            what happened, where, how to fix it
 │       └── InvalidSchema    a schema handed in is none, or is not safe to work with
 │           └── SchemaTooLarge
 ├── UnavailableError         it could not run, or data is gone: exit 3
-├── WithheldError            rows are not published, because records speak against the contract: exit 1
+├── WithheldError            rows are not published, because records contradict the contract: exit 1
 ├── UndetectedError          the contract of the messages cannot be detected: exit 4
 └── LedgerError              the counts do not add up, a bug here: exit 5
 
@@ -68,7 +68,7 @@ class WithheldError(CdcContractsError):
 
 
 class UndetectedError(CdcContractsError):
-    """What contract the messages speak cannot be told from them, so that nothing was done."""
+    """The contract of the messages cannot be detected, so that nothing was done."""
 
     exit_code = 4
 
@@ -91,7 +91,7 @@ _HINTS: Final = MappingProxyType({
 
 
 def refused(error: OSError, where: str = "", *, what: str = "it cannot be written or read") -> UnavailableError:
-    """Return what a person is told where the system refuses a file: `where` is its name, else the error has it."""
+    """Return the error for a file that the system refuses: `where` is its name, else the error has it."""
     name = where or (error.filename if isinstance(error.filename, str) else "")
     hint = _HINTS.get(error.errno or 0, "Check the disk, its free space and your permissions.")
     return UnavailableError(f"{what}: {error.strerror or error}", where=name, hint=hint)

@@ -44,7 +44,7 @@ def compare_contracts(
 ) -> CompatibilityVerdict:
     """Return whether readers of one contract read the messages of the other right.
 
-    Meaning is compared under every policy, shapes as the policy judges them; the policy `cdc` ignores the level.
+    Meaning is compared under every policy, shapes as the policy decides; the policy `cdc` ignores the level.
     Raises ContractError where a contract does not hold together.
     """
     directions = policy.directions(level)

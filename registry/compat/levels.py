@@ -1,4 +1,4 @@
-"""Levels: which versions are compared, and in which direction. Policies: whose judgement it is."""
+"""Levels: which versions are compared, and in which direction. Policies: by whose rules."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Level(StrEnum):
 
 
 class Policy(StrEnum):
-    """Whose judgement of a difference it is.
+    """By whose rules a difference is decided.
 
-    `confluent-strict` and `confluent-lenient` judge as Confluent's registry does with that setting. `cdc` ignores the
+    `confluent-strict` and `confluent-lenient` decide as Confluent's registry does with that setting. `cdc` ignores the
     level: it asks whether a consumer built on the old version reads the new one's messages right, and the reverse.
     """
 

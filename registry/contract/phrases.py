@@ -149,7 +149,7 @@ def _place(pointer: str) -> str:
 
 
 def _evidence(entry: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what an entry looks at, and the value that speaks for its version."""
+    """Return what an entry looks at, and the value that supports its version."""
     proves = f" (proves the {entry['proves']})" if "proves" in entry else ""
     proves += f" (disproves the {entry['disproves']})" if "disproves" in entry else ""
     match entry:

@@ -1,4 +1,4 @@
-"""Column forms: in topics whose messages tell no types, how a column is written all along."""
+"""Column forms: in topics whose messages have no types, how a column is written throughout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Column:
 
 
 class ColumnForms:
-    """How the columns without a type are written, by the forms that tell some versions apart."""
+    """How the columns without a type are written, by the forms that distinguish some versions."""
 
     def __init__(self, versions: Sequence[Version]) -> None:
         self._form_of = {version: form for version in versions if (form := _telling_form(version)) is not None}
@@ -35,7 +35,7 @@ class ColumnForms:
         self._columns: dict[tuple[str | None, str | None, str | None, str], _Column] = defaultdict(_Column)
 
     def take(self, message_evidence: MessageEvidence) -> None:
-        """Look at the values of a message that tells no types."""
+        """Look at the values of an untyped message."""
         if len(self._forms) < 2:  # noqa: PLR2004  one form tells nothing apart
             return
         changes = next(
@@ -72,7 +72,7 @@ class ColumnForms:
 
 
 def _telling_form(version: Version) -> str | None:
-    """Return how a version writes the type that tells untyped columns apart."""
+    """Return how a version writes the type that distinguishes versions in untyped columns."""
     meaning = version.meaning
     if meaning.columns.types != "none":
         return None

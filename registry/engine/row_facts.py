@@ -97,7 +97,7 @@ def texts_sent(record_group: RecordGroup, place: Place | None) -> list[str | Non
 
 
 def pair_ids(record_group: RecordGroup, reading: Reading) -> list[str | None]:
-    """Return for each record what the two halves of its update have in common."""
+    """Return for each record what the two parts of its split update have in common."""
     halves = reading.meaning.halves
     if halves is None:
         return [None] * len(record_group.positions)

@@ -1,7 +1,7 @@
 """Contract differences: what two contracts say differently, in terms of contracts and not of files.
 
 Both resolved contracts are brought into one form, a fact to a name, and compared by deepdiff. Prose (titles,
-descriptions, sources) is told apart from meaning.
+descriptions, sources) is separated from meaning.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def build_report(
 ) -> dict[str, Any]:
     """Return the report of a run as plain data.
 
-    `detection` is what was found to be spoken where no contract was declared. `sample` says which part of the range was
+    `detection` is what was detected where no contract was declared. `sample` says which part of the range was
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
     shown as their shapes unless `show_values`. `versions` are the ranges that declare versions, where some do. The
     tally stays as it is, so that more can be added to it. Raises LedgerError where the counts do not add up.

@@ -76,7 +76,7 @@ class ChainEvidence:
         return tuple(stretch for stretch in self.stretches if stretch.proven)
 
     def against(self, *references: str) -> tuple[ChainStretch, ...]:
-        """Return the stretches that speak against a version, or against several that read an UPDATE in one way.
+        """Return the stretches that contradict a version, or several that read an UPDATE in one way.
 
         Those that prove nothing are among them as long as they have more links than neighbours are torn: where changes
         are missing or come late, a few links come about by themselves.

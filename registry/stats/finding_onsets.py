@@ -40,7 +40,7 @@ class FindingSeries:
         self.see_clean(other.clean)
 
     def see_clean(self, offset: int) -> None:
-        """Take note of a record without the finding."""
+        """Note a record without the finding."""
         self.clean = max(self.clean, offset)
         self.starts = sorted(start for start in self.starts if start.offset > self.clean)
 

@@ -134,7 +134,7 @@ class Tally:
         return self.chains.evidence(proofs)
 
     def speaks_against(self, *references: str) -> list[tuple[ChainLine, ChainStretch]]:
-        """Return the stretches of each partition in which key chains speak against a version, proven or not.
+        """Return the stretches of each partition in which key chains contradict a version, proven or not.
 
         Of several versions that is known where they read an UPDATE in one way.
         """

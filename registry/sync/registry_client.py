@@ -162,7 +162,7 @@ def _text(value: Any) -> str:
 def _refusal(answer: httpx.Response, named: str) -> RefusedError:
     """Return what a registry refused. Raises UnavailableError where the answer is not one of a registry.
 
-    Only reading tells whether it is one: not every registry knows every request to write.
+    Only reading shows whether it is one: not every registry knows every request to write.
     """
     if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_told(answer):
         status = answer.status_code

@@ -5,7 +5,7 @@ sources/0/0         where the stream began                                      
 offsets/N           where batch N ends; written before it is read                         (Spark's)
 commits/N           batch N is done                                                       (Spark's)
 _cdc/stream.json    what the stream is: command, topics, contract                         (ours)
-_cdc/batches/N.json what batch N is judged by; written before it is judged                (ours)
+_cdc/batches/N.json what batch N is validated against; written before validation          (ours)
 _cdc/contracts/     the documents that batches are validated against, by their digest     (ours)
 _cdc/rolling/N      what all batches up to N came to                                      (ours)
 """
@@ -94,7 +94,7 @@ class Checkpoint:
         """Return the range of a batch by partition.
 
         A partition that was added since is read from its beginning.
-        Raises UnavailableError where a topic ends before the place that it was read to: it was made anew.
+        Raises UnavailableError where a topic ends before the place that it was read to: it was recreated.
         """
         starts = self.begins() if number == 0 else self.ends(number - 1)
         spans = {source: Span(starts.get(source, 0), end) for source, end in sorted(self.ends(number).items())}

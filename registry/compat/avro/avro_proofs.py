@@ -125,7 +125,7 @@ class AvroProver:
                 yield Shown(message, FASTAVRO, written=shown(written), read=shown(read))
 
     def _in_place(self, mismatch: Mismatch, datum: Any) -> Any:
-        """Return what stands at the end of the trail: the datum, or the whole record where the mismatch is of one."""
+        """Return what stands at the end of the path: the datum, or the whole record where the mismatch is of one."""
         of_record = mismatch.field is not None or mismatch.rule == avro_rules.NAME
         return self._witnesses.smallest(mismatch.writer.type) if of_record else datum
 

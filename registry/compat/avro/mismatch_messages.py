@@ -57,7 +57,7 @@ class Witnesses:
         return _PLAIN[type_.kind]
 
     def message(self, trail: TypePath | None, datum: Any) -> Any:
-        """Return a whole message that holds a datum at the end of a trail. Raises TooDeep and NoMessage."""
+        """Return a whole message that holds a datum at the end of a path. Raises TooDeep and NoMessage."""
         for count, step in enumerate(steps(trail)):
             if count > MAX_DEPTH:
                 raise TooDeep

@@ -35,13 +35,13 @@ class TypePath:
 
 
 def steps(trail: TypePath | None) -> Iterator[TypePath]:
-    """Yield the steps of a trail, the last one first."""
+    """Yield the steps of a path, the last one first."""
     while trail is not None:
         yield trail
         trail = trail.before
 
 
 def message_pointer(trail: TypePath | None) -> str:
-    """Return where in a message a trail leads: 0 stands for any item of an array, * for any key of a map."""
+    """Return where in a message a path leads: 0 stands for any item of an array, * for any key of a map."""
     members = [step.member for step in steps(trail)]
     return join_pointer(*(member for member in reversed(members) if member is not None))

@@ -10,7 +10,7 @@ from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 def compare_json(
     old: SchemaDocument, new: SchemaDocument, *, level: Level, policy: Policy
 ) -> tuple[CompatibilityFinding, ...]:
-    """Return how two JSON Schemas differ, as a policy judges it at a level.
+    """Return how two JSON Schemas differ, under a policy and at a level.
 
     Raises InvalidSchema where one of them is no valid JSON Schema.
     """

@@ -83,7 +83,7 @@ def _compare(pair: MappingPair) -> Iterator[FactDifference]:
     for name in dict.fromkeys([*_types_of(old), *_types_of(new)]):
         here, there = old.form_of(name), new.form_of(name)
         alias = old.document.aliases.get(name)
-        if here != there and (alias is None or alias != new.document.aliases.get(name)):  # the type itself tells it
+        if here != there and (alias is None or alias != new.document.aliases.get(name)):  # the type itself says it
             changed.add(name)
             rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
             yield FactDifference(rule, ("values", name), _form(here), _form(there))

@@ -68,7 +68,7 @@ def _extended_app(site: Site, store: ServedStore, metrics: ServerMetrics) -> Fas
 
 
 async def _answer_error(request: Request, error: Any) -> Response:
-    """A contract that does not hold together, or cannot be compared: its owner mends it, not the server's."""
+    """A contract that does not hold together, or cannot be compared: its owner has to fix it, not the server's."""
     return Response(error_body(422, getattr(error, "what", "cannot be compared")), 422, media_type="application/json")
 
 
