@@ -77,7 +77,8 @@ def audit_input(
     """Validate every record of the input, read once, and return the report; without a session in this process.
 
     Where the contract has to be detected, a small sample is read first. Where it cannot be detected, nothing is
-    validated. A run that is to stop reports what it has read. Raises LedgerError where the counts do not add up.
+    validated. A run that is to stop reports what it has read.
+    Raises LedgerError where the counts do not add up.
     """
     stop = stop or Stop()
     found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))

@@ -66,8 +66,9 @@ def audit(
     """Return a DataFrame of one row whose `report` is the JSON report of `cdc-contracts audit --json`.
 
     Either `contract` or `versions` declares the contract of the messages; `versions` is a file that says which version
-    holds in which offsets or times of which partition (as `--versions` takes it). Raises UsageError where a column, or
-    what messages speak, is missing; LedgerError, from Spark, where counts do not add up.
+    holds in which offsets or times of which partition (as `--versions` takes it).
+    Raises UsageError where a column, or the contract of the messages, is missing; LedgerError, from Spark, where counts
+    do not add up.
     """
     validation = _scope(contract, versions, tables, parameters, severities, catalogue)
     results = _input(df).mapInArrow(audit_work(describe_validation(validation)), RESULT_SCHEMA)
@@ -88,7 +89,8 @@ def decode(
 
     `contract` and `versions` are as for `audit`; what no range of a versions file covers is in `quarantine`. Evidence
     against the declared version as a whole is not considered: that is for `cdc-contracts decode`, which sees every
-    record before it publishes one. Raises UsageError where a column, or the contract of the messages, is missing.
+    record before it publishes one.
+    Raises UsageError where a column, or the contract of the messages, is missing.
     """
     spec = describe_validation(_scope(contract, versions, tables, parameters, severities, catalogue))
     frame = _input(df)

@@ -54,9 +54,11 @@ def open_session(
     `formats` are those of `CONNECTORS` that tables are to be written in.
     `log` receives all that the JVM prints; without it that is kept unseen and shown only if the start fails.
 
-    Raises: UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had, or a session
-    that was running before lacks settings that a format needs. UsageError: a package is not `group:artifact:version`, a
-    file of `jars` does not exist, or a setting of the user's conflicts with a format.
+    Raises:
+        UnavailableError: Java is missing or too old, Spark does not start, a connector cannot be had, or a session
+            that was running before lacks settings that a format needs.
+        UsageError: a package is not `group:artifact:version`, a file of `jars` does not exist, or a setting of the
+            user's conflicts with a format.
 
     """
     from pyspark import SparkContext
