@@ -30,7 +30,7 @@ holds it to the imports of the code.
 flowchart LR
     source["Kafka topic, files<br><code>spark_checks/sources.py</code>"]
     task["Spark task, or this process<br><code>spark_checks/spark_tasks.py</code>"]
-    kernel["fast validator: parse, group, judge<br><code>registry/engine/kernel.py</code>"]
+    kernel["fast validator: parse, group, validate<br><code>registry/engine/kernel.py</code>"]
     reference["reference validator, one of each kind<br><code>registry/validate/reference_validator.py</code>"]
     tally["tally, merged in any order<br><code>registry/stats/tally.py</code>"]
     findings["findings of the whole run<br><code>registry/stats/run_findings.py</code>"]
@@ -48,8 +48,8 @@ flowchart LR
     kernel -- "decode" --> writers --> typed --> runs
 ```
 
-A record is judged once. The fast validator groups the records of a batch that are alike in everything a rule reads,
-has the reference validator judge the first of each group, and gives the others the same verdict. An audit keeps the
+A record is validated once. The fast validator groups the records of a batch that are alike in everything a rule reads,
+has the reference validator decide the first of each group, and gives the others the same verdict. An audit keeps the
 tally only; a decode writes rows beside it.
 
 ## The rooms of `registry`

@@ -27,7 +27,7 @@ GENERIC: Final[tuple[Any, ...]] = (None, "", 0, True, {}, [], 1.5, "a", -1, 1, "
 """One value of each kind, and a little more."""
 
 
-def hint(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
+def repair(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
     """Return a message that the validator accepts, as near to the guess as possible; the value at `kept` stays.
 
     Raises ValueError where that does not succeed in a few rounds.
@@ -37,21 +37,21 @@ def hint(guess: Any, judge: jsonschema_rs.Validator, kept: Way = ()) -> Any:
         refusals = list(islice(judge.iter_errors(box["message"]), 12))
         if not refusals:
             return box["message"]
-        if not any(_mend_one(box, one, kept) for one in refusals):
+        if not any(_repair_one(box, one, kept) for one in refusals):
             break
     raise ValueError("no message was found")
 
 
-def _mend_one(box: dict[str, Any], refusal: jsonschema_rs.ValidationError, kept: Way) -> bool:
+def _repair_one(box: dict[str, Any], refusal: jsonschema_rs.ValidationError, kept: Way) -> bool:
     """Change the message so that this refusal may go; say whether that was tried."""
     kind: Any = refusal.kind
     way = tuple(_spell(box["message"], refusal.instance_path))
     if kind.name in {"anyOf", "oneOf"} and hasattr(kind, "context"):
         branches = sorted((list(branch) for branch in kind.context if branch), key=len)
-        return any(any(_mend_one(box, one, kept) for one in branch) for branch in branches[:8])
+        return any(any(_repair_one(box, one, kept) for one in branch) for branch in branches[:8])
     holder, last = _reach(box, way)
     value = holder[last]
-    if isinstance(value, dict) and _mend_object(value, kind, way, kept):
+    if isinstance(value, dict) and _repair_object(value, kind, way, kept):
         return True
     if isinstance(value, list) and kind.name == "minItems":
         value.extend([None] * (kind.limit - len(value)))
@@ -60,7 +60,7 @@ def _mend_one(box: dict[str, Any], refusal: jsonschema_rs.ValidationError, kept:
     return not is_kept and _replace(holder, last, value, kind)
 
 
-def _mend_object(value: dict[str, Any], kind: Any, way: Way, kept: Way) -> bool:
+def _repair_object(value: dict[str, Any], kind: Any, way: Way, kept: Way) -> bool:
     if kind.name == "required":
         if (*way, kind.property) == kept[: len(way) + 1]:
             return False

@@ -11,7 +11,7 @@ import jsonschema_rs
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.compat.json_schema.draft_validators import FAST_JUDGES
-from cdc_contracts.registry.compat.json_schema.instances import GENERIC, Way, gather_arrays, gather_values, hint
+from cdc_contracts.registry.compat.json_schema.instances import GENERIC, Way, gather_arrays, gather_values, repair
 from cdc_contracts.registry.compat.json_schema.pattern_languages import names_beside
 from cdc_contracts.registry.compat.json_schema.pattern_texts import finds, write_text
 from cdc_contracts.registry.compat.json_schema.schema_differences import ELEMENT, MEMBER, OTHER_MEMBER, SchemaDifference
@@ -64,7 +64,7 @@ class JsonProver:
             if self._left < 0:
                 return None
             try:
-                message = hint(_wrap(value, way), self._accepts[-1], way)
+                message = repair(_wrap(value, way), self._accepts[-1], way)
             except (ValueError, RecursionError, KeyError, IndexError, TypeError):
                 continue
             if all(judge.is_valid(message) for judge in (*self._accepts, *self._refuses)):
@@ -93,7 +93,7 @@ class JsonProver:
             return None
         for guess in GENERIC:
             try:
-                message = hint(guess, judge)
+                message = repair(guess, judge)
             except (ValueError, RecursionError):
                 continue
             refusal = self.check(message)
@@ -121,7 +121,7 @@ class JsonProver:
         if self._left < 0:
             return None
         try:
-            message = hint(guess, self._accepts[-1], kept)
+            message = repair(guess, self._accepts[-1], kept)
         except (ValueError, RecursionError, KeyError, IndexError, TypeError):
             return None
         refusal = self.check(message)
