@@ -95,7 +95,7 @@ def test_records_go_to_a_file_and_never_over_one(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  make it first\n"),
+        (["-o", "nodir/foo.jsonl"], "error: there is no such folder (nodir)\n  create it first\n"),
         (["-o", "d.jsonl", "--replace"], "error: this is a folder, not a file (d.jsonl)\n"),
         (["-o", "d.jsonl"], "error: this is a folder, not a file (d.jsonl)\n"),
     ],

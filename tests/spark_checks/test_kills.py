@@ -34,7 +34,7 @@ def kill_at(point, table_format="parquet", *, victim="all", call=1):
     tables = (
         "tables.parquet_tables:ParquetTables"
         if table_format == "parquet"
-        else "tables.lakehouse.tables:LakehouseTables"
+        else "tables.lakehouse.lakehouse_tables:LakehouseTables"
     )
     trap, moment, among = {
         "offsets are logged": ("streams.streaming:Follow._take", "before", None),
