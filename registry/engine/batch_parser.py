@@ -87,8 +87,8 @@ class Parser:
         self._scout = make_scout(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
-        value_flags = [*plan.types_at, *(plan.names_at if self._by_table else ())]
-        self._picks = [make_picker(plan, pointer) for pointer in value_flags]
+        pointers = [*plan.types_at, *(plan.names_at if self._by_table else ())]
+        self._picks = [make_picker(plan, pointer) for pointer in pointers]
 
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one place."""

@@ -15,7 +15,7 @@ from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.stats.finding_onsets import ANY_OP, FindingSeries, Start
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.tally import Lane, Tally
+from cdc_contracts.registry.stats.tally import TableOp, Tally
 from cdc_contracts.registry.validate.verdicts import TOMBSTONE
 
 MOST_BYTES: Final = 32 * 1024
@@ -79,27 +79,29 @@ def find_series(tally: Tally, parts: Sequence[PartitionRecords]) -> None:
                 lasts[table, op] = max(last, lasts.get((table, op), last))
         for key in tally.findings.keys() & part.told.keys:  # of very many not all are kept
             found.setdefault((part.source, key), []).append(part)
-    decoders = _by_lane(parts) if found else {}
+    by_table_and_op = _by_table_and_op(parts) if found else {}
     for (source, key), held in found.items():
         series_by_op = tally.findings[key].extents[source].series_by_op
         for op in {*(part.told.does for part in held), ANY_OP}:
             mine_of_op = [part for part in held if op in (part.told.does, ANY_OP)]
-            others = decoders.get((source, (key.table, op)), ())
+            others = by_table_and_op.get((source, (key.table, op)), ())
             clean = next((last for last, result in others if key not in result.keys), -1)
             series_by_op[op] = _series_of(mine_of_op, clean)
 
 
-def _by_lane(parts: Sequence[PartitionRecords]) -> dict[tuple[Source, Lane], list[tuple[int, VerdictRecords]]]:
+def _by_table_and_op(
+    parts: Sequence[PartitionRecords],
+) -> dict[tuple[Source, TableOp], list[tuple[int, VerdictRecords]]]:
     """Return the records of each table and op, each with the offset of the last, the last of all first."""
-    decoders: dict[tuple[Source, Lane], list[tuple[int, VerdictRecords]]] = {}
+    by_table_and_op: dict[tuple[Source, TableOp], list[tuple[int, VerdictRecords]]] = {}
     for part in parts:
         if part.told.verdict.outcome != TOMBSTONE:
             for op in {part.told.does, ANY_OP}:
                 for table, last in part.lasts.items():
-                    decoders.setdefault((part.source, (table, op)), []).append((last, part.told))
-    for held in decoders.values():
+                    by_table_and_op.setdefault((part.source, (table, op)), []).append((last, part.told))
+    for held in by_table_and_op.values():
         held.sort(key=itemgetter(0), reverse=True)
-    return decoders
+    return by_table_and_op
 
 
 def _series_of(parts: Sequence[PartitionRecords], clean: int) -> FindingSeries:

@@ -54,7 +54,7 @@ class Renderer:
         self._source_kind = source_kind
         self._judge = ReferenceValidator(version, reading_options)
         self._mapping = self._judge.forms.mapping_for(source_kind if version.meaning.values.kind_at else None)
-        self._capabilities_of = capabilities_of(version, reading_options)
+        self._capabilities = capabilities_of(version, reading_options)
         self._outlines: dict[tuple[Any, ...], list[str | Slot]] = {}
         self._columns: dict[SourceTable, ColumnWriters] = {}
 
@@ -76,16 +76,16 @@ class Renderer:
 
     def render_all(self, events: Iterable[Event]) -> Iterator[bytes]:
         """Yield the messages of the events whose op the version has."""
-        return (self.render(event) for event in events if event.op in self._capabilities_of.ops)
+        return (self.render(event) for event in events if event.op in self._capabilities.ops)
 
     # --- the message of one op
 
     def _outline(self, event: Event) -> list[str | Slot]:
         """Return the message of events like this one in parts: fixed text, and what differs from event to event."""
-        result = self._capabilities_of.ops.get(event.op)
+        result = self._capabilities.ops.get(event.op)
         if result is None:
             raise UsageError(
-                f"{self.version} has no {event.op}", hint="it has " + ", ".join(sorted(self._capabilities_of.ops))
+                f"{self.version} has no {event.op}", hint="it has " + ", ".join(sorted(self._capabilities.ops))
             )
         code = result.code if result.code is not None else (event.ddl_type or "ALTER")
         facts: Filled = {pointer: Literal(codes[0]) for pointer, codes in self.meaning.enums.items()}
@@ -266,7 +266,7 @@ class Renderer:
         return self._columns[table]
 
     def _told_type(self, name: str, source_type: str) -> str:
-        result = self._capabilities_of.told_as(source_type)
+        result = self._capabilities.told_as(source_type)
         if result is None:
             raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
         return result

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 ANY_OP: Final = ""
-"""The trail of all messages of a table, whatever they do to a row."""
+"""The series of all messages of a table, whatever they do to a row."""
 _MOST_STARTS: Final = 32
 
 

@@ -28,7 +28,7 @@ from cdc_contracts.registry.validate.validation_context import AUTO
 
 COLUMN_FORM: Final = "column-form"
 _OF_CHAINS: Final = "key-chain"
-"""The trail of records that key chains prove: no op that a message could say."""
+"""The series of records that key chains prove: no op that a message could say."""
 _WORDS_OF_ORDER: Final = {
     GOES_BACK: ("not below the one before", "below the one before"),
     REPEATS: ("above the one before", "the same as the one before"),

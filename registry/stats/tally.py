@@ -32,7 +32,7 @@ from cdc_contracts.registry.stats.version_runs import MOST_RUNS, Run, gather_run
 
 MOST_FINDINGS: Final = 5_000
 
-Lane = tuple[str | None, str]
+TableOp = tuple[str | None, str]
 """A table and a canonical op."""
 
 
@@ -49,7 +49,7 @@ class Tally:
     findings: dict[FindingKey, FindingTally] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str | None] = field(default_factory=Counter)
-    lasts: dict[Source, dict[Lane, int]] = field(default_factory=dict)
+    lasts: dict[Source, dict[TableOp, int]] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     differing: int = 0
