@@ -401,7 +401,7 @@ def clean(reference):
         Kernel(open_validation(CATALOGUE, reference, reading_options)),
     )
     events = [one for one in row_stream(7, CLEAN + 9_000, snapshot=100, controls=17)
-              if one.op in renderer._capabilities_of.ops][:CLEAN]  # fmt: skip
+              if one.op in renderer._capabilities.ops][:CLEAN]  # fmt: skip
     records = [(number % 2, number // 2, renderer.render(event)) for number, event in enumerate(events)]
     chunks = [records[start : start + CHUNK] for start in range(0, CLEAN, CHUNK)]
     return kernel, events, chunks, [pickle.dumps(kernel.audit(batch_of(chunk))) for chunk in chunks]
