@@ -42,6 +42,18 @@ format:
 pages:
     {{python}} docs/write_catalogue.py
 
+# The documentation as a site, in site/
+docs:
+    NO_MKDOCS_2_WARNING=1 {{python}} -m mkdocs build --strict --quiet
+
+# The same at an address of this machine, built anew when a page changes
+docs-serve:
+    NO_MKDOCS_2_WARNING=1 {{python}} -m mkdocs serve
+
+# The pictures in docs/images, as pages look now
+screenshots:
+    {{python}} docs/write_screenshots.py
+
 bench *ARGS:
     {{python}} bench/run.py {{ARGS}}
 

@@ -2,7 +2,6 @@
 
 import json
 from base64 import b64encode
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -234,13 +233,3 @@ def test_files_are_not_detected_by_options_of_topics(here, capsys, option, value
     assert main(["detect", "a.jsonl", option, value]) == 2
     told = f"error: {option} is for topics, not for files\n  to read a topic give `topic` and its name\n"
     assert capsys.readouterr() == ("", told)
-
-
-def test_the_example_of_detection_in_the_readme_is_what_is_printed(here, capsys):
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    _, _, example = readme.partition("$ cdc-contracts sample dts/canal@2 -n 2000 > orders.jsonl\n$ ")
-    call, _, printed = example.partition("```\n")[0].partition("\n")
-    (here / "orders.jsonl").write_bytes(b"".join(value + b"\n" for value in sampled("dts/canal@2", 2_000, seed=1)))
-
-    assert main(call.split()[1:]) == 0
-    assert capsys.readouterr().out == printed

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 import yaml
 from repositories import commit, edit, git, line_of
+from site_pages import blocks_of
 
 from cdc_contracts.cli.app import main
 
 ROOT = Path(__file__).parents[2]
+PAGE = blocks_of(ROOT / "docs/how-to/ci.md")
 OWN = ROOT / "tests" / "registry" / "lint" / "contracts"
 FORMS = "contracts/oms-community/types/oms-mysql.yaml"
 IMAGES = "contracts/dts/canal/v2/contract.yaml"
@@ -138,27 +140,23 @@ def test_a_moved_image_is_told_on_its_line_with_a_message_that_is_refused_now(fo
     assert (proof["published"], proof["now"]) == ("accepted", now)
 
 
-def test_the_readme_shows_what_is_printed(fork, monkeypatch, capsys):
+def test_the_page_on_ci_shows_what_is_printed(fork, monkeypatch, capsys):
     edit(fork / FORMS, "epoch-seconds.fraction: [TIMESTAMP]", "iso-datetime-minutes: [TIMESTAMP]")
     monkeypatch.chdir(fork)
-    call, _, printed = block_of_the_readme("breaking").partition("\n")
+    (shown,) = [block.text for block in PAGE if block.needs == "a changed catalogue"]
+    call, _, printed = shown.partition("\n")
     code = main(call.split()[2:])
     git(fork, "checkout", "-q", ".")
     assert code == 1
     assert capsys.readouterr().out == printed
 
 
-def test_the_workflow_of_the_readme_has_all_that_is_needed():
-    job = yaml.safe_load(block_of_the_readme("workflow"))["jobs"]["contracts"]
+def test_the_workflow_of_the_page_on_ci_has_all_that_is_needed():
+    workflow = next(block.text for block in PAGE if block.language == "yaml")
+    job = yaml.safe_load(workflow)["jobs"]["contracts"]
     checkout, check = job["steps"]
     assert checkout["with"]["fetch-depth"] == 0
     assert check["with"].keys() <= defaults_of_the_action().keys()
-
-
-def block_of_the_readme(name):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    marked = readme.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
-    return marked.partition("\n")[2].removesuffix("```\n")
 
 
 def test_a_change_that_breaks_nothing_passes(small, capsys):

@@ -10,7 +10,6 @@ from stopwatch import measure
 
 from cdc_contracts.cli.app import main
 
-README = Path(__file__).parents[2] / "README.md"
 WIDER = ({"type": "integer"}, {"type": ["integer", "null"]})
 OPEN = {"type": "object"}
 
@@ -226,15 +225,3 @@ def test_hundreds_of_pairs_are_compared_in_one_process(capsys):
 
     assert (code, len(found)) == (0, 300)
     assert taken < 1
-
-
-@pytest.mark.parametrize("pair", ["dts/canal@1 dts/canal@2", "oms-community/canal@1 oms-community/canal@2"])
-def test_the_example_in_the_readme_is_what_is_printed(pair, capsys):
-    _, _, example = README.read_text(encoding="utf-8").partition(f"$ cdc-contracts compat {pair}\n")
-    shown = example.partition("```\n")[0].split("...\n")
-
-    assert main(["compat", *pair.split()]) == 1
-    out = capsys.readouterr().out
-    assert len(shown) > 1
-    for part in shown:
-        assert part in out

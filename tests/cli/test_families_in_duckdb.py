@@ -1,4 +1,4 @@
-"""The README's example: a capture of each catalogue family, decoded and queried in DuckDB."""
+"""The example of the documentation: a capture of each catalogue family, decoded and queried in DuckDB."""
 
 import re
 from pathlib import Path
@@ -6,19 +6,18 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from site_pages import DOCS, blocks_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = DOCS / "how-to/duckdb.md"
 
 
 @pytest.fixture(scope="module")
 def example():
     """The blocks of the example by language."""
-    text = README.read_text(encoding="utf-8")
-    marked = text.partition("<!-- families -->\n")[2].partition("<!-- /families -->")[0]
-    return dict(re.findall(r"```(\w+)\n(.*?)```", marked, re.DOTALL))
+    return {block.language: block.text for block in blocks_of(PAGE)}
 
 
 @pytest.fixture
@@ -37,9 +36,9 @@ def decoded(spark, example, tmp_path, monkeypatch):
     return contracts.split()
 
 
-def test_the_example_prints_what_the_readme_says_and_leaves_no_family_out(decoded, example, capsys):
+def test_the_example_prints_what_the_page_says_and_leaves_no_family_out(decoded, example, capsys):
     capsys.readouterr()
-    exec(compile(example["python"], "README.md", "exec"), {})
+    exec(compile(example["python"], PAGE.name, "exec"), {})
     assert capsys.readouterr().out == example["text"]
     families = {subject.partition("/")[0] for subject in shipped_catalogue().subjects()}
     assert families == {contract.partition("/")[0] for contract in decoded}

@@ -1,0 +1,97 @@
+"""What MkDocs does besides rendering `docs/`: pages made from the code, and links that lead out of the folder.
+
+Generated pages exist in the built site alone, so none can be older than the code that it describes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from command_pages import command_pages
+from decision_index import decision_index
+from mkdocs.structure.files import File
+from reference_pages import files_page, metrics_page, python_page, report_page, rules_page, settings_page
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT: Final = Path(__file__).parents[1]
+GENERATED: Final = "GENERATED: "
+OF_THE_REPOSITORY: Final = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+}
+"""Pages that stand in the root of the repository, where people and code hosts look for them."""
+_CONTRACT_FILE: Final = re.compile(r"\]\(\.\./\.\./(contracts/[^)]+)\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of folders into the navigation."""
+    config.nav = _with_pages(config.nav)
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what is generated, the pages of the root and the schemas that pages of the catalogue link to."""
+    for name, text in generated_pages().items():
+        files.append(File.generated(config, name, content=text))
+    for source, name in OF_THE_REPOSITORY.items():
+        files.append(File.generated(config, name, content=_as_page((ROOT / source).read_text(encoding="utf-8"))))
+    pages = (ROOT / "docs/catalogue").glob("*.md")
+    linked = {path for page in pages for path in _CONTRACT_FILE.findall(page.read_text(encoding="utf-8"))}
+    for path in sorted(linked):
+        files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Let links to files of contracts lead to their copies in the site."""
+    return _CONTRACT_FILE.sub(r"](../\1)", markdown) if page.file.src_uri.startswith("catalogue/") else markdown
+
+
+def generated_pages() -> dict[str, str]:
+    """Return the text of each generated page by its path in the site."""
+    return {
+        **{f"reference/commands/{name}.md": text for name, text in command_pages().items()},
+        "reference/rules.md": rules_page(),
+        "reference/report.md": report_page(),
+        "reference/settings.md": settings_page(),
+        "reference/files.md": files_page(),
+        "reference/metrics.md": metrics_page(),
+        "reference/python.md": python_page(),
+        "adr/index.md": decision_index(ROOT / "docs/adr"),
+    }
+
+
+def _with_pages(nav: Any) -> Any:
+    """Return a part of the navigation in which `GENERATED: FOLDER` is the list of the folder's pages."""
+    if isinstance(nav, list):
+        return [_with_pages(one) for one in nav]
+    if isinstance(nav, dict):
+        return {title: _with_pages(value) for title, value in nav.items()}
+    return list(_pages_of(nav.removeprefix(GENERATED))) if nav.startswith(GENERATED) else nav
+
+
+def _pages_of(folder: str) -> Iterator[str]:
+    """Yield the pages of a folder, its index first."""
+    if folder == "reference/commands":
+        names = sorted(command_pages())
+    else:
+        names = sorted(path.stem for path in (ROOT / "docs" / folder).glob("*.md"))
+        names += [] if "README" in names else ["index"]
+    for name in sorted(names, key=lambda name: (name not in {"index", "README"}, name)):
+        yield f"{folder}/{name}.md"
+
+
+def _as_page(text: str) -> str:
+    """Return a document of the root as a page of the site, where `docs/` is the root."""
+    text = text.replace("](docs/", "](").replace("adr/)", "adr/index.md)")
+    for source, name in OF_THE_REPOSITORY.items():
+        text = text.replace(f"]({source})", f"]({name})")
+    return text

@@ -1,0 +1,161 @@
+"""The documentation is built without a warning, its links lead somewhere, and it lists all there is."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import typer
+
+from cdc_contracts.cli.app import app
+from cdc_contracts.registry.common import exits
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.contract.catalogue import shipped_catalogue
+from cdc_contracts.registry.explain.rulebook import rules
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README_BYTES = 6 * 1024
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site."""
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / ".src")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (built.returncode, built.stdout, built.stderr) == (0, "", "")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The HTML of each page by its path."""
+    return {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html") if path.name != "404.html"}
+
+
+def test_every_link_within_the_site_leads_to_a_page_and_a_place_on_it(site, pages):
+    places = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in pages.items()}
+    broken = []
+    for path, text in pages.items():
+        for target in set(re.findall(r'(?:href|src)="([^"]+)"', text)):
+            parts = urlsplit(unescape(target))
+            if parts.scheme or parts.netloc or target.startswith("#__"):
+                continue
+            other = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if other.is_dir():
+                other /= "index.html"
+            known = parts.fragment in {"", *places.get(other, ())}
+            if not (other.exists() and known):
+                broken.append(f"{path.relative_to(site)}: {target}")
+    assert broken == []
+
+
+def test_links_to_other_sites_have_the_form_of_one(pages):
+    targets = {unescape(target) for text in pages.values() for target in re.findall(r'href="(\w+:[^"]+)"', text)}
+    assert targets
+    wrong = [one for one in targets if urlsplit(one).scheme != "https" or "." not in urlsplit(one).netloc]
+    assert wrong == []
+
+
+def test_pages_fetch_nothing_from_elsewhere(pages):
+    fetched = {
+        one
+        for text in pages.values()
+        for one in re.findall(r'<(?:script|img|link)[^>]+(?:src|href)="(https?:[^"]+)"', text)
+    }
+    assert {one for one in fetched if 'rel="canonical"' not in one} == set()
+
+
+def test_the_search_finds_pages_of_every_part(site):
+    found = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    places = {one["location"].partition("#")[0] for one in found}
+    assert {"first-steps.html", "how-to/decode.html", "reference/rules.html", "reference/commands/audit.html",
+            "catalogue/dts-canal.html", "adr/0001-one-kernel-precedents.html"} <= places  # fmt: skip
+
+
+def test_every_command_and_option_is_in_the_reference(pages, site):
+    missing = []
+    for words, command in commands_of(typer.main.get_command(app)):
+        text = unescape(pages[site / f"reference/commands/{words[0]}.html"])
+        missing += [words for name in [" ".join(words)] if name not in text]
+        missing += [(words, one) for parameter in command.params if not getattr(parameter, "hidden", False)
+                    for one in parameter.opts if one.startswith("-") and one not in text and one != "--help"]  # fmt: skip
+    assert missing == []
+
+
+def commands_of(command, above=()) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, one in getattr(command, "commands", {}).items():
+        yield (*above, name), one
+        yield from commands_of(one, (*above, name))
+
+
+def test_every_rule_has_a_place_in_the_reference(pages, site):
+    text = pages[site / "reference/rules.html"]
+    assert [rule.id for rule in rules() if f' id="{rule.id.lower()}"' not in text] == []
+
+
+def test_every_version_has_a_place_in_the_catalogue(pages, site):
+    catalogue = shipped_catalogue()
+    for subject in catalogue.subjects():
+        text = pages[site / f"catalogue/{subject.replace('/', '-')}.html"]
+        for version in catalogue.versions(subject):
+            assert version.reference in text
+
+
+def test_every_decision_states_its_status(pages, site):
+    text = pages[site / "adr/index.html"]
+    assert [path.name for path in DOCS.glob("adr/*.md") if f'{path.stem}.html"' not in text] == []
+
+
+def test_every_variable_of_the_environment_that_is_read_is_listed():
+    listed = set(re.findall(r"`([A-Z_]+)`", (DOCS / "reference/environment.md").read_text(encoding="utf-8")))
+    asked = re.compile(r"""environ(?:\.get\(|\[)"([A-Z_]+)"|"((?:CDC_CONTRACTS|CDCC|GITHUB|CI)_[A-Z_]+)\"""")
+    sources = (path for top in ("cli", "registry", "spark_checks") for path in (ROOT / top).rglob("*.py"))
+    read = {name for path in sources for names in asked.findall(path.read_text(encoding="utf-8")) for name in names}
+    assert read >= {"CDC_CONTRACTS_REGISTRY_URL", "CDC_CONTRACTS_STORE", "JAVA_HOME", "GITHUB_BASE_REF"}
+    assert read - listed - {""} == set()
+
+
+def test_every_exit_code_is_listed():
+    table = (DOCS / "reference/exit-codes.md").read_text(encoding="utf-8")
+    listed = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) for code in row.split(", ")}
+    raised = {one.exit_code for one in (CdcContractsError, *below(CdcContractsError))}
+    told = {*exits.EXIT_CODES.values(), exits.USAGE, exits.COULD_NOT_RUN, exits.INTERRUPTED, exits.TERMINATED}
+    assert listed == raised | told | {141}
+
+
+def below(error) -> Iterator[type[CdcContractsError]]:
+    for one in error.__subclasses__():
+        yield one
+        yield from below(one)
+
+
+def test_the_readme_is_short_and_holds_the_command_that_runs_the_tests():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.encode()) <= README_BYTES
+    command = "python3 -m venv .venv && .venv/bin/pip install -q -c requirements.lock -e '.[dev]' && .venv/bin/python -m pytest"
+    assert command in text.splitlines()
+
+
+def test_what_the_readme_links_to_is_there():
+    targets = re.findall(r"\]\(([^):#]+)(?:#[^)]*)?\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_what_builds_the_site_is_installed_for_development():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert any(one.startswith("mkdocs-material") for one in project["optional-dependencies"]["dev"])
+    assert re.search(r"^mkdocs-material==", locked, re.MULTILINE)
