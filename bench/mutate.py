@@ -68,12 +68,12 @@ from cdc_contracts.registry.validate.verdicts import AMBIGUOUS, CONFORMING  # no
 
 TARGETS = (
     *sorted(ROOT.glob("registry/engine/*.py")),
+    *sorted(ROOT.glob("registry/validate/drift_*s/*.py")),
     *(
         ROOT / f"registry/{name}.py"
         for name in (
             "records/record_batches",
             "records/message_values",
-            "validate/cross_field_checks",
             "contract/relations",
             "validate/rule_inputs",
         )

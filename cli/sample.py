@@ -22,7 +22,8 @@ def sample(
     total: Annotated[int, typer.Option("-n", "--number", help="How many messages.", min=1)] = 10,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same bytes.")] = 1,
     drift: Annotated[
-        str | None, typer.Option("--drift", metavar="CLASS", help="Let every tenth message drift, e.g. value-form.")
+        str | None,
+        typer.Option("--drift", metavar="CLASS|RULE", help="Let every tenth message drift, e.g. value-form."),
     ] = None,
     split_updates: Annotated[
         bool, typer.Option("--split-updates", help="Split updates in two, if the dialect supports it.")

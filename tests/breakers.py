@@ -11,10 +11,11 @@ from both_paths import CATALOGUE, by_reference, samples, terms_of
 from mutations import DROP, Members, Mutant, Token, get, put, to_bytes, walk, written
 
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.common.pointers import ABSENT, split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 from cdc_contracts.registry.validate.verdicts import CONFORMING, CONTROL
 from cdc_contracts.registry.values import Number
@@ -216,6 +217,18 @@ BREAKERS: Final[Mapping[str, Breaker]] = {
     "event-time-whole-seconds": other_times,
     "schema-block-matches-image": other_blocks,
 }
+
+
+def breaker_of(rule: str) -> Breaker:
+    """Return the ways here to break a rule; those of its record where there are none here."""
+    return BREAKERS.get(rule) or partial(by_record, rule)
+
+
+def by_record(rule: str, reading: Reading) -> Iterator[Mutant]:
+    for edits in drift_rules()[rule].breaks(reading):
+        yield put(reading.message, {path: DROP if value is ABSENT else value for path, value in edits.items()})
+
+
 ONE_MESSAGE_SHOWS_NOTHING: Final = {"halves-paired"}
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
+from cdc_contracts.registry.common.drift_class import DriftCause, DriftClass
 from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.rule_modules import DRIFT_CLASSES, find_records, rule_names
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -15,125 +19,37 @@ INFO: Final = "info"
 SEVERITIES: Final = (ERROR, WARNING, INFO)
 
 
-@dataclass(frozen=True, slots=True)
-class DriftClass:
-    """One class of drift: what triggers it, its severity, and what to do."""
-
-    id: str
-    name: str
-    severity: str
-    says: str
-    action: str
-    good: str
-    bad: str
+_FILE: Final = re.compile(r"(d\d\d)-(.+)")
+_NUMBERS: Final[Mapping[str, str]] = MappingProxyType({
+    name: number.upper()
+    for file in rule_names(DRIFT_CLASSES)
+    if (told := _FILE.fullmatch(file))
+    for number, name in (told.groups(),)
+})  # fmt: skip
+"""The number of each class by its name, as their files are called."""
 
 
-_CLASSES = (
-    DriftClass(
-        "D01", "malformed", ERROR,
-        "The value is not one JSON text (or one record of the Avro schema): broken encoding, trailing data, "
-        "NaN, a lone surrogate, nesting deeper than 128, no object at the top.",
-        "Find the producer or converter that writes these bytes; `decode` keeps them whole in its quarantine.",
-        '{"type":"INSERT"}', '{"type":"INSERT"} trailing',
-    ),
-    DriftClass(
-        "D02", "other-dialect", ERROR,
-        "The message speaks another dialect: another subject's marks are there and this one's are not.",
-        "Name the right contract with --contract, or split the topic.",
-        '{"payload":{"op":"INSERT"}} judged as oms-community/dataworks',
-        '{"payload":{"op":"INSERT"}} judged as dts/canal',
-    ),
-    DriftClass(
-        "D03", "other-version", ERROR,
-        "The message does not fit the version it is judged by, and fits another version of the same subject.",
-        "Check when the project or instance was created or restarted; audit with the version that fits.",
-        'a DELETE with its row in "data", judged as dts/canal@2',
-        'a DELETE with its row in "old", judged as dts/canal@2',
-    ),
-    DriftClass(
-        "D04", "unknown-field", WARNING,
-        "The message has a member that the contract does not know. Every row is still decoded.",
-        "Look whether the product was upgraded; add the member to a new version of the contract.",
-        '{"type":"INSERT","ts":1618323429026}', '{"type":"INSERT","ts":1618323429026,"shard":7}',
-    ),
-    DriftClass(
-        "D05", "missing-field", ERROR,
-        "A member that the contract requires is not there. A null is not the same as an absent member.",
-        "Look for a filter or transformation between product and topic, or an older product.",
-        '{"table":"orders","type":"INSERT"}', '{"type":"INSERT"}',
-    ),
-    DriftClass(
-        "D06", "type-change", ERROR,
-        "A value is of another JSON kind than its contract says: text for a number, an object for a text.",
-        "Compare the product version and its serialization options with the contract.",
-        '{"es":1609344671000}', '{"es":"1609344671000"}',
-    ),
-    DriftClass(
-        "D07", "value-form", ERROR,
-        "A value is of the right JSON kind but not written in the documented form of its source type.",
-        "Compare the product version with the contract; the observed shape tells what was sent.",
-        '"1606233662.012345" for a TIMESTAMP', '"2020-11-24T16:01:02Z" for a TIMESTAMP',
-    ),
-    DriftClass(
-        "D08", "unknown-enum", ERROR,
-        "A code is not in the closed list of the contract: an op, a type name, a type code.",
-        "Look the code up in the product's newer document; add it to a new version of the contract.",
-        '{"type":"INSERT"}', '{"type":"UPSERT"}',
-    ),
-    DriftClass(
-        "D09", "cross-field", ERROR,
-        "Two members of a message do not agree with each other.",
-        "Read the rule named after the dot; the paths show which members disagree.",
-        'an UPDATE with "old" and "data"', 'an UPDATE without "old"',
-    ),
-    DriftClass(
-        "D10", "unknown-table", WARNING,
-        "The topic carries a table that the table contracts do not list.",
-        "Add a contract for the table, or exclude it.",
-        "shop.orders with a contract for shop.orders", "shop.returns without one",
-    ),
-    DriftClass(
-        "D11", "table-schema", WARNING,
-        "The columns of a table change in mid-stream, or are not what its table contract says: which there are, which "
-        "of them are the key, and which are never NULL.",
-        "Look for the statement that altered the table; apply the change to the table contract, and where rows go.",
-        "every message of a table has the same columns", "a column appears in mid-stream",
-    ),
-    DriftClass(
-        "D12", "order", WARNING,
-        "Positions go back or repeat within a partition, where the documents promise that they do not.",
-        "Look at the producer's retries and restarts, and whether two producers write to the partition.",
-        "positions that rise", "a position that was there before",
-    ),
-    DriftClass(
-        "D13", "control-share", INFO,
-        "How many messages hold no row.",
-        "Nothing, unless the share is unusual.",
-        "some heartbeats", "heartbeats only",
-    ),
-    DriftClass(
-        "D14", "precision", ERROR,
-        "A value cannot be kept as it is: a number that written out has more than 4,096 characters, or a value that "
-        "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
-        "Compare the table contract with the table: the column may have been widened. No database column holds a "
-        "number of 4,096 characters: look for its producer.",
-        "12.10 in a decimal(10,2)", "12.105 in a decimal(10,2); 1E999999999",
-    ),
-    DriftClass(
-        "D15", "not-exercised", INFO,
-        "A rule of the contract was never put to the test by the messages read.",
-        "Read a longer range before trusting a green result.",
-        "a topic with every op", "a topic without a DELETE",
-    ),
-    DriftClass(
-        "D16", "ambiguous", ERROR,
-        "The message fits several versions that read it differently; decoding it would be a guess.",
-        "Declare the version with --contract SUBJECT@N, or that of each part of a topic with --versions FILE.",
-        "an UPDATE judged as dts/canal@2", "the same UPDATE judged as dts/canal",
-    ),
-)  # fmt: skip
+class _Classes(Mapping[str, DriftClass]):
+    """The classes by name, in the order of their numbers; their files are read when somebody asks for one."""
 
-CLASSES: Final[Mapping[str, DriftClass]] = MappingProxyType({entry.name: entry for entry in _CLASSES})
+    @cached_property
+    def _by_name(self) -> dict[str, DriftClass]:
+        return {one.name: one for one in find_records(DRIFT_CLASSES, DriftClass)}
+
+    def __getitem__(self, name: str) -> DriftClass:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NUMBERS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NUMBERS)
+
+    def __len__(self) -> int:
+        return len(_NUMBERS)
+
+
+CLASSES: Final[Mapping[str, DriftClass]] = _Classes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,5 +108,12 @@ def heaviest(*severities: str) -> str:
 
 def rule_id(name: str, cause: str | None = None) -> str:
     """Return the stable id of a rule: class number, then the named rule or cause."""
-    number = CLASSES[name].id
+    number = _NUMBERS[name]
     return f"{number}.{cause}" if cause else number
+
+
+def find_cause(rule: str) -> DriftCause | None:
+    """Return what a class says of the cause in a rule id, such as `D01.utf8`; None where it says nothing."""
+    number, _, name = rule.partition(".")
+    found = next((one for one in CLASSES.values() if one.id == number), None)
+    return next((cause for cause in found.causes if cause.name == name), None) if found else None

@@ -8,11 +8,11 @@ from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
-from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES
+from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES, rule_id
 
 UNPROVEN: Final = "unproven"
 _AMBIGUOUS = "ambiguous"
-_NAMES = {entry.id: name for name, entry in CLASSES.items()} | {name: name for name in CLASSES}
+_NAMES = {rule_id(name): name for name in CLASSES} | {name: name for name in CLASSES}
 
 
 @dataclass(frozen=True)

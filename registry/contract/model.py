@@ -5,24 +5,25 @@ Every key and named reading is one of the closed vocabulary of `docs/vocabulary.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
+from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, rule_names
 from cdc_contracts.registry.contract.column_model import Columns, Values
 from cdc_contracts.registry.contract.discriminator_model import Evidence, Test
 from cdc_contracts.registry.contract.document_model import ROW_OPS, Applies, Document, Op, Provenance
 from cdc_contracts.registry.contract.envelope_model import Ddl, Envelope
 from cdc_contracts.registry.contract.image_model import Halves, Images
 
-Rule = Literal[
-    "image-present-for-op", "columns-typed", "codes-match-types", "primary-key-in-image",
-    "primary-key-values-agree", "old-keys-in-data", "data-keys-in-key", "images-match-fields",
-    "ddl-flag-agrees", "ddl-text-only-if-ddl", "ddl-text-alone", "idx-is-seq-of-size", "rowid-starts-with-table",
-    "position-matches", "halves-paired", "types-without-parameters",
-]  # fmt: skip
+if TYPE_CHECKING:
+    Rule = str
+    Note = str
+else:  # each rule is a file that is called after it, and is not read for its name
+    Rule = Literal[rule_names(DRIFT_RULES)]
+    Note = Literal[rule_names(DRIFT_NOTES)]
 
 
 def _matched_in_linear_time(pattern: str) -> str:
@@ -87,7 +88,7 @@ class Meaning(Document):
     """What no message says, so that the user has to."""
     rules: tuple[Rule, ...]
     """The rules across fields that messages are judged by."""
-    notes: tuple[Literal["event-time-whole-seconds", "schema-block-matches-image"], ...] = ()
+    notes: tuple[Note, ...] = ()
     """The rules across fields whose findings are only noted."""
     enums: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The values that a member may have, by JSON Pointer."""

@@ -21,7 +21,7 @@ from cdc_contracts.registry.engine.text_digests import NULL, Digests, digest_nam
 from cdc_contracts.registry.message.envelope_times import read_integer_times, read_time
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.stats.record_facts import Track
-from cdc_contracts.registry.validate.cross_field_checks import complete_rows
+from cdc_contracts.registry.validate.rule_view import complete_rows
 from cdc_contracts.registry.values import Number
 
 Numbers = NDArray[np.int64]

@@ -14,8 +14,8 @@ from cdc_contracts.registry.contract.errata import Erratum, read_errata
 from cdc_contracts.registry.contract.phrases import describe_side, describe_test
 from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage
 from cdc_contracts.registry.explain.contract_explanations import describe_members
-from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD, RuleEntry
+from cdc_contracts.registry.explain.rulebook import RuleEntry, rules
+from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 from cdc_contracts.registry.values import FORMS
 
 _MOST_ERRATA: Final = 2

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES
 from cdc_contracts.registry.lint.lint_rules import LINT_RULES
 from cdc_contracts.registry.lint.table_lint import TABLE_RULES
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD_RULES, RuleEntry
+from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
 DRIFT: Final = "drift"
 LINT: Final = "lint"
@@ -20,6 +22,22 @@ MEANING: Final = "meaning"
 PUBLICATION: Final = "publication"
 TABLE: Final = "table"
 TABLE_VERSIONS: Final = "table-versions"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """One rule as it is listed: what it says and why, the severity of a breach, what to do, and examples."""
+
+    id: str
+    name: str
+    family: str
+    severity: str
+    says: str
+    action: str
+    good: str
+    bad: str
+    why: str = ""
+    confluent: str | None = None
 
 
 def rules() -> tuple[RuleEntry, ...]:
@@ -34,12 +52,15 @@ def rules() -> tuple[RuleEntry, ...]:
         for family, table in ((LINT, LINT_RULES), (TABLE, TABLE_RULES))
         for one in table
     ]
-    return (*drift, *CROSS_FIELD_RULES, *lint, *_compatibility_rules())
+    return (*drift, *cross_field_rules(), *lint, *_compatibility_rules())
 
 
 def cross_field_rules() -> tuple[RuleEntry, ...]:
     """Return the rules across fields."""
-    return CROSS_FIELD_RULES
+    return tuple(
+        RuleEntry(one.id, one.name, CROSS_FIELD, one.severity, one.says, one.action, one.good, one.bad)
+        for one in drift_rules().values()
+    )
 
 
 def _compatibility_rules() -> Iterator[RuleEntry]:

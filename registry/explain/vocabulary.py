@@ -11,7 +11,7 @@ from cdc_contracts.registry.contract.image_model import Images
 from cdc_contracts.registry.contract.phrases import READINGS, describe_evidence, describe_side, describe_test
 from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
 from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
+from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 from cdc_contracts.registry.values import FORMS
 
 Entry = tuple[str, str, int]

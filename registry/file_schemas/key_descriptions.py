@@ -15,7 +15,7 @@ from cdc_contracts.registry.contract.phrases import COUNTED_FROM, READINGS
 from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
 from cdc_contracts.registry.explain.rulebook import rules
 from cdc_contracts.registry.explain.vocabulary import CONTAINERS
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
+from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 
 _ACROSS: Final = {rule.name: rule.says for rule in rules() if rule.family == CROSS_FIELD}
 _WORDS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {

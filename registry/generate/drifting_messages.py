@@ -1,241 +1,183 @@
-"""Drifting messages: one class of drift made in a message that conforms, so that consumers can be tested.
+"""Drifting messages: one class of drift, or one rule broken, in a message that conforms, for consumers to be tested.
 
-Every change is checked before it is returned: validated against its own contract, the message has to show the class
-that was asked for. What to change comes from the contract, so a new dialect needs nothing here.
+What to change is said by the record of the class or rule, in terms of what the contract says of places. Every change is
+checked before it is returned: validated against its own contract, the message has to show what was asked for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
+from cdc_contracts.registry.common.drift_class import NumberToken, Path
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.common.pointers import ABSENT, split_pointer
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.generate.drifting_streams import CHANGED
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules, rules_of
+from cdc_contracts.registry.validate.message_edits import put, walk
 from cdc_contracts.registry.validate.validation_context import open_validation
+from cdc_contracts.registry.values import Number
 
-Path = tuple[str | int, ...]
-
-_LONG_NUMBER: Final = "1" * 5000
-_UNHEARD: Final = "UNHEARD_OF"
-_NEW_MEMBER: Final = "added_by_an_upgrade"
 _MOST_TRIES: Final = 400
 
 
-class _Token(str):
-    """A number as it stands in JSON."""
-
-    __slots__ = ()
-
-
 class Drifter:
-    """Writes events of a version so that each message shows one class of drift."""
+    """Writes events of a version so that each message shows one class of drift, or breaks one rule."""
 
     def __init__(self, version: Version, reading_options: ReadingOptions, drift: str) -> None:
-        """Raise UsageError where there is no such class, or no message can show it."""
-        if drift not in CLASSES:
-            raise UsageError(f"`{drift}` is no class of drift", where="--drift", hint=", ".join((*_MADE, *CHANGED)))
-        if drift not in _MADE:
-            raise UsageError(
-                f"{drift} is no drift of messages",
-                where="--drift",
-                hint="these can be made: " + ", ".join((*_MADE, *CHANGED)),
-            )
+        """Raise UsageError where there is no such class or rule, or no message can show it."""
+        self._rule = find_drift_rule(drift)
+        made = drift in CLASSES and CLASSES[drift].breaks is not None
+        if self._rule is None and not made:
+            known = [one.name for one in CLASSES.values() if one.breaks]
+            known += [one.name for one in CLASSES.values() if one.drifts]
+            if drift not in CLASSES:
+                raise UsageError(f"`{drift}` is no class of drift", where="--drift", hint=", ".join(known))
+            hint = "these can be made: " + ", ".join(known)
+            raise UsageError(f"{drift} is no drift of messages", where="--drift", hint=hint)
+        if self._rule is not None and self._rule not in rules_of(version.meaning):
+            raise UsageError(f"{version} has no rule {self._rule.name}", where="--drift", hint="`show` lists its rules")
         self.version = version
+        self.reading_options = reading_options
         self._drift = drift
-        self._reading_options = reading_options
-        self._renderer = Renderer(version, reading_options)
-        self._scope = open_validation(version.catalogue, version.reference, reading_options)
+        self.renderer = Renderer(version, reading_options)
+        self.validation = open_validation(version.catalogue, version.reference, reading_options)
+
+    @property
+    def takes_messages_without_rows(self) -> bool:
+        """Whether a message that holds no row may break the rule that is asked for."""
+        return self._rule is not None and self._rule.without_rows
 
     def render(self, event: Event) -> bytes | None:
         """Return a message of the event that shows the drift; None where none that was tried does."""
-        for number, value in enumerate(_MADE[self._drift](self, event)):
+        for number, value in enumerate(self._tries(event)):
             if self._shows(value):
                 return value
             if number > _MOST_TRIES:
                 break
         return None
 
+    def _tries(self, event: Event) -> Iterator[bytes]:
+        message = RenderedMessage(self, event)
+        if self._rule is not None:
+            return message.breaking(self._rule)
+        breaks = CLASSES[self._drift].breaks
+        return breaks(message) if breaks else iter(())
+
     def _shows(self, value: bytes) -> bool:
-        verdict = self._scope.judge(value).verdict
-        return any(finding.name == self._drift for finding in verdict.findings)
+        findings = self.validation.judge(value).verdict.findings
+        if self._rule is not None:
+            return any(finding.rule == self._rule.id for finding in findings)
+        return any(finding.name == self._drift for finding in findings)
 
-    # --- what may be changed, the clearest first
 
-    def _cut(self, event: Event) -> Iterator[bytes]:
-        value = self._renderer.render(event)
-        yield value[: len(value) * 2 // 3]
+class RenderedMessage:
+    """An event as a version writes it, and the ways to change that: what a class of drift may do with it."""
 
-    def _other_version(self, event: Event) -> Iterator[bytes]:
-        for other in self.version.catalogue.versions(self.version.subject):
-            if other is not self.version:
-                yield Renderer(other, self._reading_options).render(event)
-
-    def _other_dialect(self, event: Event) -> Iterator[bytes]:
-        for subject in self.version.catalogue.subjects():
-            if subject == self.version.subject:
-                continue
-            try:
-                yield Renderer(self.version.catalogue.versions(subject)[-1], self._reading_options).render(event)
-            except UsageError:  # that dialect has no such op
-                continue
-
-    def _new_member(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        for at in (*self._objects(message), ()):
-            yield from self._with(message, (*at, _NEW_MEMBER), "x")
-
-    def _missing_member(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        for path, _ in reversed(list(_walk(message))):
-            if path and not self._is_in_image(path):
-                yield from self._with(message, path, _DROPPED)
-
-    def _other_kind(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        for path, value in self._columns_first(message):
-            if isinstance(value, bool):
-                yield from self._with(message, path, "true")
-            elif isinstance(value, _Token):
-                yield from self._with(message, path, str(value))
-            elif isinstance(value, str):
-                yield from self._with(message, path, self._of_another_record(value) or _Token("7"))
-
-    def _other_form(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        for path, value in self._columns_first(message):
-            if isinstance(value, _Token):
-                yield from self._with(message, path, _Token(f"{value}.5" if "." not in value else "-1"))
-            elif isinstance(value, str):
-                yield from self._with(message, path, value + "?")
-
-    def _unheard_code(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        yield from self._with(message, split_pointer(self.version.meaning.envelope.op.at), _UNHEARD)
-
-    def _misplaced_image(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        places = [split_pointer(pointer) for pointer in self.version.meaning.images.pointers()]
-        for place in places:
-            yield from self._with(message, place, None)
-        held = next((value for place in places if (value := _get(message, place)) is not None), None)
-        for place in places:
-            if _get(message, place) is None:
-                yield from self._with(message, place, held)
-        for path, value in self._columns_first(message):
-            if self._is_in_image(path):
-                yield from self._with(message, (*path[:-1], f"{path[-1]}_renamed"), value)
-
-    def _long_number(self, event: Event) -> Iterator[bytes]:
-        message = self._message(event)
-        for path, value in self._columns_first(message):
-            if self._is_in_image(path):
-                if isinstance(value, _Token):
-                    yield from self._with(message, path, _Token(_LONG_NUMBER))
-                elif isinstance(value, str):
-                    head = value.partition(" ")[0] + " " if self._is_record else ""
-                    yield from self._with(message, path, head + _LONG_NUMBER)
-
-    # --- how it is changed
-
-    def _message(self, event: Event) -> Any:
-        text = self._wire.text_of(self._renderer.render(event))
-        return json.loads(text, parse_int=_Token, parse_float=_Token)
-
-    def _with(self, message: Any, path: Path, value: Any) -> Iterator[bytes]:
-        """Yield the message with one place changed, where it can be written so."""
-        changed = _put(message, path, value)
-        if changed is _DROPPED:
-            return
-        try:
-            yield self._wire.write(_write(changed))
-        except (Unreadable, ValueError, TypeError, KeyError, AttributeError, OverflowError):
-            return  # no record holds it
+    def __init__(self, drifter: Drifter, event: Event) -> None:
+        self._drifter, self._event = drifter, event
+        self._version, self._wire = drifter.version, drifter.validation.wire
+        self.op_at: Path = split_pointer(self._version.meaning.envelope.op.at)
+        self.is_record = self._version.meaning.transport != "json"
 
     @cached_property
-    def _wire(self) -> Any:
-        return self._scope.wire
+    def value(self) -> bytes:
+        """The bytes of the message."""
+        return self._drifter.renderer.render(self._event)
 
-    @property
-    def _is_record(self) -> bool:
-        return self.version.meaning.transport != "json"
+    @cached_property
+    def _content(self) -> Any:
+        return json.loads(self._wire.text_of(self.value), parse_int=NumberToken, parse_float=NumberToken)
 
-    def _of_another_record(self, value: str) -> str | None:
-        """Return the same text in another record, where values say in which record they are."""
-        if not self._is_record:
+    def places(self) -> list[tuple[Path, Any]]:
+        """Return everything in the message with the way to it, outermost first."""
+        return list(walk(self._content))
+
+    def columns_first(self) -> list[tuple[Path, Any]]:
+        """Return the scalars of the message with the way to each, those of images before others."""
+        found = [(path, value) for path, value in self.places() if path and not isinstance(value, dict | list)]
+        return sorted(found, key=lambda place: not self.is_in_image(place[0]))
+
+    def objects(self) -> list[Path]:
+        """Return the ways to objects below the message that are no images."""
+        return [path for path, value in self.places() if isinstance(value, dict) and path and
+                not self.is_in_image((*path, ""))]  # fmt: skip
+
+    def is_in_image(self, path: Path) -> bool:
+        """Say whether a place is in an image."""
+        places = (split_pointer(pointer) for pointer in self._version.meaning.images.pointers())
+        return any(path[: len(place)] == place and len(path) > len(place) for place in places)
+
+    def in_another_record(self, value: str) -> str | None:
+        """Return a text in another record, where values say in which record they are."""
+        if not self.is_record:
             return None
         record, _, rest = value.partition(" ")
         return f"{'Character' if record != 'Character' else 'Integer'} {rest}"
 
-    def _is_in_image(self, path: Path) -> bool:
-        places = (split_pointer(pointer) for pointer in self.version.meaning.images.pointers())
-        return any(path[: len(place)] == place and len(path) > len(place) for place in places)
+    def put(self, path: Path, value: Any) -> Iterator[bytes]:
+        """Yield the message with another value in one place, where it can be written so."""
+        yield from self._written(put(self._content, path, value))
 
-    def _columns_first(self, message: Any) -> list[tuple[Path, Any]]:
-        found = [(path, value) for path, value in _walk(message) if path and not isinstance(value, dict | list)]
-        return sorted(found, key=lambda place: not self._is_in_image(place[0]))
+    def by_other_versions(self) -> Iterator[bytes]:
+        """Yield the event as the other versions of the subject write it."""
+        for other in self._version.catalogue.versions(self._version.subject):
+            if other is not self._version:
+                yield Renderer(other, self._drifter.reading_options).render(self._event)
 
-    def _objects(self, message: Any) -> list[Path]:
-        return [path for path, value in _walk(message) if isinstance(value, dict) and path and
-                not self._is_in_image((*path, ""))]  # fmt: skip
+    def by_other_subjects(self) -> Iterator[bytes]:
+        """Yield the event as the latest versions of other subjects write it."""
+        for subject in self._version.catalogue.subjects():
+            if subject == self._version.subject:
+                continue
+            try:
+                latest = self._version.catalogue.versions(subject)[-1]
+                yield Renderer(latest, self._drifter.reading_options).render(self._event)
+            except UsageError:  # that dialect has no such op
+                continue
+
+    def breaking_rules(self) -> Iterator[bytes]:
+        """Yield the message as it breaks the rules across fields of its contract, one after the other."""
+        for rule in rules_of(self._version.meaning):
+            yield from self.breaking(rule)
+
+    def breaking(self, rule: DriftRule) -> Iterator[bytes]:
+        """Yield the message as it breaks one rule, the clearest way first."""
+        reading = Reading(self._version.meaning, self._wire.open(self.value), self._drifter.reading_options)
+        for edits in rule.breaks(reading):
+            changed = self._content
+            for path, value in edits.items():
+                changed = ABSENT if changed is ABSENT else put(changed, path, value)
+            yield from self._written(changed)
+
+    def _written(self, content: Any) -> Iterator[bytes]:
+        if content is ABSENT:
+            return
+        try:
+            yield self._wire.write(_write(content))
+        except (Unreadable, ValueError, TypeError, KeyError, AttributeError, OverflowError):
+            return  # no record holds it
 
 
-_MADE: Final[Mapping[str, Callable[[Drifter, Event], Iterator[bytes]]]] = {
-    "malformed": Drifter._cut,  # noqa: SLF001
-    "other-dialect": Drifter._other_dialect,  # noqa: SLF001
-    "other-version": Drifter._other_version,  # noqa: SLF001
-    "unknown-field": Drifter._new_member,  # noqa: SLF001
-    "missing-field": Drifter._missing_member,  # noqa: SLF001
-    "type-change": Drifter._other_kind,  # noqa: SLF001
-    "value-form": Drifter._other_form,  # noqa: SLF001
-    "unknown-enum": Drifter._unheard_code,  # noqa: SLF001
-    "cross-field": Drifter._misplaced_image,  # noqa: SLF001
-    "precision": Drifter._long_number,  # noqa: SLF001
-}
-"""The classes that one message can show, each with the way it is made."""
-_DROPPED: Final = object()
-
-
-def _walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    yield path, value
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in below:
-        yield from _walk(one, (*path, key))
-
-
-def _get(value: Any, path: Path) -> Any:
-    for part in path:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
-
-
-def _put(value: Any, path: Path, new: Any) -> Any:
-    """Return a copy with another value in one place; _DROPPED where the way there ends early."""
-    if not path:
-        return new
-    first, *rest = path
-    if isinstance(value, list) and isinstance(first, int):
-        below = _put(value[first], tuple(rest), new)
-        return _DROPPED if below is _DROPPED else [*value[:first], below, *value[first + 1 :]]
-    if not isinstance(value, dict) or (rest and first not in value):
-        return _DROPPED
-    if not rest and new is _DROPPED:
-        return {name: one for name, one in value.items() if name != first}
-    below = _put(value.get(first), tuple(rest), new)
-    return _DROPPED if below is _DROPPED else {**value, first: below}
+def find_drift_rule(text: str) -> DriftRule | None:
+    """Return the rule across fields of a name or an id, such as `columns-typed` or `D09.columns-typed`; None: none."""
+    return next((rule for rule in drift_rules().values() if text in (rule.name, rule.id)), None)
 
 
 def _write(value: Any) -> str:
-    if isinstance(value, _Token):
+    if isinstance(value, NumberToken):
         return str(value)
+    if isinstance(value, Number):
+        return value.token
     if isinstance(value, dict):
         return (
             "{" + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{_write(one)}" for name, one in value.items()) + "}"

@@ -12,7 +12,7 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.generate.drifting_messages import Drifter
-from cdc_contracts.registry.generate.drifting_streams import CHANGED, StreamDrifter
+from cdc_contracts.registry.generate.drifting_streams import StreamDrifter, drifts_in_streams
 from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event, SourceTable
@@ -34,20 +34,23 @@ def sample_messages(
 ) -> Iterator[bytes]:
     """Yield `total` messages of a version: rows of a full load, inserts, updates, deletes, and now and then a control.
 
-    With `drift` every tenth message, or the last, shows that class; where an event cannot show it, the next that can. A
-    table that changes stays changed. `split_updates` sends an update as two messages where the version can. Raises
-    UsageError where the version cannot express what is asked, also at the end where no message could show the drift.
+    With `drift`, a class or a rule across fields, every tenth message, or the last, shows it; where an event cannot,
+    the next that can. A table that changes stays changed. `split_updates` sends an update as two messages where the
+    version can. Raises UsageError where the version cannot express what is asked, also at the end where no message
+    could show the drift.
     """
     renderer = Renderer(version, reading_options)
-    drifter = Drifter(version, reading_options, drift) if drift is not None and drift not in CHANGED else None
-    statistics = StreamDrifter(version, reading_options, drift) if drift is not None and drifter is None else None
+    streamed = drift is not None and drifts_in_streams(drift)
+    drifter = Drifter(version, reading_options, drift) if drift is not None and not streamed else None
+    statistics = StreamDrifter(version, reading_options, drift) if drift is not None and streamed else None
     last = min(total, _DRIFTS) - 1
     due = made = 0
     for number, event in enumerate(
         islice(_events(version, total, seed, reading_options, split_updates=split_updates), total)
     ):
         due += number % _DRIFTS == last
-        wanted = made < due and event.before is not event.after  # a message without a row has little to drift
+        rowless = event.before is event.after  # a message without a row has little to drift
+        wanted = made < due and (not rowless or (drifter is not None and drifter.takes_messages_without_rows))
         drifted = drifter.render(event) if drifter is not None and wanted else None
         changed = statistics.change(event, wanted=wanted) if statistics is not None else None
         if changed is not None:

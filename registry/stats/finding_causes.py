@@ -12,15 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from cdc_contracts.registry.common.findings import find_cause
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+
 Document = dict[str, Any]
 
-_GROUPED: Final = frozenset({
-    "D03.value-form", "D08.source-type", "D09.columns-typed", "D11.column-form", "D11.column-type",
-    "D11.dropped-column", "D11.lost-column", "D11.new-column",
-})  # fmt: skip
-"""The rules whose findings are one per column."""
-_OF_SHAPES: Final = frozenset({"D11.column-type", "D11.lost-column", "D11.new-column"})
-"""Those that rows of another shape break together."""
 _MOST_OBSERVED: Final = 10
 _SWITCH: Final = re.compile(r"as (\S+) writes ")
 _OF_COLUMN: Final = ("rule", "path", "fingerprint", "expected", "observed", "count", "first")
@@ -35,7 +31,7 @@ def group_by_cause(found: Iterable[tuple[Document, str | None]]) -> list[Documen
     single: list[Document] = []
     by_column: dict[tuple[Any, ...], list[Document]] = {}
     for document, column in found:
-        if column is None or document["rule"] not in _GROUPED or not document["count"]:
+        if column is None or not _is_per_column(document["rule"]) or not document["count"]:
             single.append(document)
         else:
             by_column.setdefault((*_kind(document), column), []).append(document)
@@ -50,8 +46,18 @@ def fingerprints_of(finding: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([finding["fingerprint"], *(one["fingerprint"] for one in finding.get("columns", ()))]))
 
 
+def _is_per_column(rule: str) -> bool:
+    """Say whether the findings of a rule are one for each column."""
+    cause = find_cause(rule)
+    if cause is not None:
+        return cause.per_column
+    across = drift_rules().get(rule.partition(".")[2])
+    return across is not None and across.id == rule and across.per_column
+
+
 def _kind(document: Document) -> tuple[Any, ...]:
-    rule = "D11" if document["rule"] in _OF_SHAPES else document["rule"]
+    cause = find_cause(document["rule"])
+    rule = document["rule"].partition(".")[0] if cause and cause.of_shapes else document["rule"]
     return rule, document["severity"], document["table"], document["contract"]
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
-from cdc_contracts.registry.validate.cross_field_checks import complete_rows
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
+from cdc_contracts.registry.validate.rule_view import complete_rows
 from cdc_contracts.registry.values import (
     BrokenValue,
     Flag,

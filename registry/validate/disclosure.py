@@ -25,7 +25,7 @@ from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import relation_of_index
 from cdc_contracts.registry.message.envelope_times import read_time
 from cdc_contracts.registry.message.reading import read_names
-from cdc_contracts.registry.validate.cross_field_checks import is_type_code
+from cdc_contracts.registry.validate.jdbc_type_codes import is_type_code
 from cdc_contracts.registry.values import Number
 
 Path = tuple[str, ...]

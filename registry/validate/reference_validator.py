@@ -24,7 +24,6 @@ from cdc_contracts.registry.message.envelope_times import TIME_UNIT, unit_observ
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.message.schema_violations import SchemaJudge, Violation
 from cdc_contracts.registry.message.transport import Wire, open_wire
-from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES, Breach, RuleView
 from cdc_contracts.registry.validate.decoded_changes import (
     control_of,
     decode_changes,
@@ -32,7 +31,10 @@ from cdc_contracts.registry.validate.decoded_changes import (
     placed_at,
     sides_of,
 )
+from cdc_contracts.registry.validate.drift_rule import DriftRule
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.validate.table_promises import (
     NO_SUCH_TIME,
     NOT_NULL,
@@ -78,6 +80,10 @@ class ReferenceValidator:
         self.reading_options = reading_options
         self.forms = FormSelection(version, reading_options)
         self._schema = _judge_of(version)
+        rules = tuple(drift_rules()[name] for name in self.meaning.rules)
+        notes = tuple(drift_rules()[name] for name in self.meaning.notes)
+        self._rules = (*rules, *notes)
+        self._rules_without_rows = (*(rule for rule in rules if rule.without_rows), *notes)
 
     @cached_property
     def wire(self) -> Wire:
@@ -99,11 +105,8 @@ class ReferenceValidator:
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
-            rules = self.meaning.rules if reading.holds_rows else self._rules_without_rows()
-            for name in rules:
-                breaches += (self._cross_field(name, breach) for breach in RULES[name].check(view))
-            for name in self.meaning.notes:
-                breaches += (self._cross_field(name, breach) for breach in NOTES[name].check(view))
+            for rule in self._rules if reading.holds_rows else self._rules_without_rows:
+                breaches += (self._cross_field(rule, breach) for breach in rule.check(view))
             if reading.holds_rows:
                 breaches += self._judge_values(reading, columns)
                 breaches += self._judge_promises(reading, columns)
@@ -263,8 +266,9 @@ class ReferenceValidator:
         cause = {"unknown-enum": "enum", "value-form": violation.cause}.get(name)
         return self._finding(name, cause, violation.path, violation.expected, observed)
 
-    def _cross_field(self, rule: str, breach: Breach) -> Finding:
-        return self._finding("cross-field", rule, breach.path, breach.expected, breach.observed, breach.severity)
+    def _cross_field(self, rule: DriftRule, breach: Breach) -> Finding:
+        texts = (breach.path, breach.expected, breach.observed)
+        return self._finding(rule.drift_class, rule.name, *texts, breach.severity)
 
     def _finding(
         self, name: str, cause: str | None, path: str, expected: str, observed: str, own: str | None = None
@@ -278,9 +282,6 @@ class ReferenceValidator:
 
     def _ops(self) -> str:
         return "one of " + ", ".join(self.meaning.ops)
-
-    def _rules_without_rows(self) -> tuple[str, ...]:
-        return tuple(name for name in self.meaning.rules if name.startswith("ddl-") or name == "image-present-for-op")
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:

@@ -7,15 +7,15 @@ drift by itself; other messages without a row, and value forms, in one line each
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.contract.model import Meaning
-from cdc_contracts.registry.contract.relations import Relation, relation_of_index, relation_of_row
 from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
 OP: Final = "op"
 RULE: Final = "rule"
@@ -51,7 +51,7 @@ def coverage_by(reading: Reading, contract: str, forms: Iterator[str] | Sequence
     if reading.op is not None:
         found.append(CoverageItem(contract, OP, reading.op))
         rules = reading.meaning.rules
-        found += [CoverageItem(contract, RULE, rule) for rule in rules if rule not in _NEEDS or _NEEDS[rule](reading)]
+        found += [CoverageItem(contract, RULE, name) for name in rules if drift_rules()[name].exercised_by(reading)]
     return _the_one(tuple(found))
 
 
@@ -130,61 +130,3 @@ def _documented_forms(versions: Sequence[Version]) -> list[tuple[str, str]]:
         for form, types in reversed(mapping.document.forms.items())
     }
     return list(reversed(result.items()))
-
-
-def _has_key(reading: Reading) -> bool:
-    return bool(reading.primary_key)
-
-
-def _has_codes(reading: Reading) -> bool:
-    codes = reading.meaning.columns.codes
-    return codes is not None and bool(reading.types) and isinstance(reading.at(codes.at), dict)
-
-
-def _has_key_values(reading: Reading) -> bool:
-    return _has_key(reading) and isinstance(reading.place(reading.meaning.envelope.primary_key_values), str)
-
-
-def _has_partial_row(reading: Reading) -> bool:
-    sides = reading.meaning.images.of(reading.op or "")
-    found = [side for side in (sides.before, sides.after) if side and side.over] if sides else []
-    return any(reading.rows(side.at) is not None for side in found)
-
-
-def _is_half(reading: Reading) -> bool:
-    return reading.op in ("update-before", "update-after")
-
-
-def _has_pattern(reading: Reading) -> bool:
-    return any(isinstance(reading.at(pointer), str) for pointer in reading.meaning.patterns)
-
-
-def _holds(relation_of: Callable[[Meaning], Relation | None]) -> Callable[[Reading], bool]:
-    def has_relation(reading: Reading) -> bool:
-        relation = relation_of(reading.meaning)
-        return relation is not None and relation.holds(*map(reading.at, relation.places)) is not None
-
-    return has_relation
-
-
-def _holds_rows(reading: Reading) -> bool:
-    return reading.holds_rows
-
-
-_NEEDS: Final[Mapping[str, Callable[[Reading], bool]]] = {
-    "image-present-for-op": _holds_rows,
-    "columns-typed": lambda reading: reading.holds_rows and bool(reading.types),
-    "codes-match-types": _has_codes,
-    "primary-key-in-image": _has_key,
-    "primary-key-values-agree": _has_key_values,
-    "old-keys-in-data": _has_partial_row,
-    "data-keys-in-key": _has_partial_row,
-    "images-match-fields": _holds_rows,
-    "ddl-flag-agrees": lambda reading: isinstance(reading.at("/isDdl"), bool),
-    "idx-is-seq-of-size": _holds(relation_of_index),
-    "rowid-starts-with-table": _holds(relation_of_row),
-    "position-matches": _has_pattern,
-    "halves-paired": _is_half,
-    "types-without-parameters": lambda reading: bool(reading.types),
-}
-"""What a record must hold for a rule to have something to look at; the other rules look at every record."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
+from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.relations import Relation
 
@@ -47,6 +48,11 @@ DeclareReads = Callable[[Meaning], Reads]
 def read_nothing(meaning: Meaning) -> Reads:
     """Declare that a rule reads nothing but what makes records differ for every rule."""
     return Reads()
+
+
+def places_at(place: Place | None) -> tuple[str, ...]:
+    """Return where a place of the envelope is, if it is a member."""
+    return () if place is None or place.at is None else (place.at,)
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:

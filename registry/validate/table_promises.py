@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from cdc_contracts.registry.contract.image_model import Side
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
-from cdc_contracts.registry.validate.cross_field_checks import complete_rows
+from cdc_contracts.registry.validate.rule_view import complete_rows
 from cdc_contracts.registry.validate.verdicts import show_members
 from cdc_contracts.registry.values import ValueForm
 

@@ -8,13 +8,14 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records
 from cdc_contracts.registry.contract import discriminator_model
 from cdc_contracts.registry.contract.column_model import MappingDocument
 from cdc_contracts.registry.contract.discriminator_model import Evidence
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.image_model import Images
-from cdc_contracts.registry.contract.model import Meaning, Rule
-from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES
+from cdc_contracts.registry.contract.model import Meaning, Note, Rule
+from cdc_contracts.registry.validate.drift_rule import DriftRule
 
 WHOLE = {
     "contract": "acme/plain@1",
@@ -128,5 +129,5 @@ def test_a_mapping_keeps_texts_or_names_a_literal():
 
 
 def test_every_rule_and_note_of_the_vocabulary_is_carried_out():
-    assert set(get_args(Rule)) == set(RULES)
-    assert set(get_args(get_args(Meaning.model_fields["notes"].annotation)[0])) == set(NOTES)
+    assert set(get_args(Rule)) == {rule.name for rule in find_records(DRIFT_RULES, DriftRule)}
+    assert set(get_args(Note)) == {rule.name for rule in find_records(DRIFT_NOTES, DriftRule)}

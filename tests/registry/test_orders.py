@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 import record_batches
 from both_paths import CATALOGUE, VERSIONS, by_reference, samples, shown
-from breakers import BREAKERS, good_records, neighbours, pairs_of, scope_of
+from breakers import breaker_of, good_records, neighbours, pairs_of, scope_of
 from mutations import to_bytes
 from topics import WITH_TABLES, rendered
 
@@ -50,7 +50,7 @@ def records_of(version: Version) -> tuple[bytes | None, ...]:
     values = [value for _, value in samples()[version.reference]]
     broken = [
         value
-        for breaker in dict.fromkeys((*(BREAKERS[rule] for rule in version.meaning.rules), neighbours))
+        for breaker in dict.fromkeys((*(breaker_of(rule) for rule in version.meaning.rules), neighbours))
         for value in pairs_of(version, breaker, every=3 if breaker is not neighbours else 11)[1]
     ]
     Random(version.reference).shuffle(broken)

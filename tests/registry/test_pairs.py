@@ -17,10 +17,10 @@ import pyarrow as pa
 import pytest
 from both_paths import CATALOGUE, VERSIONS, by_fast_path, by_reference, differences, report, samples, shown
 from breakers import (
-    BREAKERS,
     ONE_MESSAGE_SHOWS_NOTHING,
     absent_and_null_images,
     alike_drifts,
+    breaker_of,
     good_records,
     hiding,
     in_blocks,
@@ -86,7 +86,7 @@ RULES_OF_VERSIONS = [
 
 @pytest.mark.parametrize(("version", "rule"), RULES_OF_VERSIONS, ids=str)
 def test_a_good_record_and_one_that_breaks_a_rule_keep_their_verdicts_whichever_comes_first(version, rule):
-    goods, mutants = pairs_of(version, BREAKERS[rule])
+    goods, mutants = pairs_of(version, breaker_of(rule))
     mutants += drift_samples(version, rule)
 
     found = disagreements(version, goods, mutants) if goods and mutants else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from both_paths import CATALOGUE, VERSIONS, samples
-from breakers import BREAKERS, good_records, neighbours, scope_of
+from breakers import breaker_of, good_records, neighbours, scope_of
 from mutations import to_bytes
 
 from cdc_contracts.registry.common.json_messages import Unreadable
@@ -16,11 +16,12 @@ from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.layout_plans import make_plan
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.validate.cross_field_checks import NOTES, RULES, Breach, CrossFieldCheck, RuleView
+from cdc_contracts.registry.validate.drift_rule import DriftRule
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 from cdc_contracts.registry.validate.rule_inputs import Reads, always_read, read_nothing
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 
-EVERY_RULE = {**RULES, **NOTES}
 EVERY = 5
 """One of so many mutations is read by every rule of its contract."""
 
@@ -41,7 +42,7 @@ class Watched(Reading):
         return super().at(pointer)
 
 
-def check(rule: CrossFieldCheck, version: Version, message: dict[str, Any]) -> list[Breach]:
+def check(rule: DriftRule, version: Version, message: dict[str, Any]) -> list[Breach]:
     """Return what a rule says of a message of which it may read what it declares."""
     allowed = rule.reads(version.meaning).places | always_read(version.meaning)
     reading = Watched(version.meaning, message, ReadingOptions(), allowed=allowed)
@@ -58,7 +59,7 @@ def messages_of(version: Version) -> Iterator[dict[str, Any]]:
             continue
     if version.meaning.transport != "json":
         return
-    breakers = {BREAKERS[name] for name in (*version.meaning.rules, *version.meaning.notes)}
+    breakers = {breaker_of(name) for name in (*version.meaning.rules, *version.meaning.notes)}
     mutants = [one for reading in good_records(version) for each in (*breakers, neighbours) for one in each(reading)]
     for mutant in mutants[::EVERY]:
         try:
@@ -69,7 +70,7 @@ def messages_of(version: Version) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_no_rule_reads_what_it_does_not_declare(version):
-    rules = {name: EVERY_RULE[name] for name in (*version.meaning.rules, *version.meaning.notes)}
+    rules = {name: drift_rules()[name] for name in (*version.meaning.rules, *version.meaning.notes)}
     said = 0
     for message in messages_of(version):
         for name, rule in rules.items():
@@ -89,7 +90,7 @@ def test_what_rules_read_is_what_records_are_told_apart_by(version):
     )
     assert plan is not None
     for name in (*version.meaning.rules, *version.meaning.notes):
-        reads = EVERY_RULE[name].reads(version.meaning)
+        reads = drift_rules()[name].reads(version.meaning)
         assert set(reads.values) <= plan.discrete, name
         assert set(reads.filled) <= {*plan.filled, *plan.discrete}, name
         assert set(reads.seconds) <= set(plan.whole_seconds_at), name
@@ -106,10 +107,10 @@ def test_a_rule_that_reads_more_than_it_declares_is_caught():
     version = CATALOGUE.version("dts/canal@2")
     message = next(one for one in good_records(version) if one.op == "insert").message
     with pytest.raises(Undeclared, match="/isDdl"):
-        check(CrossFieldCheck(RULES["ddl-flag-agrees"].check, read_nothing), version, message)
+        check(replace(drift_rules()["ddl-flag-agrees"], reads=read_nothing), version, message)
     with pytest.raises(Undeclared, match="/pkNames"):
         check(
-            CrossFieldCheck(RULES["primary-key-in-image"].check, lambda meaning: Reads(values=("/ts",))),
+            replace(drift_rules()["primary-key-in-image"], reads=lambda meaning: Reads(values=("/ts",))),
             version,
             message,
         )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
+from cdc_contracts.registry.validate.type_places import places_of_types
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.common.findings import Finding
@@ -112,34 +113,17 @@ def _ask_halves(difference: FactDifference, versions: Versions) -> Question:
 
 def _ask_columns(difference: FactDifference, versions: Versions) -> Question:
     result = [value for value in values_of(difference) if isinstance(value, Mapping)]
-    places = tuple(at for value in result for at in _type_places(value, versions))
+    meanings = [version.meaning for version in versions]
+    places = tuple(at for value in result for at in places_of_types(value, meanings))
     fields = frozenset({"column_types", "types_from", "before", "after"})
     rules = frozenset({"D09.codes-match-types" if difference.key[1] == "codes" else "D09.columns-typed"})
     return Question(_ROWS, places, rules=rules, members=places, fields=fields)
 
 
-def _type_places(types: Mapping[str, Any], versions: Versions) -> list[str]:
-    """Return where types or codes of columns are: at a place of their own, or in each image."""
-    if "in_image" not in types:
-        return [types["at"]]
-    places = dict.fromkeys(at for version in versions for at in version.meaning.images.pointers())
-    return [at + join_pointer(types["in_image"]) for at in places]
-
-
 def _ask_rule(difference: FactDifference, versions: Versions) -> Question:
-    rule, places = difference.key[1], list[str]()
-    for meaning in (version.meaning for version in versions):
-        types, codes = meaning.columns.types, meaning.columns.codes
-        if rule in ("columns-typed", "codes-match-types") and types != "none":
-            result = types.model_dump(by_alias=True, exclude_none=True)
-            places += [*_type_places(result, versions), *([codes.at] if codes else [])]
-        if rule in ("image-present-for-op", "images-match-fields", "columns-typed"):
-            places += meaning.images.pointers()
-        if rule == "ddl-flag-agrees":
-            places.append("/isDdl")
-        if rule == "position-matches":
-            places += meaning.patterns
-    return Question((*_ROWS, "ddl"), tuple(dict.fromkeys(places)), rules=frozenset({f"D09.{rule}"}))
+    rule = drift_rules()[difference.key[1]]
+    places = rule.places([version.meaning for version in versions])
+    return Question((*_ROWS, "ddl"), tuple(dict.fromkeys(places)), rules=frozenset({rule.id}))
 
 
 def _ask_codes(difference: FactDifference, versions: Versions) -> Question:

@@ -10,10 +10,9 @@ from urllib.parse import quote
 
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
-from cdc_contracts.registry.explain.rulebook import find_rule
+from cdc_contracts.registry.explain.rulebook import RuleEntry, find_rule
 from cdc_contracts.registry.report.report_formats import render_json
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, Suppression, relative_to_repository
-from cdc_contracts.registry.validate.cross_field_rules import RuleEntry
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {ERROR: "error", WARNING: "warning", INFO: "note"}

@@ -20,7 +20,7 @@ from cdc_contracts.registry.schema.message_schemas.image_placement import ddl_fl
 from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
 from cdc_contracts.registry.schema.message_schemas.message_examples import example_messages
 from cdc_contracts.registry.schema.message_schemas.moments import moments
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD_RULES
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
 GENERATED: Final = "Written from the contract by `cdc-contracts schema --write`; edit the contract, not this file."
 _HELD_FOR: Final[Mapping[str, str]] = {
@@ -107,7 +107,7 @@ def _groups(version: Version) -> Iterator[tuple[str, str, list[dict[str, Any]]]]
 
 def _comments(version: Version) -> Iterator[str]:
     """Yield what rules ask that no clause says, with the ids of the rules; warnings are marked as such."""
-    meaning, rules = version.meaning, {rule.name: rule for rule in CROSS_FIELD_RULES}
+    meaning, rules = version.meaning, drift_rules()
     if not meaning.images.hold_one_row:
         yield f"{rules['image-present-for-op'].id}: as many rows in each image."
     if meaning.columns.types != "none":

@@ -23,7 +23,7 @@ from cdc_contracts.registry.contract.column_model import MappingDocument
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.validate.cross_field_rules import CROSS_FIELD
+from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 from cdc_contracts.registry.validate.reference_validator import ReferenceValidator
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))

@@ -1,0 +1,127 @@
+"""Drift class: the whole of one class of drift, as one record in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Path = tuple[str | int, ...]
+"""The way to a place in a message: names of members, and places in lists."""
+
+
+class NumberToken(str):
+    """A number as it stands in JSON."""
+
+    __slots__ = ()
+
+
+class ConformingMessage(Protocol):
+    """A message that conforms, and the ways to change it. Numbers in it are tokens.
+
+    `op_at` leads to its op code; `is_record` is whether it is a record of Avro.
+    """
+
+    @property
+    def value(self) -> bytes: ...
+    @property
+    def op_at(self) -> Path: ...
+    @property
+    def is_record(self) -> bool: ...
+
+    def places(self) -> list[tuple[Path, Any]]:
+        """Return everything in the message with the way to it, outermost first."""
+
+    def columns_first(self) -> list[tuple[Path, Any]]:
+        """Return the scalars of the message with the way to each, those of images before others."""
+
+    def objects(self) -> list[Path]:
+        """Return the ways to objects below the message that are no images."""
+
+    def is_in_image(self, path: Path) -> bool:
+        """Say whether a place is in an image."""
+
+    def in_another_record(self, value: str) -> str | None:
+        """Return a text in another record, where values say in which record they are."""
+
+    def put(self, path: Path, value: Any) -> Iterator[bytes]:
+        """Yield the message with another value in one place, where it can be written so; ABSENT takes it out."""
+
+    def by_other_versions(self) -> Iterator[bytes]:
+        """Yield what the message is about as the other versions of its subject say it."""
+
+    def by_other_subjects(self) -> Iterator[bytes]:
+        """Yield what the message is about as other subjects say it."""
+
+    def breaking_rules(self) -> Iterator[bytes]:
+        """Yield the message as it breaks the rules across fields of its contract, one after the other."""
+
+
+class EventStream(Protocol):
+    """A stream of events as far as it went.
+
+    `version` is that of its messages. `rises` is whether positions are promised to rise in some way, `repeats` whether
+    they may fall and only a repeated one breaks the promise. `lists_tables` is whether table contracts were given,
+    `names_table` whether messages name their table. `seen` are the ops that came as they were, `tables` what became of
+    tables that were changed, `latest` is the event before.
+    """
+
+    tables: dict[Any, Any]
+    seen: set[str]
+    latest: Any
+
+    @property
+    def version(self) -> Any: ...
+    @property
+    def rises(self) -> bool: ...
+    @property
+    def repeats(self) -> bool: ...
+    @property
+    def lists_tables(self) -> bool: ...
+    @property
+    def names_table(self) -> bool: ...
+
+    def op_of(self, event: Any) -> str:
+        """Return the op of an event as the contract has it."""
+
+
+def accept(stream: EventStream) -> None:
+    """Take any stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftCause:
+    """What a class tells apart by the part of a rule id behind the dot, and what it says of it.
+
+    `instead` says that its text stands in the place of that of the class; `of_another_subject` is what stands there
+    where only the subject is another. `per_column` says that its findings are one for each column of a table, which are
+    reported as one; `of_shapes` that rows of another shape break it together with the others so marked.
+    """
+
+    name: str
+    says: str = ""
+    instead: bool = False
+    of_another_subject: str = ""
+    per_column: bool = False
+    of_shapes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftClass:
+    """One class of drift: what triggers it, its severity, what to do, and its causes.
+
+    `breaks` yields how a conforming message is changed to show it, the clearest way first. What only a stream can show
+    has `drifts`, which returns an event as it drifts or None, and `refuse`, which raises UsageError where it cannot.
+    """
+
+    id: str
+    name: str
+    severity: str
+    says: str
+    action: str
+    good: str
+    bad: str
+    causes: tuple[DriftCause, ...] = ()
+    breaks: Callable[[ConformingMessage], Iterator[bytes]] | None = None
+    drifts: Callable[[EventStream, Any, bool], Any] | None = None
+    refuse: Callable[[EventStream], None] = accept

@@ -1,0 +1,1 @@
+"""Drift classes: what a finding may be, one class a file, with the causes that it tells apart."""

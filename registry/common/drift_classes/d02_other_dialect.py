@@ -1,0 +1,25 @@
+"""Other dialect: a message that another subject's contract describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftClass
+from cdc_contracts.registry.common.findings import ERROR
+
+
+def breaks(message: ConformingMessage) -> Iterator[bytes]:
+    """Yield what happened as other subjects say it."""
+    yield from message.by_other_subjects()
+
+
+CLASS = DriftClass(
+    id="D02",
+    name="other-dialect",
+    severity=ERROR,
+    says="The message speaks another dialect: another subject's marks are there and this one's are not.",
+    action="Name the right contract with --contract, or split the topic.",
+    good='{"payload":{"op":"INSERT"}} judged as oms-community/dataworks',
+    bad='{"payload":{"op":"INSERT"}} judged as dts/canal',
+    breaks=breaks,
+)

@@ -1,0 +1,37 @@
+"""Other version: a message that fits another version of its subject, and not the one it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftCause, DriftClass
+from cdc_contracts.registry.common.findings import ERROR
+
+
+def breaks(message: ConformingMessage) -> Iterator[bytes]:
+    """Yield what happened as the other versions of the subject say it."""
+    yield from message.by_other_versions()
+
+
+CLASS = DriftClass(
+    id="D03",
+    name="other-version",
+    severity=ERROR,
+    says="The message does not fit the version it is judged by, and fits another version of the same subject.",
+    action="Check when the project or instance was created or restarted; audit with the version that fits.",
+    good='a DELETE with its row in "data", judged as dts/canal@2',
+    bad='a DELETE with its row in "old", judged as dts/canal@2',
+    breaks=breaks,
+    causes=(
+        DriftCause(
+            "images",
+            "The row stands where the other version has it; read by this one, before and after change places.",
+            of_another_subject="The message is not of the version it is judged by: key chains prove one of another "
+            "subject.",
+        ),
+        DriftCause(
+            "value-form",
+            per_column=True,
+        ),
+    ),
+)

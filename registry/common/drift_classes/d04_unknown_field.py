@@ -1,0 +1,29 @@
+"""Unknown field: a member that the contract does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftClass
+from cdc_contracts.registry.common.findings import WARNING
+
+_ADDED: Final = "added_by_an_upgrade"
+
+
+def breaks(message: ConformingMessage) -> Iterator[bytes]:
+    """Yield the message with a member more, in its objects first."""
+    for at in (*message.objects(), ()):
+        yield from message.put((*at, _ADDED), "x")
+
+
+CLASS = DriftClass(
+    id="D04",
+    name="unknown-field",
+    severity=WARNING,
+    says="The message has a member that the contract does not know. Every row is still decoded.",
+    action="Look whether the product was upgraded; add the member to a new version of the contract.",
+    good='{"type":"INSERT","ts":1618323429026}',
+    bad='{"type":"INSERT","ts":1618323429026,"shard":7}',
+    breaks=breaks,
+)

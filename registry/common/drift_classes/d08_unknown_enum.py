@@ -1,0 +1,43 @@
+"""Unknown enum: a code that is not in the closed list of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftCause, DriftClass
+from cdc_contracts.registry.common.findings import ERROR
+
+_UNHEARD: Final = "UNHEARD_OF"
+
+
+def breaks(message: ConformingMessage) -> Iterator[bytes]:
+    """Yield the message with an op code that nobody knows."""
+    yield from message.put(message.op_at, _UNHEARD)
+
+
+CLASS = DriftClass(
+    id="D08",
+    name="unknown-enum",
+    severity=ERROR,
+    says="A code is not in the closed list of the contract: an op, a type name, a type code.",
+    action="Look the code up in the product's newer document; add it to a new version of the contract.",
+    good='{"type":"INSERT"}',
+    bad='{"type":"UPSERT"}',
+    breaks=breaks,
+    causes=(
+        DriftCause(
+            "op",
+            "What such a message does to a row is not known, so it is not read.",
+        ),
+        DriftCause(
+            "source-type",
+            "How values of that type are written is not known, so they are not read.",
+            per_column=True,
+        ),
+        DriftCause(
+            "source-kind",
+            "The document knows no such messages from a source of that kind; the row is read all the same.",
+        ),
+    ),
+)

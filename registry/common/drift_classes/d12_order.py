@@ -1,0 +1,51 @@
+"""Order: positions that go back or repeat within a partition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from cdc_contracts.registry.common.drift_class import DriftCause, DriftClass, EventStream
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.findings import WARNING
+
+_BACK: Final = 5
+
+
+def refuse(stream: EventStream) -> None:
+    """Raise UsageError where positions need not rise."""
+    if not stream.rises:
+        raise UsageError(f"nothing is promised of the positions of {stream.version}", where="--drift order")
+
+
+def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT001
+    """Give the event the position of an earlier one; exactly that of the event before where that is the drift."""
+    latest = stream.latest
+    if not wanted or latest is None or latest.position is None or stream.op_of(event) == "snapshot":
+        return None
+    if stream.op_of(latest) == "snapshot" or event.op.startswith("update-"):
+        return None
+    return replace(event, position=str(int(latest.position) - (0 if stream.repeats else _BACK)))
+
+
+CLASS = DriftClass(
+    id="D12",
+    name="order",
+    severity=WARNING,
+    says="Positions go back or repeat within a partition, where the documents promise that they do not.",
+    action="Look at the producer's retries and restarts, and whether two producers write to the partition.",
+    good="positions that rise",
+    bad="a position that was there before",
+    drifts=drifts,
+    refuse=refuse,
+    causes=(
+        DriftCause(
+            "goes-back",
+            "A record stands behind one with a higher position: something was sent again, or by two senders.",
+        ),
+        DriftCause(
+            "repeats",
+            "A record has the position of the one before it: it was sent twice, or two changes share a number.",
+        ),
+    ),
+)

@@ -1,0 +1,16 @@
+"""Control share: how many messages hold no row."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.common.drift_class import DriftClass
+from cdc_contracts.registry.common.findings import INFO
+
+CLASS = DriftClass(
+    id="D13",
+    name="control-share",
+    severity=INFO,
+    says="How many messages hold no row.",
+    action="Nothing, unless the share is unusual.",
+    good="some heartbeats",
+    bad="heartbeats only",
+)

@@ -1,0 +1,54 @@
+"""Precision: a value that cannot be kept as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdc_contracts.registry.common.drift_class import ConformingMessage, DriftCause, DriftClass, NumberToken
+from cdc_contracts.registry.common.findings import ERROR
+
+_LONG_NUMBER: Final = "1" * 5000
+
+
+def breaks(message: ConformingMessage) -> Iterator[bytes]:
+    """Yield the message with a number that is too long in one of its columns."""
+    for path, value in message.columns_first():
+        if message.is_in_image(path):
+            if isinstance(value, NumberToken):
+                yield from message.put(path, NumberToken(_LONG_NUMBER))
+            elif isinstance(value, str):
+                head = value.partition(" ")[0] + " " if message.is_record else ""
+                yield from message.put(path, head + _LONG_NUMBER)
+
+
+CLASS = DriftClass(
+    id="D14",
+    name="precision",
+    severity=ERROR,
+    says="A value cannot be kept as it is: a number that written out has more than 4,096 characters, or a value that "
+    "the type in the table contract of its column does not hold (D14.range, D14.scale, D14.second-digits).",
+    action="Compare the table contract with the table: the column may have been widened. No database column holds a "
+    "number of 4,096 characters: look for its producer.",
+    good="12.10 in a decimal(10,2)",
+    bad="12.105 in a decimal(10,2); 1E999999999",
+    breaks=breaks,
+    causes=(
+        DriftCause(
+            "digits",
+            "Written out it would have more than 4,096 characters.",
+        ),
+        DriftCause(
+            "range",
+            "The number is beyond the type that the table contract declares for its column.",
+        ),
+        DriftCause(
+            "scale",
+            "The number has more digits after the point than the table contract declares for its column.",
+        ),
+        DriftCause(
+            "second-digits",
+            "The time has more digits of a second than the table contract declares, and than tables keep.",
+        ),
+    ),
+)

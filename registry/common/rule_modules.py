@@ -1,0 +1,46 @@
+"""Rule modules: rules are found by the modules of a package; no second list names them.
+
+A file of such a package holds the records of its rules as values of the module. Looking for names imports nothing, so
+that a vocabulary can be known without what carries it out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Final, TypeVar
+
+DRIFT_CLASSES: Final = "cdc_contracts.registry.common.drift_classes"
+"""Where the classes of drift are, one file each, called after number and name."""
+DRIFT_RULES: Final = "cdc_contracts.registry.validate.drift_rules"
+"""Where the rules that contracts name under `rules` are, one file each, called after the rule."""
+DRIFT_NOTES: Final = "cdc_contracts.registry.validate.drift_notes"
+"""Where those are that contracts name under `notes`."""
+
+R = TypeVar("R")
+
+
+def rule_names(package: str) -> tuple[str, ...]:
+    """Return the names of the rules of a package whose files are called after them, in order; none is imported."""
+    return tuple(name.replace("_", "-") for name in _modules_of(package))
+
+
+@cache
+def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
+    """Return every record of a kind that a module of the package holds, by the name of the module, then as it stands.
+
+    A record that one module takes from another is found once.
+    """
+    found = (
+        value
+        for name in _modules_of(package)
+        for value in vars(import_module(f"{package}.{name}")).values()
+        if isinstance(value, kind)
+    )
+    return tuple({id(record): record for record in found}.values())
+
+
+def _modules_of(package: str) -> list[str]:
+    from pkgutil import iter_modules
+
+    return sorted(one.name for one in iter_modules(import_module(package).__path__) if not one.ispkg)

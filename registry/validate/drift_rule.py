@@ -1,0 +1,73 @@
+"""Drift rule: the whole of one rule across fields, as one record in one file.
+
+Everything else is derived from the record: what the fast path groups records by, the list of rules and their pages,
+what coverage counts, the messages of `sample --drift`, and what `compat` asks where only one version has the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdc_contracts.registry.common.findings import rule_id
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.rule_inputs import DeclareReads, read_nothing
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+
+CROSS_FIELD: Final = "cross-field"
+LAST: Final = 99
+"""Where a rule is listed that says nothing of it."""
+
+Edits = Mapping[tuple[str | int, ...], Any]
+"""What to put where in a message, by the member names on the way; ABSENT takes the member out."""
+
+
+def every_message(reading: Reading) -> bool:
+    """Say that a rule has something to look at in every message."""
+    return True
+
+
+def no_edits(reading: Reading) -> Iterator[Edits]:
+    """Yield nothing: no single message breaks the rule."""
+    yield from ()
+
+
+def no_places(meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Yield nothing: any message may show the rule, and none more than another."""
+    yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftRule:
+    """One rule across fields; `name` is that of its file and of the vocabulary.
+
+    `check` yields where a message breaks the rule, `reads` says what it depends on (a check may look at nothing else),
+    `without_rows` whether messages that hold no row are checked too. `exercised_by` says whether a message gives the
+    rule something to look at. `breaks` yields how a conforming message is changed to break it, the clearest way first.
+    `places` are the members to alter for a message that shows, between versions of which only one has the rule, that
+    they differ. `per_column` says that its findings are one for each column of a table, which are reported as one.
+    `listed_at` is the place of the rule in lists; those of one place are in the order of their ids.
+    """
+
+    name: str
+    severity: str
+    says: str
+    action: str
+    good: str
+    bad: str
+    check: Callable[[RuleView], Iterator[Breach]]
+    breaks: Callable[[Reading], Iterator[Edits]]
+    reads: DeclareReads = read_nothing
+    without_rows: bool = False
+    exercised_by: Callable[[Reading], bool] = every_message
+    places: Callable[[Sequence[Meaning]], Iterable[str]] = no_places
+    per_column: bool = False
+    listed_at: int = LAST
+    drift_class: str = CROSS_FIELD
+
+    @property
+    def id(self) -> str:
+        """The stable id: that of the class, then the name."""
+        return rule_id(self.drift_class, self.name)

@@ -1,0 +1,53 @@
+"""DDL flag agrees: the flag of DDL and the op code of a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.validate.rule_inputs import Reads
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+
+_FLAG: Final = "/isDdl"
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """`isDdl` is true exactly where the op code is the one of DDL."""
+    flag = view.reading.at(_FLAG)
+    mapped = view.reading.meaning.ops.get(view.reading.code or "")
+    if isinstance(flag, bool) and mapped is not None and flag != (mapped == "ddl"):
+        yield Breach(_FLAG, str(not flag).lower(), str(flag).lower())
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with the other flag."""
+    flag = reading.at(_FLAG)
+    if isinstance(flag, bool):
+        yield {split_pointer(_FLAG): not flag}
+
+
+def places(meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Yield the flag."""
+    yield _FLAG
+
+
+RULE = DriftRule(
+    name="ddl-flag-agrees",
+    severity=ERROR,
+    says="The DDL flag is true exactly where the op code is the one of DDL.",
+    action="Trust neither: look at the message with `why`, and whether the producer was upgraded.",
+    good='"type": "DDL" with "isDdl": true',
+    bad='"type": "INSERT" with "isDdl": true',
+    check=check,
+    reads=lambda meaning: Reads(values=(_FLAG,)),
+    without_rows=True,
+    exercised_by=lambda reading: isinstance(reading.at(_FLAG), bool),
+    breaks=breaks,
+    places=places,
+    listed_at=8,
+)

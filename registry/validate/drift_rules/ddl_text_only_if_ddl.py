@@ -1,0 +1,47 @@
+"""DDL text only if DDL: a statement in a message that is none of DDL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.validate.rule_inputs import Reads, places_at
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """A statement stands only in a DDL message, or in one that empties a table (a warning)."""
+    ddl = view.reading.meaning.ddl
+    if ddl and ddl.text and ddl.text.at and view.reading.op not in ("ddl", "truncate") and view.reading.ddl_text:
+        yield Breach(ddl.text.at, "empty", "text", WARNING)
+
+
+def reads(meaning: Meaning) -> Reads:
+    """Declare that it is read whether there is a statement."""
+    return Reads(filled=places_at(meaning.ddl.text) if meaning.ddl else ())
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with a statement."""
+    ddl = reading.meaning.ddl
+    if ddl and ddl.text and ddl.text.at:
+        yield {split_pointer(ddl.text.at): "DROP TABLE orders"}
+
+
+RULE = DriftRule(
+    name="ddl-text-only-if-ddl",
+    severity=WARNING,
+    says="A DDL statement stands only in a DDL message; TRUNCATE counts as one.",
+    action="Look whether the producer was upgraded; the row is read all the same.",
+    good='"isDdl": false with "sql": ""',
+    bad='"isDdl": false with "sql": "ALTER TABLE …"',
+    check=check,
+    reads=reads,
+    without_rows=True,
+    breaks=breaks,
+    listed_at=9,
+)

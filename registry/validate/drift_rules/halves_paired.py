@@ -1,0 +1,28 @@
+"""Halves paired: both messages of an update that a product splits. Only the step that joins them can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.validate.drift_rule import DriftRule, no_edits
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """Both parts of a split update arrive: one message cannot show it; the step that joins them reports it."""
+    return iter(())
+
+
+RULE = DriftRule(
+    name="halves-paired",
+    severity=ERROR,
+    says="Both halves of an update arrive. No single message shows it: the step that joins halves tells.",
+    action="Read a range that holds both halves, or look for a filter between product and topic.",
+    good="UPDATE_BEFOR and UPDATE_AFTER with one sequenceId",
+    bad="UPDATE_AFTER alone, its row before missing",
+    check=check,
+    exercised_by=lambda reading: reading.op in ("update-before", "update-after"),
+    breaks=no_edits,
+    listed_at=15,
+)

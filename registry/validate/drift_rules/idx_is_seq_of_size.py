@@ -1,0 +1,34 @@
+"""Idx is seq of size: the index of a message within its transaction, its place there, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.relations import relation_of_index
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.validate.related_members import check_relation, has_relation, reads_relation
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with an index that no transaction of its size has."""
+    relation = relation_of_index(reading.meaning)
+    if relation is not None:
+        yield {split_pointer(relation.places[0]): "7/0"}
+
+
+RULE = DriftRule(
+    name="idx-is-seq-of-size",
+    severity=WARNING,
+    says="The index within a transaction is its place, a slash and its size.",
+    action="Look whether messages were changed on their way; nothing is read from the index.",
+    good='"idx": "3/11" with "seq": 3 and "size": 11',
+    bad='"idx": "2/11" with "seq": 3 and "size": 11',
+    check=check_relation(relation_of_index, "place/size"),
+    reads=reads_relation(relation_of_index),
+    exercised_by=has_relation(relation_of_index),
+    breaks=breaks,
+    listed_at=12,
+)

@@ -1,0 +1,59 @@
+"""Primary key in image: the columns that a message names as its key, and those of its rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.model import Meaning
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.validate.rule_inputs import Reads, places_at
+from cdc_contracts.registry.validate.rule_view import Breach, RuleView
+
+
+def check(view: RuleView) -> Iterator[Breach]:
+    """Key names are columns of the completed image (a warning: the row can be read without)."""
+    key = view.reading.primary_key
+    place = view.reading.meaning.envelope.primary_key
+    if key and place and place.at:
+        absent = any(name not in row for rows in view.full_rows() for row in rows for name in key)
+        if absent:
+            yield Breach(place.at, "columns of the image", "absent column", WARNING)
+
+
+def reads(meaning: Meaning) -> Reads:
+    """Declare that the names of the key are read."""
+    return Reads(values=places_at(meaning.envelope.primary_key))
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with a key of one column more, which no image has."""
+    place = reading.meaning.envelope.primary_key
+    if place is None or place.at is None:
+        return
+    key = [*(reading.primary_key or ()), "renamed"]
+    told: Any = key
+    if place.reading == "joined-u0001":
+        told = "\u0001".join(key)
+    elif place.reading == "json-text-groups":
+        told = json.dumps({place.member: key})
+    yield {split_pointer(place.at): told}
+
+
+RULE = DriftRule(
+    name="primary-key-in-image",
+    severity=WARNING,
+    says="The columns named as primary key are columns of the completed image.",
+    action="Look whether the key columns were renamed or filtered; the row is read all the same.",
+    good='"pkNames": ["id"] with "data": [{"id": "1"}]',
+    bad='"pkNames": ["key"] with "data": [{"id": "1"}]',
+    check=check,
+    reads=reads,
+    exercised_by=lambda reading: bool(reading.primary_key),
+    breaks=breaks,
+    listed_at=4,
+)

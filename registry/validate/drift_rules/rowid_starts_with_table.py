@@ -1,0 +1,34 @@
+"""Rowid starts with table: the id of a row, and the name of the table that it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.common.pointers import split_pointer
+from cdc_contracts.registry.contract.relations import relation_of_row
+from cdc_contracts.registry.message.reading import Reading
+from cdc_contracts.registry.validate.drift_rule import DriftRule, Edits
+from cdc_contracts.registry.validate.related_members import check_relation, has_relation, reads_relation
+
+
+def breaks(reading: Reading) -> Iterator[Edits]:
+    """Yield the message with the id of a row of another table."""
+    relation = relation_of_row(reading.meaning)
+    if relation is not None:
+        yield {split_pointer(relation.places[0]): "renamed-1"}
+
+
+RULE = DriftRule(
+    name="rowid-starts-with-table",
+    severity=WARNING,
+    says="The id of a row starts with the name of its table and a minus sign.",
+    action="Look whether tables were renamed on the way; the row is read all the same.",
+    good='"rowid": "shop.orders-17" with "table": "shop.orders"',
+    bad='"rowid": "shop.visits-17" with "table": "shop.orders"',
+    check=check_relation(relation_of_row, "the table, then -"),
+    reads=reads_relation(relation_of_row),
+    exercised_by=has_relation(relation_of_row),
+    breaks=breaks,
+    listed_at=13,
+)

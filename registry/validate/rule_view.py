@@ -1,0 +1,51 @@
+"""Rule view: what a rule may look at in a message, and how it says where the message breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cdc_contracts.registry.contract.image_model import Side
+from cdc_contracts.registry.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.message.reading import Reading, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that one message breaks; `severity` is None where the class decides."""
+
+    path: str
+    expected: str
+    observed: str
+    severity: str | None = None
+
+
+@dataclass(frozen=True)
+class RuleView:
+    """What a rule may look at: the message as read, its sides, and the mapping of its types."""
+
+    reading: Reading
+    mapping: ValueMapping
+
+    def sides(self) -> Iterator[Side]:
+        """Yield the sides that the message's op names, before first."""
+        images = self.reading.meaning.images.of(self.reading.op or "")
+        if images:
+            yield from (side for side in (images.before, images.after) if side)
+
+    def full_rows(self) -> Iterator[tuple[Row, ...]]:
+        """Yield the rows of each side, completed."""
+        for side in self.sides():
+            yield tuple(complete_rows(self.reading, side) or ())
+
+
+def complete_rows(reading: Reading, side: Side) -> list[Row] | None:
+    """Return the rows of a side, each with the columns present put over the row it completes; None where none."""
+    source = reading.source(side)
+    if source is None:
+        return None
+    rows = reading.rows(source) or []
+    if side.over is not None and source == side.at:
+        below = reading.rows(side.over) or []
+        rows = [(below[index] if index < len(below) else {}) | row for index, row in enumerate(rows)]
+    return rows

@@ -1,0 +1,187 @@
+"""A rule is one file: those that CONTRIBUTING shows, written beside the others, are all that a new rule takes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from breakers import ONE_MESSAGE_SHOWS_NOTHING
+from topics import CATALOGUE
+
+from cdc_contracts.registry.common.errors import UsageError
+from cdc_contracts.registry.common.findings import CLASSES
+from cdc_contracts.registry.common.rule_modules import (
+    DRIFT_CLASSES,
+    DRIFT_NOTES,
+    DRIFT_RULES,
+    find_records,
+    rule_names,
+)
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.validate.drift_rule import DriftRule
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules, rules_of
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = re.findall(
+    r"would be `([a-z0-9_]+\.py)`:\n\n```python\n(.+?)```",
+    (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+PACKAGES = {"processed_after_event.py": "cdc_contracts.registry.validate.drift_rules"}
+HEAD = """
+import importlib, json, sys
+for package, folder in json.loads(sys.argv[1]).items():
+    importlib.import_module(package).__path__.append(folder)
+"""
+COMMAND = (
+    HEAD
+    + """
+from cdc_contracts.cli.app import main
+sys.exit(main(sys.argv[2:]))
+"""
+)
+BOTH_PATHS = (
+    HEAD
+    + """
+from pathlib import Path
+from cdc_contracts.cli.options.shared_options import open_catalogue
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.engine.fast_validator import FastValidator
+from cdc_contracts.registry.validate.validation_context import open_validation
+
+catalogue = open_catalogue([Path(sys.argv[2])])
+validation = open_validation(catalogue, "acme/plain@1", ReadingOptions())
+told = []
+for turn in (1, -1):
+    values = [line.encode() for line in json.loads(sys.argv[3])[::turn]]
+    batch = FastValidator(validation).judge(values, texts=True)
+    verdicts = {number: group.verdict for group in batch.group_results for number in group.record_group.numbers.tolist()}
+    fast = [[finding.rule for finding in verdicts[number].findings] for number in range(len(values))]
+    reference = [[finding.rule for finding in validation.judge(value).verdict.findings] for value in values]
+    told.append({"fast": fast[::turn], "reference": reference[::turn], "alone": len(batch.alone)})
+print(json.dumps(told))
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """Where the examples of CONTRIBUTING lie, by the package that they are put beside."""
+    found = {}
+    for name, text in EXAMPLES:
+        folder = tmp_path_factory.mktemp("rules")
+        (folder / name).write_text(text, encoding="utf-8")
+        found[PACKAGES[name]] = str(folder)
+    assert sorted(found) == sorted(PACKAGES.values())
+    return json.dumps(found)
+
+
+@pytest.fixture(scope="module")
+def contracts(tmp_path_factory):
+    """A contract of our own that is dts/canal@2 and has the new rule."""
+    folder = tmp_path_factory.mktemp("contracts")
+    version = folder / "acme/plain/v1"
+    version.mkdir(parents=True)
+    shutil.copy(ROOT / "contracts/dts/canal/v2/envelope.schema.json", version)
+    rules = "image-present-for-op, columns-typed, primary-key-in-image, processed-after-event"
+    (version / "contract.yaml").write_text(
+        f"contract: acme/plain@1\nbased_on: dts/canal@2\nrules: [{rules}]\nversion_evidence: []\n"
+        "applies: {since: '1', until: , counted_from: product-version}\nstatus: current\n",
+        encoding="utf-8",
+    )
+    return folder
+
+
+def run(script, paths, *arguments, code=0):
+    done = subprocess.run(
+        [sys.executable, "-c", script, paths, *map(str, arguments)],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+GOOD = (
+    '{"id":7,"database":"shop","table":"orders","type":"INSERT","isDdl":false,"sql":"","gtid":null,"pkNames":["id"],'
+    '"es":1609344671000,"ts":1609344671123,"sqlType":{"id":4},"mysqlType":{"id":"int"},"data":[{"id":"7"}],"old":null}'
+)
+BAD = GOOD.replace('"ts":1609344671123', '"ts":1609344670999')
+
+
+def test_a_rule_of_drift_is_judged_by_both_paths_whichever_record_comes_first(paths, contracts):
+    for told in json.loads(run(BOTH_PATHS, paths, contracts, json.dumps([GOOD, BAD, GOOD, BAD]))):
+        assert told["alone"] == 0
+        assert told["fast"] == told["reference"] == [[], ["D09.processed-after-event"]] * 2
+
+
+def test_a_rule_of_drift_is_listed_and_explained(paths, contracts, tmp_path):
+    listed = {one["id"]: one for one in json.loads(run(COMMAND, paths, "rules", "--json"))}
+    assert listed["D09.processed-after-event"]["family"] == "cross-field"
+    shown = run(COMMAND, paths, "rules", "show", "processed-after-event")
+    assert shown.startswith("D09.processed-after-event processed-after-event  warning\n")
+    assert "The product handles a change after it happened." in shown
+    (tmp_path / "bad.json").write_text(BAD, encoding="utf-8")
+    asked = ("why", tmp_path / "bad.json", "--contract", "acme/plain@1", "--contracts", contracts, "--json")
+    told = json.loads(run(COMMAND, paths, *asked, code=1))
+    assert [(one["rule"], one["means"]) for one in told["findings"]] == [
+        ("D09.processed-after-event", "The product handles a change after it happened.")
+    ]
+
+
+def test_a_rule_of_drift_is_sampled(paths, contracts):
+    asked = ("sample", "acme/plain", "--contracts", contracts, "-n", "20", "--drift", "processed-after-event")
+    messages = [json.loads(line) for line in run(COMMAND, paths, *asked).splitlines()]
+    assert [one["ts"] - one["es"] for one in messages if one["ts"] < one["es"]] == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("message", "missing"), [(GOOD, False), (GOOD.replace('"ts":1609344671123', '"ts":null'), True)]
+)
+def test_a_rule_of_drift_is_counted_as_exercised_or_not(paths, contracts, message, missing, tmp_path):
+    (tmp_path / "messages.jsonl").write_text(message + "\n", encoding="utf-8")
+    asked = ("check", tmp_path / "messages.jsonl", "--contract", "acme/plain@1", "--contracts", contracts, "--json")
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, paths, *map(str, asked)], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    found = {one["rule"] for one in json.loads(done.stdout)["findings"]}
+    assert ("D15.processed-after-event" in found) == missing
+
+
+def test_without_its_file_there_is_no_such_rule(contracts):
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, "{}", "show", "acme/plain", "--contracts", str(contracts)],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "processed-after-event" in done.stdout + done.stderr or "rules" in done.stderr
+
+
+def test_a_file_is_called_after_its_rule():
+    for package in (DRIFT_RULES, DRIFT_NOTES):
+        assert tuple(rule.name for rule in find_records(package, DriftRule)) == rule_names(package)
+    assert [f"{one.id.lower()}-{one.name}" for one in CLASSES.values()] == list(rule_names(DRIFT_CLASSES))
+
+
+@pytest.mark.parametrize("rule", drift_rules().values(), ids=lambda rule: rule.name)
+def test_a_rule_is_broken_by_the_edits_of_its_own_record(rule):
+    """In some contract that has it, and the broken message breaks this rule."""
+    shown = set()
+    for version in CATALOGUE.all_versions():
+        if rule in rules_of(version.meaning):
+            try:
+                messages = sample_messages(version, 40, seed=3, reading_options=ReadingOptions(), drift=rule.name)
+                validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+                found = {one.rule for value in messages for one in validation.judge(value).verdict.findings}
+                shown |= {rule.id} & found
+            except UsageError:
+                continue
+        if shown:
+            break
+    assert bool(shown) == (rule.name not in ONE_MESSAGE_SHOWS_NOTHING)
