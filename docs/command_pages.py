@@ -46,7 +46,7 @@ def _parameters(command: Any, context: typer.Context) -> Iterator[str]:
     kinds: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
     for parameter in command.get_params(context):
         told = parameter.get_help_record(context)
-        if told is not None:
+        if told is not None and parameter.name != "help":
             kinds[parameter.param_type_name].append(told)
     for kind, rows in kinds.items():
         if rows:

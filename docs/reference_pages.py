@@ -53,8 +53,7 @@ def rules_page() -> str:
             rows = {"why": rule.why, "good": rule.good, "bad": rule.bad, "what to do": rule.action}
             rows["Confluent"] = rule.confluent or ""
             lines += [f"### {title} {{#{rule.id.lower()}}}", "", f"**{rule.severity}** · {cell(rule.says)}", ""]
-            lines += ["| | |", "| --- | --- |"]
-            lines += [f"| {name} | {cell(text)} |" for name, text in rows.items() if text]
+            lines += [f"* **{name}:** {cell(text)}" for name, text in rows.items() if text]
             lines.append("")
     return "\n".join(lines)
 
@@ -124,8 +123,9 @@ def _members(module: ModuleType, names: list[str]) -> Iterator[str]:
     yield from (f"## {module.__name__}", "", inspect.getdoc(module) or "", "")
     for name in sorted(names):
         member = getattr(module, name)
-        signature = f"{name}{inspect.signature(member)}"
-        if len(signature) > 100:  # noqa: PLR2004  one argument a line
+        signature = f"{name}{inspect.signature(member)}".removesuffix(" -> None")
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)  # annotations are read when they are needed
+        if len(signature) > 75:  # noqa: PLR2004  one argument a line
             signature = re.sub(r"(?<=\()(?=\w)|(?<=, )(?=(?:\*|\w+: ))", "\n    ", signature).replace(") ->", "\n) ->")
         yield from (
             f"### {name}",
@@ -154,7 +154,8 @@ def _prose(schema: Mapping[str, Any]) -> str:
 def _key_table(schema: Mapping[str, Any]) -> Iterator[str]:
     yield from ("| key | holds | required | meaning |", "| --- | --- | --- | --- |")
     for key, holds, required, meaning in _keys(schema, schema, "", ()):
-        yield f"| `{key}` | {cell(holds)} | {'yes' if required else ''} | {cell(meaning)} |"
+        places = key.replace(".", ".<wbr>").replace("_", "_<wbr>")
+        yield f"| <code>{places}</code> | {cell(holds)} | {'yes' if required else ''} | {cell(meaning)} |"
 
 
 def _keys(
