@@ -37,6 +37,7 @@ def check(
     from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.records.input_files import STDIN, plan_files, read_input, read_slice
     from cdc_contracts.registry.report.message_checks import check_batches
+    from cdc_contracts.registry.report.report_documents import write_document
     from cdc_contracts.registry.stats.partition_tallies import Source
 
     asked = judging.open_validation(show_values=show_values)
@@ -57,12 +58,13 @@ def check(
         batches, validation, plan=plan, paths=paths, fail_on=fail_on, tell=tell, detection=detection
     )  # fmt: skip
     if as_json:
-        console.print_json(report)
+        console.print_json(write_document(report))
     else:
-        ledger = report["ledger"]
+        ledger = report.ledger
         counts = ", ".join(
-            f"{ledger[name]:,} {name}" for name in ("read", "conforming", "control", "tombstone", "quarantined")
+            f"{getattr(ledger, name):,} {name}"
+            for name in ("read", "conforming", "control", "tombstone", "quarantined")
         )
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
-        console.say(f"{report['verdict']}: {counts}, validated against {report['contract']}{detected}")
-    raise typer.Exit(EXIT_CODES[report["verdict"]])
+        console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
+    raise typer.Exit(EXIT_CODES[report.verdict])

@@ -13,10 +13,9 @@ from cdc_contracts.cli.options.shared_options import open_catalogue
 from cdc_contracts.cli.output import console, report_output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import SparkSession
 
+    from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun
     from cdc_contracts.spark_checks.sources import Input
@@ -51,7 +50,7 @@ def demo(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
         report, code = run_options.watch_audit(session, [(source, declared)], "warning")
-        if report["stopped"]:
+        if report.stopped:
             raise typer.Exit(code)
         report_output.print_report(report, as_json=False, targets=[target / "report.json", target / "report.html"])
         decoded = _decode(session, source, subject, target)
@@ -84,12 +83,11 @@ def _decode(session: SparkSession, source: Input, subject: str, target: Path) ->
     return output_options.watch_decode(session, source, both, output.open(both.catalogue), "error")
 
 
-def _print_where_to_look(report: Mapping[str, Any], decoded: DecodedRun, target: Path) -> None:
-    ledger = decoded.report["ledger"]
+def _print_where_to_look(report: Report, decoded: DecodedRun, target: Path) -> None:
+    ledger = decoded.report.ledger
     console.print_heading("What happened")
     rows: list[list[Any]] = [
-        [f"partition {one['partition']}", f"upgraded after offset {one['after']}, at {one['at']}"]
-        for one in report["switches"]
+        [f"partition {one.partition}", f"upgraded after offset {one.after}, at {one.at}"] for one in report.switches
     ]
     console.print_table(["", ""], rows or [["no switch of versions can be told", ""]])
     console.print_heading("Where to look")
@@ -97,8 +95,8 @@ def _print_where_to_look(report: Mapping[str, Any], decoded: DecodedRun, target:
         [str(target / "capture.parquet"), "the messages as they came"],
         [str(target / "report.html"), "the report of the audit, for a browser"],
         [str(target / "report.json"), "the same for a machine"],
-        [f"{target}/decoded/changes/run={decoded.run}", f"{ledger['changes']:,} row changes, both versions read right"],
+        [f"{target}/decoded/changes/run={decoded.run}", f"{ledger.changes:,} row changes, both versions read right"],
         *([f"{target}/decoded/tables/{one['table']}", f"{one['rows']:,} of them with typed columns"]
           for one in (decoded.record or {}).get("tables", ())),
-        [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger['quarantined']:,} messages that are neither"],
+        [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger.quarantined:,} messages that are neither"],
     ])  # fmt: skip

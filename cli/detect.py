@@ -19,6 +19,7 @@ from cdc_contracts.registry.report.report_wording import count_of, evidence_list
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.detect.reported_detection import ReportedDetection
     from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.sources import Input
 
@@ -56,6 +57,7 @@ def detect(
     """
     from cdc_contracts.registry.detect.classifier import detect as conclude
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
+    from cdc_contracts.registry.report.report_documents import write_document
     from cdc_contracts.registry.validate.validation_context import Undetected
 
     if new_versions is not None and list(sources) == ["-"]:
@@ -93,9 +95,9 @@ def detect(
             topics = run_options.open_topics(None, bootstrap or "", sources[1:], wanted, properties, headers=False)
             _place_versions(topics, found, new_versions)
     if as_json:
-        console.print_json(detection.as_document())
+        console.print_json(write_document(detection.report()))
     else:
-        print_detection(detection.as_document())
+        print_detection(detection.report())
     unknown = DRIFT if detection.verdict == "not-in-catalogue" else INCONCLUSIVE
     raise typer.Exit(EXIT_CODES[PASS if detection.settled else unknown])
 
@@ -136,18 +138,17 @@ def _add_topics(
             add_batches(accumulator, read_sample(reader, topic, share, wanted), before + share)
 
 
-def print_detection(detection: Mapping[str, Any]) -> None:
+def print_detection(detection: ReportedDetection) -> None:
     """Write what was detected: the contract and how sure that is first, then what it rests on."""
-    console.print_text(f"{detection['verdict'].upper()}: {_sentence(detection)}")
-    if detection["settle"]:
-        console.print_text(detection["settle"])
-    if detection["candidates"]:
+    console.print_text(f"{detection.verdict.upper()}: {_sentence(detection)}")
+    if detection.settle:
+        console.print_text(detection.settle)
+    if detection.candidates:
         rows = [
-            [one["contract"], f"{one['records']:,}", f"{one['votes']:,}", f"{one['against']:,}"]
-            for one in detection["candidates"]
+            [one.contract, f"{one.records:,}", f"{one.votes:,}", f"{one.against:,}"] for one in detection.candidates
         ]
         _print_some("Candidates", ["contract", "messages that fit", "speaks for it", "against it"], rows)
-    if detection["evidence"]:
+    if detection.evidence:
         rows = [
             [f"{number}.", f"{says} ({support})"] for number, (says, support) in enumerate(evidence_list(detection), 1)
         ]
@@ -161,20 +162,20 @@ def _print_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         console.print_line(f"and {len(rows) - _MOST_SHOWN} more: --json shows all")
 
 
-def _sentence(detection: Mapping[str, Any]) -> str:
-    total = count_of(detection["messages"], "message")
-    fit = detection["candidates"][0]["records"] if detection["candidates"] else 0
-    those = total if fit == detection["messages"] else f"{fit:,} of {total} ({share(fit, detection['messages'])})"
-    speak, tell, are = ("speaks", "does", "is") if detection["messages"] == 1 else ("speak", "do", "are")
-    subject = detection["subject"]
-    named = subject if detection["version"] is None else f"{subject}@{detection['version']}"
-    match detection["verdict"]:
+def _sentence(detection: ReportedDetection) -> str:
+    total = count_of(detection.messages, "message")
+    fit = detection.candidates[0].records if detection.candidates else 0
+    those = total if fit == detection.messages else f"{fit:,} of {total} ({share(fit, detection.messages)})"
+    speak, tell, are = ("speaks", "does", "is") if detection.messages == 1 else ("speak", "do", "are")
+    subject = detection.subject
+    named = subject if detection.version is None else f"{subject}@{detection.version}"
+    match detection.verdict:
         case "certain":
             return f"{those} {speak} {named}"
         case "likely":
-            same = " or ".join(detection["equivalent"])
-            reads = "reads" if len(detection["equivalent"]) == 1 else "read"
-            undecided = "" if detection["version"] is not None else ", of which version is open"
+            same = " or ".join(detection.equivalent)
+            reads = "reads" if len(detection.equivalent) == 1 else "read"
+            undecided = "" if detection.version is not None else ", of which version is open"
             return f"{those} {speak} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
         case "mixed" if subject is not None:
             return (
@@ -182,11 +183,11 @@ def _sentence(detection: Mapping[str, Any]) -> str:
             )
         case "mixed":
             return f"{total} speak several contracts; without --contract each is judged by its own"
-        case "ambiguous" if detection["version"] is not None:
+        case "ambiguous" if detection.version is not None:
             return f"no more than {those} {speak} {named}"
-        case "ambiguous" if not detection["messages"]:
+        case "ambiguous" if not detection.messages:
             return "there is no message"
         case "ambiguous":
             return f"{total} {tell} not tell which contract is spoken"
-    nearest = f"; the nearest contract is {detection['nearest']}" if detection["nearest"] else ""
+    nearest = f"; the nearest contract is {detection.nearest}" if detection.nearest else ""
     return f"{total} {are} not in the catalogue{nearest}"

@@ -125,4 +125,4 @@ def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targ
         does = "is there already" if decoded.again else "is published"
         console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} decoded, {left:,} stay in quarantine")
         output_options.print_tables(decoded.record["tables"])
-    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
+    raise typer.Exit(EXIT_CODES[decoded.report.verdict])

@@ -14,7 +14,7 @@ from command_pages import cell
 from cdc_contracts import spark_checks
 from cdc_contracts.registry.explain.rulebook import rules
 from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
-from cdc_contracts.registry.report.audit_report import report_schema
+from cdc_contracts.registry.report.report_documents import report_schema
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics
 from cdc_contracts.spark_checks import table_readers
 from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics

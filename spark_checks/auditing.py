@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.engine.kernel import Kernel, paced
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.combined_reports import combine_reports
+from cdc_contracts.registry.report.report_model import Report, StopReason
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
@@ -42,7 +43,7 @@ class Audited:
     """A finished audit: the tally and its report."""
 
     tally: Tally
-    report: Mapping[str, Any]
+    report: Report
 
 
 def audit_inputs(
@@ -52,7 +53,7 @@ def audit_inputs(
     fail_on: str,
     watch: Watch | None = None,
     stop: Stop | None = None,
-) -> dict[str, Any]:
+) -> Report:
     """Validate inputs of different topics, each in its own validation context, and return one report of all.
 
     Raises LedgerError where the counts do not add up.
@@ -108,7 +109,7 @@ def audit_input(
 
 def _audit_in_tasks(
     session: SparkSession, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
-) -> tuple[Tally, str | None]:
+) -> tuple[Tally, StopReason | None]:
     """Validate the input piece by piece, each a job: results of finished jobs are kept when a run is to stop."""
     work, total = audit_work(describe_validation(validation), watch), Tally()
     for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
@@ -121,7 +122,7 @@ def _audit_in_tasks(
 
 def _audit_here(
     source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
-) -> tuple[Tally, str | None]:
+) -> tuple[Tally, StopReason | None]:
     """Validate the input in this process, in steps short enough that a run can stop between them."""
     kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
     for records in paced(source.batches()):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -22,6 +22,8 @@ from cdc_contracts.registry.contract.table_contracts import TableContracts, read
 from cdc_contracts.registry.contract.version_files import read_versions
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.report.report_documents import write_document
+from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.validate.validation_context import AUTO, ValidationContext, open_ranges, open_validation
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
@@ -145,9 +147,11 @@ def _report_work(validation: ValidationContext, fail_on: str) -> Work:
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
-        source: dict[str, Any] = {"kind": "dataframe", "blank_lines": 0}
+        source = ReportSource(kind="dataframe", blank_lines=0)
         found = open_bundle(spec.documents)
         report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)
-        yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report, ensure_ascii=False)])], schema=_REPORT)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([json.dumps(write_document(report), ensure_ascii=False)])], schema=_REPORT
+        )
 
     return work

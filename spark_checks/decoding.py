@@ -14,6 +14,7 @@ from cdc_contracts.registry.common.errors import UnavailableError, UndetectedErr
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.report.audit_report import Span, build_report
 from cdc_contracts.registry.report.baseline import judge_again
+from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
@@ -40,7 +41,7 @@ class DecodedRun:
     """
 
     tally: Tally | None
-    report: Mapping[str, Any]
+    report: Report
     run: str
     directory: str
     withheld: str | None = None
@@ -107,7 +108,9 @@ def decode_input(
         )
         withheld = None if output.trust_contract else contradiction(judged.tally, found, earlier)
         moved = replay is None or any(one.read > one.quarantined for one in judged.tally.partitions.values())
-        record = attempt.publish(judged, report) if withheld is None and moved else None
+        record = None
+        if withheld is None and moved:
+            record, report = attempt.publish(judged, report)
     except BaseException:
         halt(session)
         attempt.discard()
@@ -149,7 +152,7 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
         )
     output.runs.tidy(record)
     return DecodedRun(
-        None, judge_again(report, report["findings"], fail_on), run, output.directory, record=record, again=True
+        None, judge_again(report, report.findings, fail_on), run, output.directory, record=record, again=True
     )
 
 

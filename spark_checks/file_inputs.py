@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -15,9 +15,10 @@ from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.detect.topic_samples import sample_files
 from cdc_contracts.registry.records.input_files import FilePlan, Slice, Window, plan_files, read_slice
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
-from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, range_words, select
+from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
 from cdc_contracts.spark_checks.range_slices import keep
 from cdc_contracts.spark_checks.sources import windows_of
 from cdc_contracts.spark_checks.task_shares import hand_out
@@ -52,13 +53,13 @@ class FileInput:
     def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
         return {}  # a capture does not say which topic of its name it is of
 
-    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
         blank = 0
         for source in self.plan.line_partitions & set(spans):
             span, counted = spans[source], tally.partitions.get(source)
             blank += span.end - span.start - span.skipped - (counted.read if counted else 0)
-        ranges = range_words(by_topic(self.windows))
-        return {"kind": "file", "paths": list(self.paths), "ranges": ranges, "blank_lines": blank}
+        ranges = report_ranges(by_topic(self.windows))
+        return ReportSource(kind="file", paths=tuple(self.paths), ranges=ranges, blank_lines=blank)
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         groups, read = _share_out(self.plan.slices, self.tasks), self._reading()

@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import files_of
@@ -171,16 +172,16 @@ class QuarantineInput:
     def pieces(self, offsets: int | None = None) -> list[QuarantineInput]:
         return [self]
 
-    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
-        ranges = range_words(by_topic(bounds_of(dict(sorted(self.spans.items())))))
-        return {
-            "kind": "quarantine",
-            "directory": self.directory,
-            "runs": len(self.waiting),
-            "topics": list(ranges),
-            "ranges": ranges,
-            "blank_lines": 0,
-        }
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
+        ranges = report_ranges(by_topic(bounds_of(dict(sorted(self.spans.items())))))
+        return ReportSource(
+            kind="quarantine",
+            directory=self.directory,
+            runs=len(self.waiting),
+            topics=tuple(ranges),
+            ranges=ranges,
+            blank_lines=0,
+        )
 
     def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
         groups = [self.files[number :: self.tasks] for number in range(min(self.tasks, len(self.files)))]

@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.common.exits import PASS
 from cdc_contracts.registry.report.audit_report import build_report
+from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
@@ -82,7 +85,7 @@ def replay_quarantine(
     return decoded
 
 
-def report_nothing(source: QuarantineInput, validation: ValidationContext | Undetected, fail_on: str) -> dict[str, Any]:
+def report_nothing(source: QuarantineInput, validation: ValidationContext | Undetected, fail_on: str) -> Report:
     """Return the report where no record waits, which is as it should be."""
     report = build_report(
         Tally(),
@@ -93,4 +96,4 @@ def report_nothing(source: QuarantineInput, validation: ValidationContext | Unde
         fail_on=fail_on,
         versions=validation.ranges if isinstance(validation, ValidationContext) else None,
     )
-    return {**report, "verdict": PASS}
+    return replace(report, verdict=PASS)

@@ -7,19 +7,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.records.sample_windows import share_windows
 from cdc_contracts.registry.report.audit_report import Span, Spans
+from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading
-from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, reading_options, resolve, topic_ids
 from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
 
@@ -56,7 +57,7 @@ class Input(Protocol):
         """Return the ids of its topics, as far as the broker gives them. Raises UnavailableError as `read_topics`."""
         ...
 
-    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
         """Return what a report says of the source; `spans` is what was read of it."""
         ...
 
@@ -109,14 +110,14 @@ class TopicInput:
         """
         return [replace(self, selected=by_topic(piece), sample=None) for piece in cut(windows_of(self), offsets)]
 
-    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> dict[str, Any]:
-        return {
-            "kind": "kafka",
-            "bootstrap": self.bootstrap,
-            "topics": list(self.selected),
-            "ranges": range_words(self.selected),
-            "blank_lines": 0,
-        }
+    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
+        return ReportSource(
+            kind="kafka",
+            bootstrap=self.bootstrap,
+            topics=tuple(self.selected),
+            ranges=report_ranges(self.selected),
+            blank_lines=0,
+        )
 
     def frame(self, session: SparkSession) -> DataFrame:
         """Return the records as a DataFrame with the columns of the Kafka source."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from cdc_contracts.registry.common import signals
+from cdc_contracts.registry.report.report_model import StopReason
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -40,7 +41,7 @@ class Stop:
         return self._until is not None
 
     @property
-    def reason(self) -> str | None:
+    def reason(self) -> StopReason | None:
         """Return what the report says of it; None where the run is to go on."""
         if self.signal is not None:
             return INTERRUPTED

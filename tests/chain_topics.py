@@ -8,8 +8,7 @@ from random import Random
 
 from record_batches import batch_of
 from topics import CATALOGUE
-
-from cdc_contracts.registry.report.audit_report import build_report
+from written_reports import build_report
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
 FULL, CHANGED_IN_OLD, CHANGED_IN_DATA = "full", "changed columns in old", "changed columns in data"

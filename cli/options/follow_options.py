@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.kafka.offsets import Range
@@ -148,7 +149,7 @@ class Teller:
         self.metrics.note_begin()
         self._write_metrics()
 
-    def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
+    def note_batch(self, batch: StreamBatch, report: Report) -> None:
         from cdc_contracts.registry.report.report_formats import write_reports
 
         self.metrics.note_batch(batch, report)
@@ -278,27 +279,27 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     if stop.signal is not None:
         raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
     own = report_output.compare_with(follow.report(follow.own), ending.known, None)
-    if own["verdict"] != whole["verdict"]:
-        read = f"{own['ledger']['read']:,} records" if follow.own.batches else "nothing new"
-        console.say(f"this time: {own['verdict']}, {read}; the report is of all since the stream began")
-    raise typer.Exit(EXIT_CODES[own["verdict"]])
+    if own.verdict != whole.verdict:
+        read = f"{own.ledger.read:,} records" if follow.own.batches else "nothing new"
+        console.say(f"this time: {own.verdict}, {read}; the report is of all since the stream began")
+    raise typer.Exit(EXIT_CODES[own.verdict])
 
 
-def _print_end(follow: Follow, ending: Ending) -> Mapping[str, Any]:
+def _print_end(follow: Follow, ending: Ending) -> Report:
     report = report_output.compare_with(follow.report(follow.whole), ending.known, ending.new_baseline)
     report_output.print_report(report, as_json=ending.as_json, targets=ending.targets)
-    output_options.print_repeats(report.get("repeats") or {"rows": 0})
+    output_options.print_repeats(report.repeats)
     return report
 
 
-def _line(batch: StreamBatch, report: Mapping[str, Any], lag: int) -> str:
+def _line(batch: StreamBatch, report: Report, lag: int) -> str:
     """Return how a batch went, and the stream so far, in one line."""
     rate = batch.read / max(batch.seconds, 1e-3)
-    ledger = report["ledger"]
+    ledger = report.ledger
     behind = f", {lag:,} behind" if lag else ""
-    grave = sum(one["severity"] != INFO for one in report["findings"])  # not what was never put to the test
+    grave = sum(one.severity != INFO for one in report.findings)  # not what was never put to the test
     return (
         f"batch {batch.number}: {batch.read:,} records in {batch.seconds:.1f} s ({rate:,.0f} a second){behind}; "
-        f"so far {ledger['read']:,} records, {ledger['quarantined']:,} quarantined, "
+        f"so far {ledger.read:,} records, {ledger.quarantined:,} quarantined, "
         f"{grave:,} findings"
     )

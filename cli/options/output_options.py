@@ -16,9 +16,11 @@ from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES
 from cdc_contracts.registry.common.safe_text import visible
 
 if TYPE_CHECKING:
+    from msgspec import UnsetType
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.report.report_model import RepeatedRows
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
     from cdc_contracts.spark_checks.sources import Input
@@ -147,27 +149,25 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
             "  decode the range before and after it under its own version (--versions), or give --trust-contract"
         )
         raise typer.Exit(EXIT_CODES[DRIFT])
-    changes = decoded.report["ledger"]["changes"]
+    changes = decoded.report.ledger.changes
     if decoded.again:
         console.say(f"run {decoded.run} is there already, with {changes:,} changes in {decoded.directory}")
     else:
         console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
-    print_repeats(decoded.report.get("repeats") or {"rows": 0})
+    print_repeats(decoded.report.repeats)
     print_tables((decoded.record or {}).get("tables", ()))
     print_resets(decoded.record)
-    raise typer.Exit(EXIT_CODES[decoded.report["verdict"]])
+    raise typer.Exit(EXIT_CODES[decoded.report.verdict])
 
 
-def print_repeats(repeats: Mapping[str, Any]) -> None:
+def print_repeats(repeats: RepeatedRows | UnsetType) -> None:
     """Tell on stderr how many rows were sent again, and of which table the first is."""
-    if not repeats["rows"]:
+    if not repeats or not repeats.rows:
         return
-    first = repeats["tables"][0]
-    where = f"{first['topic']}/{first['partition']}@{first['offset']} repeats @{first['first_offset']}"
-    kept = "left out of tables" if repeats["dropped"] else "kept; --drop-duplicates leaves them out of tables"
-    console.say(
-        f"  {repeats['rows']:,} rows repeat others by position ({visible(first['table'] or '')}: {where}): {kept}"
-    )
+    first = repeats.tables[0]
+    where = f"{first.topic}/{first.partition}@{first.offset} repeats @{first.first_offset}"
+    kept = "left out of tables" if repeats.dropped else "kept; --drop-duplicates leaves them out of tables"
+    console.say(f"  {repeats.rows:,} rows repeat others by position ({visible(first.table)}: {where}): {kept}")
 
 
 def print_resets(record: Mapping[str, Any] | None) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.file_inputs import FileInput
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
@@ -226,7 +227,7 @@ def watch_audit(
     inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
     fail_on: str,
     seconds: float | None = None,
-) -> tuple[Mapping[str, Any], int]:
+) -> tuple[Report, int]:
     """Audit the inputs with progress on a terminal; return the report of all, and the exit code it stands for.
 
     Ctrl-C, SIGTERM, or the seconds that are up end the run with a report of what was read.
@@ -239,22 +240,22 @@ def watch_audit(
     with stopping(seconds) as stop:
         with progress(session, spans) as watch:
             report = audit_inputs(session, inputs, fail_on=fail_on, watch=watch, stop=stop)
-        if stop.signal is not None and report["stopped"]:
+        if stop.signal is not None and report.stopped:
             return report, TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
-    return report, EXIT_CODES[report["verdict"]]
+    return report, EXIT_CODES[report.verdict]
 
 
 def finish(
-    report: Mapping[str, Any], code: int, *, as_json: bool, targets: Sequence[Path] | None,
+    report: Report, code: int, *, as_json: bool, targets: Sequence[Path] | None,
     known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
 ) -> None:  # fmt: skip
     """Tell the report, without what is known, note in `bookmarks` where it ends, and end with the exit code."""
     result = report_output.compare_with(report, known, new_baseline)
-    if result["verdict"] != report["verdict"] and code == EXIT_CODES[report["verdict"]]:
-        code = EXIT_CODES[result["verdict"]]
+    if result.verdict != report.verdict and code == EXIT_CODES[report.verdict]:
+        code = EXIT_CODES[result.verdict]
     report_output.print_report(result, as_json=as_json, targets=targets)
     if bookmarks is not None:
-        bookmarks.write(report["ledger"])
+        bookmarks.write(report.ledger)
     raise typer.Exit(code)
 
 

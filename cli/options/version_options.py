@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from cdc_contracts.registry.common.errors import UsageError
 if TYPE_CHECKING:
     from cdc_contracts.cli.options.run_options import RunOptions
     from cdc_contracts.registry.contract.catalogue import Catalogue
+    from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.stats.partition_tallies import Source
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 
@@ -100,10 +101,10 @@ def check_new_versions(target: Path | None, kept: Sequence[Path | None]) -> None
         check_place(target, kept=[path for path in kept if path is not None])
 
 
-def write_versions(report: Mapping[str, Any], target: Path, catalogue: Catalogue) -> None:
+def write_versions(report: Report, target: Path, catalogue: Catalogue) -> None:
     """Write the versions file that a report supports."""
     from cdc_contracts.registry.common.atomic_files import write_whole
-    from cdc_contracts.registry.detect.version_proposals import propose_versions
+    from cdc_contracts.registry.report.version_proposals import propose_versions
 
     write_whole(target, propose_versions(report, catalogue))
     console.say(

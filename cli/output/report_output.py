@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from cdc_contracts.cli.output import console, summary
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.report.baseline import Baseline
+    from cdc_contracts.registry.report.report_model import Report
 
 ReportFiles = Annotated[
     list[Path] | None,
@@ -54,29 +55,30 @@ def open_baseline(path: Path | None) -> Baseline | None:
     return read_baseline(path) if path is not None else None
 
 
-def compare_with(report: Mapping[str, Any], known: Baseline | None, new_baseline: Path | None) -> Mapping[str, Any]:
+def compare_with(report: Report, known: Baseline | None, new_baseline: Path | None) -> Report:
     """Write the findings of a report as a baseline if asked, and return the report without those that are known."""
     from cdc_contracts.registry.common.atomic_files import write_whole
     from cdc_contracts.registry.report.baseline import leave_out_known, render_baseline
 
     if new_baseline is not None:
         write_whole(new_baseline, render_baseline(report))
-        console.say(f"{new_baseline} has the findings of this run: {len(report['findings']):,}")
+        console.say(f"{new_baseline} has the findings of this run: {len(report.findings):,}")
     return leave_out_known(report, known) if known is not None else report
 
 
-def print_report(report: Mapping[str, Any], *, as_json: bool, targets: Sequence[Path] | None) -> None:
+def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | None) -> None:
     """Write the report, or its summary, to stdout, and the report files.
 
     What was found is printed even where a file cannot be written: the run may have taken an hour.
     Raises UnavailableError where one cannot.
     """
+    from cdc_contracts.registry.report.report_documents import write_document
     from cdc_contracts.registry.report.report_formats import write_reports
 
     try:
         write_reports(report, targets or ())
     finally:
         if as_json:
-            console.print_json(report)
+            console.print_json(write_document(report))
         else:
             summary.summarise(report)

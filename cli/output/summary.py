@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.safe_text import sentence, visible
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.report_model import Ledger, Report
 from cdc_contracts.registry.report.report_wording import (
     column_words,
     command,
@@ -23,6 +27,7 @@ from cdc_contracts.registry.report.report_wording import (
     subject_line,
     switch_words,
 )
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 _MOST_SHOWN = 20
 _MOST_EVIDENCE = 8
@@ -35,18 +40,18 @@ _STYLES = {
 }  # fmt: skip
 
 
-def summarise(report: Mapping[str, Any]) -> None:
+def summarise(report: Report) -> None:
     """Write what a person wants to know first: the verdict, the contract, the ledger, the versions, the findings."""
-    console.print_text(f"{report['verdict'].upper()}: {headline(report)}", first=_STYLES.get(report["verdict"], "bold"))
+    console.print_text(f"{report.verdict.upper()}: {headline(report)}", first=_STYLES.get(report.verdict, "bold"))
     for note in notes(report):
         console.print_text(note)
-    _print_contracts(report["source"].get("contracts") or {})
+    _print_contracts(report.source.contracts or {})
     for topic, detection in list(detections_of(report))[:_MOST_SHOWN]:
         console.print_heading("Contract" if topic is None else f"Contract of {visible(topic)}")
         _print_detection(detection)
-    _print_ledger(report["ledger"])
+    _print_ledger(report.ledger)
     _print_versions(report)
-    _print_findings(report["findings"])
+    _print_findings(report.findings)
 
 
 def _print_contracts(contracts: Mapping[str, str]) -> None:
@@ -60,49 +65,47 @@ def _print_contracts(contracts: Mapping[str, str]) -> None:
     console.print_table(["", ""], rows)
 
 
-def _print_detection(detection: Mapping[str, Any]) -> None:
-    rows = [["found", f"{detected(detection)}, from {count_of(detection['messages'], 'message')}"]]
-    if detection.get("equivalent"):
-        rows.append(["equal", ", ".join(map(visible, detection["equivalent"]))])
+def _print_detection(detection: ReportedDetection) -> None:
+    rows = [["found", f"{detected(detection)}, from {count_of(detection.messages, 'message')}"]]
+    if detection.equivalent:
+        rows.append(["equal", ", ".join(map(visible, detection.equivalent))])
     result = evidence_list(detection)
     rows += [["because", f"{says} ({support})"] for says, support in result[:_MOST_EVIDENCE]]
     if len(result) > _MOST_EVIDENCE:
         rows.append(["", f"and {len(result) - _MOST_EVIDENCE} more: --json shows all"])
-    if detection.get("settle"):
-        rows.append(["settle", sentence(detection["settle"])])
+    if detection.settle:
+        rows.append(["settle", sentence(detection.settle)])
     console.print_table(["", ""], rows)
 
 
-def _print_ledger(ledger: Mapping[str, Any]) -> None:
-    if not ledger["partitions"]:
+def _print_ledger(ledger: Ledger) -> None:
+    if not ledger.partitions:
         return
     console.print_heading("Ledger")
     names = (*counts_of(ledger), "gaps")
     rows = [
-        [visible(f"{one['topic']} {one['partition']}"), f"{one['start']}..{one['end']}", *(one[name] for name in names)]
-        for one in ledger["partitions"]
+        [visible(f"{one.topic} {one.partition}"), f"{one.start}..{one.end}", *(getattr(one, name) for name in names)]
+        for one in ledger.partitions
     ]
     if len(rows) > 1:
-        gaps = sum(one["gaps"] for one in ledger["partitions"])
-        rows.append(["all", "", *(ledger[name] for name in names[:-1]), gaps])
+        gaps = sum(one.gaps for one in ledger.partitions)
+        rows.append(["all", "", *(getattr(ledger, name) for name in names[:-1]), gaps])
     console.print_table(["partition", "offsets", *(_SHORT.get(name, name) for name in names)], rows)
 
 
-def _print_versions(report: Mapping[str, Any]) -> None:
-    seen = {reference: count for reference, count in report["versions_seen"].items() if count}
-    if not seen and not report["versions_undecided"]:
+def _print_versions(report: Report) -> None:
+    seen = {reference: count for reference, count in report.versions_seen.items() if count}
+    if not seen and not report.versions_undecided:
         return
     console.print_heading("Versions")
     rows: list[list[Any]] = [
         [visible(reference), f"{_messages(count)} it and no other version"] for reference, count in seen.items()
     ]
-    if report["versions_undecided"]:
-        rows.append(["undecided", f"{_messages(report['versions_undecided'])} several versions"])
-    rows += [
-        [visible(f"{one['topic']} {one['partition']}"), switch_words(one)] for one in report["switches"][:_MOST_SHOWN]
-    ]
-    if len(report["switches"]) > _MOST_SHOWN:
-        rows.append(["", f"and {len(report['switches']) - _MOST_SHOWN} more switches"])
+    if report.versions_undecided:
+        rows.append(["undecided", f"{_messages(report.versions_undecided)} several versions"])
+    rows += [[visible(f"{one.topic} {one.partition}"), switch_words(one)] for one in report.switches[:_MOST_SHOWN]]
+    if len(report.switches) > _MOST_SHOWN:
+        rows.append(["", f"and {len(report.switches) - _MOST_SHOWN} more switches"])
     console.print_table(["", ""], rows)
 
 
@@ -110,44 +113,44 @@ def _messages(count: int) -> str:
     return "1 message fits" if count == 1 else f"{count:,} messages fit"
 
 
-def _print_findings(findings: Sequence[Mapping[str, Any]]) -> None:
+def _print_findings(findings: Sequence[ReportedFinding]) -> None:
     if not findings:
         return
     console.print_heading("Findings")
-    above: Mapping[str, Any] = {}
+    above: ReportedFinding | None = None
     for finding in findings[:_MOST_SHOWN]:
-        result = f"{finding['severity']} {finding['class']} ({finding['rule']}) {subject_line(finding)}"
-        console.print_text(result, first=_STYLES.get(finding["severity"], ""))
+        result = f"{finding.severity} {finding.name} ({finding.rule}) {subject_line(finding)}"
+        console.print_text(result, first=_STYLES.get(finding.severity, ""))
         again = visible(command(finding) or "", most=None)
-        rows = [*_facts(finding), *_advice(finding, above), (_AGAIN.get(finding["class"], "again"), again)]
+        rows = [*_facts(finding), *_advice(finding, above), (_AGAIN.get(finding.name, "again"), again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:
         console.print_text(f"and {len(findings) - _MOST_SHOWN} more findings: --json or --report shows all")
 
 
-def _facts(finding: Mapping[str, Any]) -> list[tuple[str, str | None]]:
-    early = finding.get("onset") is None  # a report from before there was an onset
-    count = f"{finding['count']:,} of {finding['denominator']:,}"
+def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
+    early = finding.onset is UNSET  # a report from before there was an onset
+    count = f"{finding.count:,} of {finding.denominator:,}"
     return [
         ("count", f"{count}, {onset_words(finding)}" if early else count),
         ("onset", None if early else onset_words(finding)),
         ("columns", column_words(finding)),
-        ("expected", visible(finding["expected"])),
+        ("expected", visible(finding.expected)),
         ("observed", observed_words(finding)),
-        ("similar", ", ".join(map(visible, finding.get("similar") or ()))),
+        ("similar", ", ".join(map(visible, finding.similar or ()))),
         ("because", explained_words(finding)),
     ]
 
 
-def _advice(finding: Mapping[str, Any], above: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+def _advice(finding: ReportedFinding, above: ReportedFinding | None) -> list[tuple[str, str | None]]:
     """What a finding means and what to do, said once where the finding above says the same."""
-    means = finding.get("explanation") or ""
-    known = means == above.get("explanation")
-    if finding["action"] == above.get("action") and finding["document"] == above.get("document"):
+    means = finding.explanation or ""
+    known = above is not None and means == above.explanation
+    if above is not None and finding.action == above.action and finding.document == above.document:
         return [("means", None if known else sentence(means)), ("do", "as above")]
     return [
         ("means", sentence(means)),
-        ("see", visible(finding["document"] or "")),
-        ("do", sentence(finding["action"])),
+        ("see", visible(finding.document or "")),
+        ("do", sentence(finding.action)),
     ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
+
+Verdict = Literal["pass", "drift", "inconclusive"]
 
 PASS: Final = "pass"  # noqa: S105  a verdict
 DRIFT: Final = "drift"

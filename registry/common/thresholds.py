@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
+from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS, Verdict
 from cdc_contracts.registry.common.findings import CLASSES, ERROR, SEVERITIES, rule_id
 
 UNPROVEN: Final = "unproven"
@@ -66,7 +66,7 @@ def verdict_of(
     fail_on: str,
     unproven: bool = False,
     refused: bool = False,
-) -> str:
+) -> Verdict:
     """Return the verdict of a run from classes and severities found in so many messages that hold a value.
 
     Drift where the severity of a finding is high enough, inconclusive where nothing can be decided. `unproven` says

@@ -28,6 +28,7 @@ from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulat
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.detect.mixtures import Mixture
 from cdc_contracts.registry.detect.relatives import Relative
+from cdc_contracts.registry.detect.reported_detection import DetectionVerdict
 from cdc_contracts.registry.detect.votes import COLUMN_TURN, KEY_CHAIN, LINKS, WEAK, Side
 from cdc_contracts.registry.detect.weights import Weights
 from cdc_contracts.registry.validate.candidates import find_nearest, open_validations, weigh
@@ -92,7 +93,7 @@ class _Deliberation:
 
     # --- verdicts
 
-    def _told(self, verdict: str, versions: list[Version], relatives: list[Relative]) -> Detection:
+    def _told(self, verdict: DetectionVerdict, versions: list[Version], relatives: list[Relative]) -> Detection:
         subjects = list(dict.fromkeys(version.subject for version in versions))
         subject = versions[0].subject if verdict != AMBIGUOUS or len(subjects) == 1 else None
         same = [version for version in versions if version.subject == subject]

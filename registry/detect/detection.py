@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.detect.reported_detection import (
+    DetectionVerdict,
+    EvidencePlace,
+    ReportedCandidate,
+    ReportedDetection,
+    ReportedEvidence,
+)
 from cdc_contracts.registry.validate.validation_context import (
     DetectedSubjects,
     Undetected,
@@ -44,17 +50,16 @@ class EvidenceItem:
     contradicting: int
     first: RecordPlace | None
 
-    def as_document(self) -> dict[str, Any]:
-        """Return the evidence as reports write it."""
-        return {
-            "kind": self.kind,
-            "says": self.says,
-            "for": self.winner,
-            "against": self.loser,
-            "count": self.count,
-            "contradicting": self.contradicting,
-            "first": self.first._asdict() if self.first else None,
-        }
+    def report(self) -> ReportedEvidence:
+        return ReportedEvidence(
+            kind=self.kind,
+            says=self.says,
+            winner=self.winner,
+            loser=self.loser,
+            count=self.count,
+            contradicting=self.contradicting,
+            first=EvidencePlace(*self.first) if self.first else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Detection:
     inconclusive.
     """
 
-    verdict: str
+    verdict: DetectionVerdict
     subject: str | None
     version: Version | None
     candidates: tuple[DetectionCandidate, ...]
@@ -89,55 +94,57 @@ class Detection:
         preferences = tuple(version.reference for version in self.preferences)
         return open_detected(asked.catalogue, DetectedSubjects(subjects, preferences), asked.reading_options)
 
-    def as_document(self) -> dict[str, Any]:
-        """Return the detection as `detect --json` and reports write it."""
-        return {
-            "verdict": self.verdict,
-            "subject": self.subject,
-            "version": self.version.number if self.version else None,
-            "candidates": [
-                {"contract": one.contract, "records": one.records, "votes": one.votes, "against": one.against}
-                for one in self.candidates
-            ],
-            "equivalent": list(self.equivalent),
-            "nearest": self.nearest,
-            "evidence": [one.as_document() for one in self.evidence],
-            "messages": self.messages,
-            "settle": self.finalize,
-            "settled": self.settled,
-        }
+    def report(self) -> ReportedDetection:
+        """Return the detection as `detect --json`, reports and checkpoints keep it."""
+        return ReportedDetection(
+            verdict=self.verdict,
+            subject=self.subject,
+            version=self.version.number if self.version else None,
+            candidates=tuple(
+                ReportedCandidate(one.contract, one.records, one.votes, one.against) for one in self.candidates
+            ),
+            equivalent=self.equivalent,
+            nearest=self.nearest,
+            evidence=tuple(one.report() for one in self.evidence),
+            messages=self.messages,
+            settle=self.finalize,
+            settled=self.settled,
+        )
 
 
-def read_detection(document: Mapping[str, Any], catalogue: Catalogue, detected: DetectedSubjects) -> Detection:
-    """Return the detection that a document of `as_document` describes.
+def read_detection(reported: ReportedDetection, catalogue: Catalogue, detected: DetectedSubjects) -> Detection:
+    """Return the detection that was reported.
 
     Raises UsageError where the catalogue lacks a contract that it names.
     """
-    subject, number = document["subject"], document["version"]
+    subject, number = reported.subject, reported.version
     return Detection(
-        verdict=document["verdict"],
+        verdict=reported.verdict,
         subject=subject,
         version=catalogue.version(f"{subject}@{number}") if number is not None else None,
-        candidates=tuple(DetectionCandidate(**one) for one in document["candidates"]),
-        equivalent=tuple(document["equivalent"]),
+        candidates=tuple(
+            DetectionCandidate(one.contract, one.records, int(one.votes), int(one.against))
+            for one in reported.candidates
+        ),
+        equivalent=reported.equivalent,
         detected=tuple(catalogue.versions(one)[-1] for one in detected.subjects),
-        nearest=document["nearest"],
-        evidence=tuple(_read_evidence(one) for one in document["evidence"]),
-        messages=document["messages"],
-        finalize=document["settle"],
+        nearest=reported.nearest,
+        evidence=tuple(map(_read_evidence, reported.evidence)),
+        messages=reported.messages,
+        finalize=reported.settle,
         preferences=tuple(map(catalogue.version, detected.preferences)),
-        settled=document.get("settled", True),
+        settled=reported.settled is not False,
     )
 
 
-def _read_evidence(document: Mapping[str, Any]) -> EvidenceItem:
-    first = document["first"]
+def _read_evidence(reported: ReportedEvidence) -> EvidenceItem:
+    first = reported.first
     return EvidenceItem(
-        kind=document["kind"],
-        says=document["says"],
-        winner=document["for"],
-        loser=document["against"],
-        count=document["count"],
-        contradicting=document["contradicting"],
-        first=RecordPlace(**first) if first else None,
+        kind=reported.kind,
+        says=reported.says,
+        winner=reported.winner,
+        loser=reported.loser,
+        count=reported.count,
+        contradicting=reported.contradicting,
+        first=RecordPlace(first.topic, first.partition, first.offset) if first else None,
     )

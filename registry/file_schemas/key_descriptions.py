@@ -17,6 +17,7 @@ from cdc_contracts.registry.explain.rulebook import rules
 from cdc_contracts.registry.explain.vocabulary import CONTAINERS
 from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 
+_LIBRARIES: Final = ("builtins", "pydantic", "msgspec")
 _ACROSS: Final = {rule.name: rule.says for rule in rules() if rule.family == CROSS_FIELD}
 _WORDS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     **{("Place", key): told for key, told in READINGS.items()},
@@ -86,7 +87,7 @@ def docstrings(model: type) -> dict[str, str]:
     """Return the docstring below each field of a class, its own or inherited, on one line."""
     found: dict[str, str] = {}
     for kind in reversed(model.__mro__):
-        if kind not in (object, BaseModel):
+        if not kind.__module__.startswith(_LIBRARIES):
             (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
             found |= dict(_documented(body))
     return found

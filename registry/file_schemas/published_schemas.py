@@ -1,4 +1,4 @@
-"""Published schemas of the files that a person writes, by the name under which they are shown, and as files.
+"""Published schemas: of the files that a person writes, by the name under which they are shown, and of a report.
 
 `python -m cdc_contracts.registry.file_schemas.published_schemas` writes them.
 """
@@ -17,12 +17,15 @@ from cdc_contracts.registry.contract.version_files import VersionsFile
 from cdc_contracts.registry.explain.contract_explanations import PARAMETERS
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
 from cdc_contracts.registry.file_schemas.errata_schema import errata_schema
-from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, rename_definition, shape_of
+from cdc_contracts.registry.file_schemas.model_schemas import DIALECT, allow_nulls, rename_definition, shape_of
 from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettings
+from cdc_contracts.registry.file_schemas.struct_schemas import struct_schema
+from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 from cdc_contracts.registry.server.access.users import UsersFile
 
 FOLDER: Final = Path(__file__).parent
 SUFFIX: Final = ".schema.json"
+_OF_REPORTS: Final = f"../report/report{SUFFIX}"
 _PARTITIONS_SCHEMA: Final = {
     "type": "object",
     "description": "The ranges of each partition, by its number; `all` is every partition that is not named.",
@@ -95,11 +98,22 @@ FILE_SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
 }
 
 
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the report of an audit."""
+    schema = struct_schema(Report)
+    version, source = schema["properties"]["report_version"], schema["properties"]["source"]
+    schema["properties"]["report_version"] = {"const": REPORT_VERSION, "description": version["description"]}
+    source["properties"]["detections"]["additionalProperties"] = {"$ref": "#/properties/detection"}
+    name = {"$id": f"urn:cdc-contracts:report:v{REPORT_VERSION}", "title": "The report of an audit"}
+    return {"$schema": DIALECT, **name, "description": schema.pop("description"), **schema}
+
+
 def file_schema_texts() -> dict[str, str]:
-    """Return the text of each schema by the name of its file."""
+    """Return the text of each schema by its path from here."""
+    schemas = {f"{name}{SUFFIX}": schema for name, schema in FILE_SCHEMAS.items()}
     return {
-        f"{name}{SUFFIX}": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
-        for name, schema in FILE_SCHEMAS.items()
+        path: json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+        for path, schema in (*schemas.items(), (_OF_REPORTS, report_schema))
     }
 
 

@@ -1,37 +1,52 @@
-"""Audit report: the tally of a run as the document that other tools read."""
+"""Audit report: what the tally of a run comes to, for people and for other tools."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import LedgerError
-from cdc_contracts.registry.common.findings import SEVERITIES
+from cdc_contracts.registry.common.exits import Verdict
 from cdc_contracts.registry.common.thresholds import split_words, verdict_of
 from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRanges
+from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.drift_findings import Telling, column_of, describe_drift
+from cdc_contracts.registry.report.finding_causes import group_by_cause
+from cdc_contracts.registry.report.report_model import (
+    DeclaredRange,
+    Ledger,
+    OtherFindings,
+    PartitionLedger,
+    PartitionTimeline,
+    RangeCoverage,
+    Report,
+    ReportedChains,
+    ReportedRun,
+    ReportedStretch,
+    ReportSource,
+    StopReason,
+    UnprovenVersion,
+    VersionSwitch,
+)
+from cdc_contracts.registry.report.reported_findings import ReportedFinding, weight
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
-from cdc_contracts.registry.stats.finding_causes import group_by_cause
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.refutations import Refutation, refute, refute_ranges
 from cdc_contracts.registry.stats.run_findings import finalize, with_chains
 from cdc_contracts.registry.stats.tally import Tally, proven_runs
-from cdc_contracts.registry.stats.unproven_versions import find_unproven, find_unproven_ranges
+from cdc_contracts.registry.stats.unproven_versions import Unproven, find_unproven, find_unproven_ranges
 from cdc_contracts.registry.stats.version_runs import Run
 from cdc_contracts.registry.validate.validation_context import AUTO
 from cdc_contracts.registry.validate.verdicts import AMBIGUOUS
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.detection import Detection
-
-REPORT_VERSION: Final = 2
 
 _MOST_RUNS: Final = 100
 
@@ -53,17 +68,17 @@ def build_report(
     *,
     catalogue: Catalogue,
     contract: str,
-    source: Mapping[str, Any],
+    source: ReportSource,
     spans: Spans,
     fail_on: str,
     detection: Detection | None = None,
     sample: str | None = None,
-    stopped: str | None = None,
+    stopped: StopReason | None = None,
     show_values: bool = False,
     wanted: Spans | None = None,
     versions: VersionRanges | None = None,
-) -> dict[str, Any]:
-    """Return the report of a run as plain data.
+) -> Report:
+    """Return the report of a run.
 
     `detection` is what was detected where no contract was declared. `sample` says which part of the range was
     read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
@@ -94,43 +109,29 @@ def build_report(
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     telling = Telling(tally, catalogue, contract, source, show_values, runs, ranged=versions is not None)
-    return {
-        "report_version": REPORT_VERSION,
-        "tool": f"cdc-contracts {__version__}",
-        "source": dict(source),
-        "contract": contract,
-        "fail_on": split_words(fail_on),
-        "verdict": verdict,
-        "detection": detection.as_document() if detection else None,
-        "coverage": _coverage(tally, wanted or spans, sample),
-        "stopped": stopped,
-        "baseline": None,
-        "ledger": _ledger(tally, spans),
-        "findings": _findings(telling),
-        "findings_cut": tally.dropped,
-        "findings_other": _others(tally),
-        "versions_seen": _versions_seen(tally, catalogue, subjects),
-        "versions_undecided": tally.undecided,
-        "unproven": [one.document() for one in unproven],
-        "chains": [_chain_document(found) for found in tally.chain_evidence()],
-        "chains_left_out": tally.chains.left_out() if tally.chains else 0,
-        "timeline": _timeline(runs, tally, spans),
-        "switches": _switches(runs),
-        **({"versions": write_ranges(versions)} if versions is not None else {}),
-    }
-
-
-def weight(finding: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of findings: the most severe and most frequent first."""
-    heavy = SEVERITIES.index(finding["severity"])
-    return heavy, -finding["count"], finding["class"], finding["rule"], finding["path"], finding["table"] or ""
-
-
-def report_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a report."""
-    text = files("cdc_contracts.registry.report").joinpath("report.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return Report(
+        tool=f"cdc-contracts {__version__}",
+        source=source,
+        contract=contract,
+        fail_on=tuple(split_words(fail_on)),
+        verdict=verdict,
+        detection=detection.report() if detection else None,
+        coverage=_coverage(tally, wanted or spans, sample),
+        stopped=stopped,
+        baseline=None,
+        ledger=_ledger(tally, spans),
+        findings=_findings(telling),
+        findings_cut=tally.dropped,
+        findings_other=_others(tally),
+        versions_seen=_versions_seen(tally, catalogue, subjects),
+        versions_undecided=tally.undecided,
+        unproven=tuple(map(_unproven, unproven)),
+        chains=tuple(map(_chains, tally.chain_evidence())),
+        chains_left_out=tally.chains.left_out() if tally.chains else 0,
+        timeline=_timeline(runs, tally, spans),
+        switches=_switches(runs),
+        versions=UNSET if versions is None else _declared(versions),
+    )
 
 
 def judge_run(
@@ -141,7 +142,7 @@ def judge_run(
     stopped: str | None = None,
     unproven: bool = False,
     refutations: Sequence[Refutation] = (),
-) -> str:
+) -> Verdict:
     """Return the verdict of a run: drift where a finding is severe enough, inconclusive where nothing can be decided.
 
     Nothing can be decided either where records were read by the version that a sample supports, and others of the range
@@ -177,26 +178,28 @@ def check_ledger(tally: Tally, spans: Spans) -> None:
             )
 
 
-def _ledger(tally: Tally, spans: Spans) -> dict[str, Any]:
+def _ledger(tally: Tally, spans: Spans) -> Ledger:
     check_ledger(tally, spans)
     partitions = []
     for source in sorted({*tally.partitions, *spans}):
         counts = tally.partitions.get(source, PartitionTally())
         start, end = _window(tally, spans, source)
-        partitions.append({
-            "topic": source.topic,
-            "partition": source.partition,
-            "start": start,
-            "end": end,
-            **_counts(counts),
-            "gaps": end - start - counts.read - (spans[source].skipped if source in spans else 0),
-            "first_timestamp": instant(counts.first_timestamp),
-            "last_timestamp": instant(counts.last_timestamp),
-        })  # fmt: skip
+        partitions.append(
+            PartitionLedger(
+                topic=source.topic,
+                partition=source.partition,
+                start=start,
+                end=end,
+                **_counts(counts),
+                gaps=end - start - counts.read - (spans[source].skipped if source in spans else 0),
+                first_timestamp=instant(counts.first_timestamp),
+                last_timestamp=instant(counts.last_timestamp),
+            )
+        )
     total = PartitionTally()
     for counts in tally.partitions.values():
         total.merge(counts)
-    return {**_counts(total), "partitions": partitions}
+    return Ledger(**_counts(total), partitions=tuple(partitions))
 
 
 def _counts(counts: PartitionTally) -> dict[str, int]:
@@ -204,17 +207,17 @@ def _counts(counts: PartitionTally) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _findings(telling: Telling) -> list[dict[str, Any]]:
+def _findings(telling: Telling) -> tuple[ReportedFinding, ...]:
     tally = telling.tally
     valued = sum(counts.valued for counts in tally.partitions.values())
-    documents = [
+    findings = [
         (
             describe_drift(telling, key, finding, tally.readable[key.table] if key.table is not None else valued),
             column_of(telling, key, finding),
         )
         for key, finding in tally.findings.items()
     ]
-    return sorted(group_by_cause(documents), key=weight)
+    return tuple(sorted(group_by_cause(findings), key=weight))
 
 
 def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) -> dict[str, int]:
@@ -222,92 +225,94 @@ def _versions_seen(tally: Tally, catalogue: Catalogue, subjects: Iterable[str]) 
     return {reference: tally.seen[reference] for reference in references}
 
 
-def _others(tally: Tally) -> dict[str, int | None]:
+def _others(tally: Tally) -> OtherFindings:
     """Count what belongs to findings that are not kept; how many those are, nobody can know."""
     kept = sum(finding.count for finding in tally.findings.values())
-    return {"findings": None if tally.dropped else 0, "records": tally.told - kept}
+    return OtherFindings(findings=None if tally.dropped else 0, records=tally.told - kept)
 
 
-def _chain_document(found: ChainEvidence) -> dict[str, Any]:
-    return {
-        "topic": found.line.topic,
-        "partition": found.line.partition,
-        "links": {versions[-1]: links for versions, links in zip(found.readings, found.links, strict=True)},
-        "torn": found.torn,
-        "doubtful": found.doubtful,
-        "stretches": [
-            {
-                "contract": stretch.contract,
-                "links": stretch.links,
-                "records": stretch.records,
-                "first_offset": stretch.first.offset,
-                "last_offset": stretch.last.offset,
-                "first_timestamp": instant(stretch.first.timestamp),
-                "last_timestamp": instant(stretch.last.timestamp),
-                "proven": stretch.proven,
-            }
+def _unproven(found: Unproven) -> UnprovenVersion:
+    if found.place is None:
+        return UnprovenVersion(found.contract, found.others, found.records)
+    topic, partition, within = found.place
+    return UnprovenVersion(found.contract, found.others, found.records, topic, partition, *_bounds(within))
+
+
+def _chains(found: ChainEvidence) -> ReportedChains:
+    return ReportedChains(
+        topic=found.line.topic,
+        partition=found.line.partition,
+        links={versions[-1]: links for versions, links in zip(found.readings, found.links, strict=True)},
+        torn=found.torn,
+        doubtful=found.doubtful,
+        stretches=tuple(
+            ReportedStretch(
+                contract=stretch.contract,
+                links=stretch.links,
+                records=stretch.records,
+                first_offset=stretch.first.offset,
+                last_offset=stretch.last.offset,
+                first_timestamp=instant(stretch.first.timestamp),
+                last_timestamp=instant(stretch.last.timestamp),
+                proven=stretch.proven,
+            )
             for stretch in found.stretches
-        ],
-    }
+        ),
+    )
 
 
-def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans) -> list[dict[str, Any]]:
-    timeline = []
-    for source, runs in sorted(by_source.items()):
-        start, end = _window(tally, spans, source)
-        timeline.append({
-            "topic": source.topic,
-            "partition": source.partition,
-            "start": start,
-            "end": end,
-            "cut": len(runs) > _MOST_RUNS,
-            "runs": [
-                {
-                    "contract": run.version,
-                    "records": run.records,
-                    "first_offset": run.first,
-                    "last_offset": run.last,
-                    "first_timestamp": instant(run.first_timestamp),
-                    "last_timestamp": instant(run.last_timestamp),
-                }
+def _timeline(by_source: Mapping[Source, list[Run]], tally: Tally, spans: Spans) -> tuple[PartitionTimeline, ...]:
+    return tuple(
+        PartitionTimeline(
+            *source,
+            *_window(tally, spans, source),
+            cut=len(runs) > _MOST_RUNS,
+            runs=tuple(
+                ReportedRun(
+                    contract=run.version,
+                    records=run.records,
+                    first_offset=run.first,
+                    last_offset=run.last,
+                    first_timestamp=instant(run.first_timestamp),
+                    last_timestamp=instant(run.last_timestamp),
+                )
                 for run in runs[:_MOST_RUNS]
-            ],
-        })  # fmt: skip
-    return timeline
+            ),
+        )
+        for source, runs in sorted(by_source.items())
+    )
 
 
-def _switches(by_source: Mapping[Source, list[Run]]) -> list[dict[str, Any]]:
-    return [
-        {
-            "topic": source.topic,
-            "partition": source.partition,
-            "from": before.version,
-            "to": after.version,
-            "after": before.last,
-            "at": after.first,
-            "after_timestamp": instant(before.last_timestamp),
-            "at_timestamp": instant(after.first_timestamp),
-        }
+def _switches(by_source: Mapping[Source, list[Run]]) -> tuple[VersionSwitch, ...]:
+    return tuple(
+        VersionSwitch(
+            topic=source.topic,
+            partition=source.partition,
+            old=before.version,
+            new=after.version,
+            after=before.last,
+            at=after.first,
+            after_timestamp=instant(before.last_timestamp),
+            at_timestamp=instant(after.first_timestamp),
+        )
         for source, runs in sorted(by_source.items())
         for before, after in pairwise(runs[:_MOST_RUNS])
-    ]
+    )
 
 
-def write_ranges(versions: VersionRanges) -> list[dict[str, Any]]:
+def _declared(versions: VersionRanges) -> tuple[DeclaredRange, ...]:
     """Return ranges that declare versions in the words of a versions file; a partition None is every other one."""
-    return [
-        {
-            "topic": topic,
-            "partition": partition,
-            **{
-                word: instant(bound) if one.unit == TIMES else bound
-                for word, bound in (("from", one.start), ("to", one.end))
-            },
-            "contract": one.contract,
-        }
+    return tuple(
+        DeclaredRange(topic, partition, *_bounds(one), one.contract)
         for (topic, partition), result in versions.places.items()
         for one in result
-    ]  # fmt: skip
+    )
+
+
+def _bounds(within: VersionRange) -> tuple[int | str | None, int | str | None]:
+    """Return where a range begins and ends, as offsets or as times."""
+    start, end = within.start, within.end
+    return (instant(start), instant(end)) if within.unit == TIMES else (start, end)
 
 
 def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
@@ -318,7 +323,7 @@ def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
     return counts.first_offset or 0, (-1 if counts.last_offset is None else counts.last_offset) + 1
 
 
-def _coverage(tally: Tally, spans: Spans, sample: str | None) -> dict[str, Any]:
+def _coverage(tally: Tally, spans: Spans, sample: str | None) -> RangeCoverage:
     windows = [_window(tally, spans, source) for source in {*tally.partitions, *spans}]
     read = sum(counts.read for counts in tally.partitions.values())
-    return {"read": read, "of": sum(end - start for start, end in windows), "sample": sample}
+    return RangeCoverage(read=read, of=sum(end - start for start, end in windows), sample=sample)

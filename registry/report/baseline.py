@@ -10,12 +10,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import INCONCLUSIVE
 from cdc_contracts.registry.common.thresholds import split_words, verdict_of
-from cdc_contracts.registry.stats.finding_causes import fingerprints_of
+from cdc_contracts.registry.report.finding_causes import fingerprints_of
+from cdc_contracts.registry.report.report_model import KnownFindings, Report
+from cdc_contracts.registry.report.reported_findings import ColumnFinding, ReportedFinding
 
 BASELINE_VERSION: Final = 1
 _DEFAULT_FAIL_ON: Final = ("warning",)
@@ -48,66 +53,77 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(str(path), fingerprints)
 
 
-def render_baseline(report: Mapping[str, Any]) -> str:
+def render_baseline(report: Report) -> str:
     """Return the findings of a report as a baseline."""
-    keys = ("fingerprint", "class", "rule", "path", "table")
-    known = {one["fingerprint"]: {key: one[key] for key in keys} for one in report["findings"]}
-    for finding in report["findings"]:
-        for one in finding.get("columns", ()):
-            known[one["fingerprint"]] = {key: {**finding, **one}[key] for key in keys}
+    known = {}
+    for finding in report.findings:
+        if finding.fingerprint is UNSET:
+            raise UsageError("an early release wrote this report: its findings have no fingerprint")
+        known[finding.fingerprint] = _entry(finding, finding)
+    for finding in report.findings:
+        known |= {one.fingerprint: _entry(one, finding) for one in finding.columns or ()}
     found = sorted(known.values(), key=_order)
     document = {"baseline_version": BASELINE_VERSION, "findings": found}
     return json.dumps(document, indent=2) + "\n"
 
 
-def leave_out_known(report: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:
+def leave_out_known(report: Report, baseline: Baseline) -> Report:
     """Return the report without the findings of the baseline, with its verdict from those that are left.
 
     The ledger stays as it is: what was quarantined was quarantined, known or not.
     """
-    findings = [one for one in report["findings"] if not baseline.fingerprints.issuperset(fingerprints_of(one))]
-    known = len(report["findings"]) - len(findings)
-    result = judge_again(report, findings, ",".join(report.get("fail_on") or _DEFAULT_FAIL_ON))
-    return {**result, "baseline": {"file": baseline.file, "known": known}}
+    findings = [one for one in report.findings if not baseline.fingerprints.issuperset(fingerprints_of(one))]
+    known = len(report.findings) - len(findings)
+    result = judge_again(report, findings, ",".join(report.fail_on or _DEFAULT_FAIL_ON))
+    return replace(result, baseline=KnownFindings(baseline.file, known))
 
 
-def judge_again(report: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], fail_on: str) -> dict[str, Any]:
+def judge_again(report: Report, findings: Sequence[ReportedFinding], fail_on: str) -> Report:
     """Return a report with some of its findings; its verdict follows from them and from what fails a run now."""
-    ledger = report["ledger"]
     verdict = verdict_of(
-        ((one["class"], one["severity"]) for one in findings),
-        valued=ledger["read"] - ledger["tombstone"] - ledger.get("excluded", 0),
+        ((one.name, one.severity) for one in findings),
+        valued=report.ledger.valued,
         ambiguous=_is_ambiguous(findings) or _is_open(report),
-        unproven=bool(report.get("unproven")),
+        unproven=bool(report.unproven),
         fail_on=fail_on,
     )
-    return {**report, "verdict": verdict, "fail_on": split_words(fail_on), "findings": list(findings)}
+    return replace(report, verdict=verdict, fail_on=tuple(split_words(fail_on)), findings=tuple(findings))
 
 
-def _is_ambiguous(findings: Sequence[Mapping[str, Any]]) -> bool:
-    return any(one["class"] == "ambiguous" for one in findings)
+def _is_ambiguous(findings: Sequence[ReportedFinding]) -> bool:
+    return any(one.name == "ambiguous" for one in findings)
 
 
-def _is_open(report: Mapping[str, Any]) -> bool:
+def _is_open(report: Report) -> bool:
     """Say whether a run came to no verdict for a reason that is no finding and so cannot be known.
 
     So it is where the contract was found out from a sample, and records of the range prove another version.
     """
-    if report["verdict"] == INCONCLUSIVE and not _is_ambiguous(report["findings"]):
+    if report.verdict == INCONCLUSIVE and not _is_ambiguous(report.findings):
         return True
     if any(
-        not stretch["proven"] and stretch["links"] > line["torn"] and stretch["contract"] != report["contract"]
-        for line in report.get("chains") or () if not line["doubtful"] and report["contract"] in line["links"]
-        for stretch in line["stretches"]
+        not stretch.proven and stretch.links > line.torn and stretch.contract != report.contract
+        for line in report.chains or () if not line.doubtful and report.contract in line.links
+        for stretch in line.stretches
     ):  # fmt: skip
         return True
-    detection = report.get("detection") or {}
-    subject, version = detection.get("subject"), detection.get("version")
-    runs = [run["contract"] for line in report.get("timeline") or () for run in line["runs"]]
-    return version is not None and any(
-        run != f"{subject}@{version}" and run.partition("@")[0] == subject for run in runs
-    )
+    detection = report.detection
+    if not detection or detection.version is None:
+        return False
+    runs = [run.contract for line in report.timeline or () for run in line.runs]
+    return any(run != detection.reference and run.partition("@")[0] == detection.subject for run in runs)
 
 
-def _order(finding: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    return finding["class"], finding["rule"], finding["path"], finding["table"] or ""
+def _entry(one: ReportedFinding | ColumnFinding, of: ReportedFinding) -> dict[str, str | None]:
+    """Return what a baseline keeps of a finding, or of one column of it."""
+    return {
+        "fingerprint": one.fingerprint or None,
+        "class": of.name,
+        "rule": one.rule,
+        "path": one.path,
+        "table": of.table,
+    }
+
+
+def _order(entry: Mapping[str, str | None]) -> tuple[str, ...]:
+    return tuple(entry[key] or "" for key in ("class", "rule", "path", "table"))

@@ -4,109 +4,126 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
-from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS
-from cdc_contracts.registry.report.audit_report import weight
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-Report = Mapping[str, Any]
+from cdc_contracts.registry.common.exits import DRIFT, INCONCLUSIVE, PASS, Verdict
+from cdc_contracts.registry.report.report_model import (
+    DeclaredRange,
+    Ledger,
+    OtherFindings,
+    PartitionLedger,
+    PartitionTimeline,
+    RangeCoverage,
+    Report,
+    ReportedChains,
+    ReportSource,
+    VersionSwitch,
+)
+from cdc_contracts.registry.report.reported_findings import weight
+
+P = TypeVar("P", PartitionLedger, PartitionTimeline, ReportedChains, VersionSwitch)
 
 
-def combine_reports(reports: Sequence[Report]) -> dict[str, Any]:
+def combine_reports(reports: Sequence[Report]) -> Report:
     """Return the report of a whole run from those of its parts, each of other partitions with a contract of its own.
 
     What was counted is added; findings stay apart by contract, each with its own denominator.
     """
+    first = reports[0]
     if len(reports) == 1:
-        return dict(reports[0])
-    contracts = list(dict.fromkeys(report["contract"] for report in reports))
-    return {
-        **reports[0],
-        "source": _source(reports),
-        "contract": ", ".join(contracts),
-        "verdict": _verdict(reports),
-        "detection": None,
-        "coverage": {**reports[0]["coverage"], **_sum(report["coverage"] for report in reports)},
-        "stopped": next((report["stopped"] for report in reports if report["stopped"]), None),
-        "ledger": {
-            **_sum(report["ledger"] for report in reports),
-            "partitions": _joined(reports, lambda report: report["ledger"]["partitions"]),
-        },
-        "findings": sorted((finding for report in reports for finding in report["findings"]), key=weight),
-        "findings_cut": any(report["findings_cut"] for report in reports),
-        "findings_other": _others(reports),
-        "versions_seen": _sum(report["versions_seen"] for report in reports),
-        "versions_undecided": sum(report["versions_undecided"] for report in reports),
-        "unproven": [one for report in reports for one in report.get("unproven", ())],
-        "chains": _joined(reports, lambda report: report.get("chains", ())),
-        "chains_left_out": sum(report.get("chains_left_out", 0) for report in reports),
-        "timeline": _joined(reports, lambda report: report["timeline"]),
-        "switches": _joined(reports, lambda report: report["switches"]),
-        **_ranges(reports),
-    }
+        return first
+    contracts = list(dict.fromkeys(report.contract for report in reports))
+    return replace(
+        first,
+        source=_source(reports),
+        contract=", ".join(contracts),
+        verdict=_verdict(reports),
+        detection=None,
+        coverage=_coverage([report.coverage for report in reports if report.coverage]),
+        stopped=next((report.stopped for report in reports if report.stopped), None),
+        ledger=_ledger([report.ledger for report in reports]),
+        findings=tuple(sorted((finding for report in reports for finding in report.findings), key=weight)),
+        findings_cut=any(report.findings_cut for report in reports),
+        findings_other=_others([report.findings_other for report in reports if report.findings_other]),
+        versions_seen=_sum(report.versions_seen for report in reports),
+        versions_undecided=sum(report.versions_undecided for report in reports),
+        unproven=tuple(one for report in reports for one in report.unproven or ()),
+        chains=_joined(report.chains or () for report in reports),
+        chains_left_out=sum(report.chains_left_out or 0 for report in reports),
+        timeline=_joined(report.timeline or () for report in reports),
+        switches=_joined(report.switches for report in reports),
+        versions=_ranges(reports),
+    )
 
 
-def _ranges(reports: Sequence[Report]) -> dict[str, Any]:
+def _ranges(reports: Sequence[Report]) -> tuple[DeclaredRange, ...] | UnsetType:
     """Return the ranges that declare versions, where some part of the run was validated by them."""
-    ranges = [one for report in reports for one in report.get("versions", ())]
-    return {"versions": ranges} if any("versions" in report for report in reports) else {}
+    ranges = tuple(one for report in reports for one in report.versions or ())
+    return ranges if any(report.versions is not UNSET for report in reports) else UNSET
 
 
-def _verdict(reports: Sequence[Report]) -> str:
+def _verdict(reports: Sequence[Report]) -> Verdict:
     """Drift anywhere is drift; a topic without values among others says nothing, ambiguous records do."""
-    if any(report["verdict"] == DRIFT for report in reports):
+    if any(report.verdict == DRIFT for report in reports):
         return DRIFT
-    ledgers = [report["ledger"] for report in reports]
-    valued = [
-        report
-        for report, ledger in zip(reports, ledgers, strict=True)
-        if ledger["read"] > ledger["tombstone"] + ledger["excluded"]
-    ]
-    return PASS if valued and all(report["verdict"] == PASS for report in valued) else INCONCLUSIVE
+    valued = [report for report in reports if report.ledger.valued > 0]
+    return PASS if valued and all(report.verdict == PASS for report in valued) else INCONCLUSIVE
 
 
-def _source(reports: Sequence[Report]) -> dict[str, Any]:
-    sources = [report["source"] for report in reports]
-    topics = [topic for source in sources for topic in source["topics"]]
-    by_topic = {topic: report for report in reports for topic in report["source"]["topics"]}
-    found = {topic: report["detection"] for topic, report in by_topic.items() if report["detection"]}
-    return {
-        **sources[0],
-        "topics": topics,
-        "ranges": {topic: found for source in sources for topic, found in source["ranges"].items()},
-        "contracts": {topic: _spoken(report) for topic, report in by_topic.items()},
-        **({"detections": found} if found else {}),
-    }
+def _source(reports: Sequence[Report]) -> ReportSource:
+    sources = [report.source for report in reports]
+    by_topic = {topic: report for report in reports for topic in report.source.topics or ()}
+    found = {topic: report.detection for topic, report in by_topic.items() if report.detection}
+    return replace(
+        sources[0],
+        topics=tuple(topic for source in sources for topic in source.topics or ()),
+        ranges={topic: found for source in sources for topic, found in (source.ranges or {}).items()},
+        contracts={topic: _spoken(report) for topic, report in by_topic.items()},
+        detections=found or UNSET,
+    )
 
 
 def _spoken(report: Report) -> str:
     """Return the contract of a topic; of one that was found out, what was found."""
-    found = report["detection"]
-    if found is None:
-        return str(report["contract"])
-    named = found["subject"] if found["version"] is None else f"{found['subject']}@{found['version']}"
-    return f"{report['contract']}: {named or found['verdict']}"
+    found = report.detection
+    return report.contract if not found else f"{report.contract}: {found.reference or found.verdict}"
 
 
-def _others(reports: Sequence[Report]) -> dict[str, int | None]:
-    others = [report["findings_other"] for report in reports]
-    unknown = any(one["findings"] is None for one in others)
-    return {
-        "findings": None if unknown else sum(one["findings"] for one in others),
-        "records": sum(one["records"] for one in others),
-    }
+def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:
+    return replace(parts[0], read=sum(one.read for one in parts), of=sum(one.of for one in parts))
 
 
-def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Add what is a number in each of them."""
+def _ledger(parts: Sequence[Ledger]) -> Ledger:
+    return Ledger(
+        read=sum(one.read for one in parts),
+        conforming=sum(one.conforming for one in parts),
+        control=sum(one.control for one in parts),
+        tombstone=sum(one.tombstone for one in parts),
+        quarantined=sum(one.quarantined for one in parts),
+        excluded=sum(one.excluded or 0 for one in parts),
+        changes=sum(one.changes for one in parts),
+        partitions=_joined(one.partitions for one in parts),
+    )
+
+
+def _others(parts: Sequence[OtherFindings]) -> OtherFindings:
+    known = [one.findings for one in parts if one.findings is not None]
+    return OtherFindings(
+        findings=sum(known) if len(known) == len(parts) else None, records=sum(one.records for one in parts)
+    )
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for one in counts:
         for name, value in one.items():
-            if isinstance(value, int):
-                total[name] += value
+            total[name] += value
     return dict(total)
 
 
-def _joined(reports: Sequence[Report], part: Any) -> list[Any]:
-    found = [one for report in reports for one in part(report)]
-    return sorted(found, key=lambda one: (one["topic"], one["partition"]))
+def _joined(parts: Iterable[Iterable[P]]) -> tuple[P, ...]:
+    """Return what is told of partitions, in their order."""
+    return tuple(sorted((one for part in parts for one in part), key=lambda one: (one.topic, one.partition)))

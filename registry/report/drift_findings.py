@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from cdc_contracts.registry.common.findings import CLASSES
 from cdc_contracts.registry.common.json_messages import Unreadable, parse_message
@@ -18,6 +18,17 @@ from cdc_contracts.registry.explain.reasons import explain_drift
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.message.transport import open_wire
+from cdc_contracts.registry.report.report_model import ReportSource
+from cdc_contracts.registry.report.reported_findings import (
+    ExampleMessage,
+    ExplainingStatement,
+    FindingExtent,
+    FindingOnset,
+    ObservedShape,
+    ReportedFinding,
+    ReportedMoment,
+    Severity,
+)
 from cdc_contracts.registry.report.reproduce_commands import detect_command, why_command
 from cdc_contracts.registry.stats.ddl_statements import explaining_statement
 from cdc_contracts.registry.stats.finding_tallies import FindingExample, FindingKey, FindingTally
@@ -38,7 +49,7 @@ _OF_TABLES: Final = ("unknown-table", "table-schema")
 class _Onset(NamedTuple):
     """Since when there is a finding: from which records on without a break, and where it began in any case."""
 
-    kind: str
+    kind: Literal["every", "sporadic", "once"]
     since: tuple[Moment, ...]
     begins: tuple[Moment, ...]
 
@@ -50,7 +61,7 @@ class Telling:
     tally: Tally
     catalogue: Catalogue
     declared: str
-    source: Mapping[str, Any]
+    source: ReportSource
     show_values: bool = False
     runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
     ranged: bool = False
@@ -59,49 +70,49 @@ class Telling:
         return None if reference is None else self.catalogue.version(reference)
 
 
-def describe_drift(telling: Telling, key: FindingKey, finding: FindingTally, denominator: int) -> dict[str, Any]:
+def describe_drift(telling: Telling, key: FindingKey, finding: FindingTally, denominator: int) -> ReportedFinding:
     """Return one finding as the report has it; `denominator` counts the records that might have had it."""
     extents = [finding.extents[source] for source in sorted(finding.extents)]
     ops = dict(sorted(finding.ops.items()))
     contract = min(finding.contracts.items(), key=_by_count)[0] if finding.contracts else None
     version = telling.version(contract)
     onset = _onset(telling.tally, key, finding)
-    return {
-        "rule": key.rule,
-        "class": key.name,
-        "severity": finding.severity,
-        "path": key.path,
-        "table": key.table,
-        "op": next(iter(ops)) if len(ops) == 1 else None,
-        "ops": ops,
-        "count": finding.count,
-        "denominator": denominator,
-        "first": _moment(min((extent.first for extent in extents), key=_place)),
-        "last": _moment(max((extent.last for extent in extents), key=_place)),
-        "partitions": [
-            {
-                "topic": extent.first.topic,
-                "partition": extent.first.partition,
-                "count": extent.count,
-                "first_offset": extent.first.offset,
-                "last_offset": extent.last.offset,
-            }
+    return ReportedFinding(
+        rule=key.rule,
+        name=key.name,
+        severity=cast("Severity", finding.severity),
+        path=key.path,
+        table=key.table,
+        op=next(iter(ops)) if len(ops) == 1 else None,
+        ops=ops,
+        count=finding.count,
+        denominator=denominator,
+        first=_moment(min((extent.first for extent in extents), key=_place)),
+        last=_moment(max((extent.last for extent in extents), key=_place)),
+        partitions=tuple(
+            FindingExtent(
+                topic=extent.first.topic,
+                partition=extent.first.partition,
+                count=extent.count,
+                first_offset=extent.first.offset,
+                last_offset=extent.last.offset,
+            )
             for extent in extents
-        ],
-        "expected": " / ".join(sorted(finding.expected)),
-        "observed": [text for text, _ in sorted(finding.observed.items(), key=_by_count)][:_MOST_OBSERVED],
-        "document": None if version is None else version.source,
-        "action": _action(telling, key, finding, version),
-        "fingerprint": fingerprint(key),
-        "contract": contract,
-        "explanation": explain_drift(key.name, key.rule, finding.expected, finding.observed),
-        "onset": {"kind": onset.kind, "since": [_moment(moment) for moment in onset.since]},
-        "histogram": _histogram(finding),
-        "similar": _similar(key, finding, version, _message(telling, finding.example)),
-        "explained_by": _explained_by(telling, key, finding, onset, version),
-        "example": _example(telling, finding.example),
-        "reproduce": _reproduce(telling, finding, contract),
-    }
+        ),
+        expected=" / ".join(sorted(finding.expected)),
+        observed=tuple(text for text, _ in sorted(finding.observed.items(), key=_by_count))[:_MOST_OBSERVED],
+        document=None if version is None else version.source,
+        action=_action(telling, key, finding, version),
+        fingerprint=fingerprint(key),
+        contract=contract,
+        explanation=explain_drift(key.name, key.rule, finding.expected, finding.observed),
+        onset=FindingOnset(onset.kind, tuple(_moment(moment) for moment in onset.since)),
+        histogram=_histogram(finding),
+        similar=tuple(_similar(key, finding, version, _message(telling, finding.example))),
+        explained_by=_explained_by(telling, key, finding, onset, version),
+        example=_example(telling, finding.example),
+        reproduce=_reproduce(telling, finding, contract),
+    )
 
 
 def column_of(telling: Telling, key: FindingKey, finding: FindingTally) -> str | None:
@@ -132,14 +143,14 @@ def _onset(tally: Tally, key: FindingKey, finding: FindingTally) -> _Onset:
     return _Onset("sporadic", (), tuple(firsts))
 
 
-def _histogram(finding: FindingTally) -> list[dict[str, Any]]:
+def _histogram(finding: FindingTally) -> tuple[ObservedShape, ...]:
     """Count what was sent: by kind and shape as far as the shapes are known, else by what was observed."""
     counts = Counter(finding.observed)
     for text, count in finding.shapes.items():
         counts[text] += count
         counts[text.partition(" ")[0]] -= count
     result = sorted(((text, count) for text, count in counts.items() if count > 0), key=_by_count)
-    return [{"observed": text, "count": count} for text, count in result[:_MOST_OBSERVED]]
+    return tuple(ObservedShape(text, count) for text, count in result[:_MOST_OBSERVED])
 
 
 def _similar(
@@ -180,7 +191,7 @@ def _known_codes(finding: FindingTally, version: Version) -> Iterator[str]:
 
 def _explained_by(
     telling: Telling, key: FindingKey, finding: FindingTally, onset: _Onset, version: Version | None
-) -> dict[str, Any] | None:
+) -> ExplainingStatement | None:
     """Return the DDL message that changed the column, or the table, that the finding is about."""
     column = _column(key, version)
     if key.table is None or (column is None and key.name not in _OF_TABLES):
@@ -189,7 +200,7 @@ def _explained_by(
     if found is None:
         return None
     text = found.text if telling.show_values else redact_statement(found.text)
-    return {**_moment(Moment(*found[:4])), "text": cut_text(text)}
+    return ExplainingStatement(*found[:3], instant(found[3]), cut_text(text))
 
 
 def _column(key: FindingKey, version: Version | None) -> str | None:
@@ -203,7 +214,7 @@ def _column(key: FindingKey, version: Version | None) -> str | None:
     return path[-1] if path[:-1] in [_names(place) for place in places if place is not None] else None
 
 
-def _example(telling: Telling, example: FindingExample | None) -> dict[str, Any] | None:
+def _example(telling: Telling, example: FindingExample | None) -> ExampleMessage | None:
     if example is None:
         return None
     version = telling.version(example.contract)
@@ -214,14 +225,14 @@ def _example(telling: Telling, example: FindingExample | None) -> dict[str, Any]
     message = cut_text(text.decode("utf-8", "replace")) if telling.show_values else redact_message(text, version)
     if len(example.value) < example.size and not message.endswith(CUT):
         message += CUT
-    return {
-        "topic": example.topic,
-        "partition": example.partition,
-        "offset": example.offset,
-        "message": message,
-        "bytes": example.size,
-        "sha256": example.sha256 or hashlib.sha256(example.value).hexdigest(),
-    }
+    return ExampleMessage(
+        topic=example.topic,
+        partition=example.partition,
+        offset=example.offset,
+        message=message,
+        size=example.size,
+        sha256=example.sha256 or hashlib.sha256(example.value).hexdigest(),
+    )
 
 
 def _message(telling: Telling, example: FindingExample | None) -> dict[str, Any] | None:
@@ -273,13 +284,8 @@ def _names(pointer: str) -> tuple[str, ...]:
     return tuple(part for part in split_pointer(pointer) if part != "0")
 
 
-def _moment(moment: Moment) -> dict[str, Any]:
-    return {
-        "topic": moment.topic,
-        "partition": moment.partition,
-        "offset": moment.offset,
-        "timestamp": instant(moment.timestamp),
-    }
+def _moment(moment: Moment) -> ReportedMoment:
+    return ReportedMoment(moment.topic, moment.partition, moment.offset, instant(moment.timestamp))
 
 
 def _place(moment: Moment) -> tuple[str, int, int]:

@@ -7,8 +7,8 @@ from typing import Final
 
 from cdc_contracts.registry.common.safe_text import sentence
 from cdc_contracts.registry.report.html_markup import Markup, block, cell, element, join, more, name_of, row, table
+from cdc_contracts.registry.report.report_model import PartitionLedger, Report
 from cdc_contracts.registry.report.report_wording import (
-    Document,
     column_words,
     command,
     frequency,
@@ -17,23 +17,24 @@ from cdc_contracts.registry.report.report_wording import (
     place,
     subject_line,
 )
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.report.svg_strips import bar, extent_strip
 
 _MOST_FINDINGS: Final = 300
 _MOST_PARTITIONS: Final = 32
 
-Spans = Mapping[tuple[str, int], Document]
+Spans = Mapping[tuple[str, int], PartitionLedger]
 
 
-def finding_list(report: Document) -> Markup:
+def finding_list(report: Report) -> Markup:
     """Return all findings in the order of the report, which is by weight."""
-    findings = report["findings"]
+    findings = report.findings
     if not findings:
-        judged = bool(report["ledger"]["partitions"])
+        judged = bool(report.ledger.partitions)
         return element(
             "p", "Nothing was found." if judged else "Nothing was judged, so nothing was found.", class_="none"
         )
-    spans = {(one["topic"], one["partition"]): one for one in report["ledger"]["partitions"]}
+    spans = {(one.topic, one.partition): one for one in report.ledger.partitions}
     shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
     return join([*shown, more(len(findings) - len(shown), "findings")], "\n")
 
@@ -44,17 +45,17 @@ def facts(told: Sequence[tuple[str, str | None]]) -> Markup:
     return element("dl", *entries, class_="facts")
 
 
-def _finding(number: int, finding: Document, spans: Spans) -> Markup:
+def _finding(number: int, finding: ReportedFinding, spans: Spans) -> Markup:
     summary = element(
         "summary",
-        element("span", finding["severity"], class_=f"badge {finding['severity']}"),
-        element("span", element("strong", finding["class"]), " ", _subject(finding), class_="what"),
+        element("span", finding.severity, class_=f"badge {finding.severity}"),
+        element("span", element("strong", finding.name), " ", _subject(finding), class_="what"),
         element("span", frequency(finding), class_="often"),
         element("span", onset_words(finding), class_="since"),
     )
     body = element(
         "div",
-        element("p", sentence(finding["explanation"])) if finding.get("explanation") else None,
+        element("p", sentence(finding.explanation)) if finding.explanation else None,
         _facts(finding),
         element("div", _observed(finding), _extents(finding, spans), class_="tables"),
         _example(finding),
@@ -62,12 +63,12 @@ def _finding(number: int, finding: Document, spans: Spans) -> Markup:
         class_="body",
     )
     return element(
-        "details", summary, body, class_=f"finding {finding['severity']}", id=f"finding-{number}", open=number == 1
+        "details", summary, body, class_=f"finding {finding.severity}", id=f"finding-{number}", open=number == 1
     )
 
 
-def _subject(finding: Document) -> Markup:
-    table, path = finding["table"], finding["path"]
+def _subject(finding: ReportedFinding) -> Markup:
+    table, path = finding.table, finding.path
     return element(
         "span",
         name_of(table) if table is not None else "any table",
@@ -78,26 +79,26 @@ def _subject(finding: Document) -> Markup:
     )
 
 
-def _facts(finding: Document) -> Markup:
-    ddl, similar = finding.get("explained_by"), finding.get("similar") or ()
+def _facts(finding: ReportedFinding) -> Markup:
+    ddl, similar = finding.explained_by, finding.similar or ()
     result: list[tuple[str, str | None]] = [
-        ("Do", sentence(finding["action"])),
-        ("Explained by", join([name_of(ddl["text"]), f" at {place(ddl)}"]) if ddl else None),
-        ("Columns", name_of(column_words(finding)) if finding.get("columns") else None),
-        ("Expected", name_of(finding["expected"])),
+        ("Do", sentence(finding.action)),
+        ("Explained by", join([name_of(ddl.text), f" at {place(ddl)}"]) if ddl else None),
+        ("Columns", name_of(column_words(finding)) if finding.columns else None),
+        ("Expected", name_of(finding.expected)),
         ("Looks like", join([name_of(name) for name in similar], ", ") if similar else None),
-        ("Rule", join([name_of(finding["rule"]), _judged_by(finding)])),
-        ("Document", sentence(finding["document"] or "")),
+        ("Rule", join([name_of(finding.rule), _judged_by(finding)])),
+        ("Document", sentence(finding.document or "")),
     ]
     return facts(result)
 
 
-def _judged_by(finding: Document) -> Markup | None:
-    contract = finding.get("contract")
+def _judged_by(finding: ReportedFinding) -> Markup | None:
+    contract = finding.contract
     return join([" of ", name_of(contract)]) if contract else None
 
 
-def _observed(finding: Document) -> Markup:
+def _observed(finding: ReportedFinding) -> Markup:
     counted = observed_counts(finding)
     most = max((count for _, count in counted if count), default=0)
     rows = [
@@ -111,34 +112,34 @@ def _observed(finding: Document) -> Markup:
     return table(rows, caption="Observed", kind="histogram")
 
 
-def _extents(finding: Document, spans: Spans) -> Markup | None:
-    if not finding["count"]:
+def _extents(finding: ReportedFinding, spans: Spans) -> Markup | None:
+    if not finding.count:
         return None
     rows = [
         row(
-            cell(name_of(f"{one['topic']} {one['partition']}")),
-            cell(f"{one['count']:,}", "number"),
-            cell(f"offset {one['first_offset']} to {one['last_offset']}"),
-            cell(extent_strip(one, spans.get((one["topic"], one["partition"]))), "bar"),
+            cell(name_of(f"{one.topic} {one.partition}")),
+            cell(f"{one.count:,}", "number"),
+            cell(f"offset {one.first_offset} to {one.last_offset}"),
+            cell(extent_strip(one, spans.get((one.topic, one.partition))), "bar"),
         )
-        for one in finding["partitions"][:_MOST_PARTITIONS]
+        for one in finding.partitions[:_MOST_PARTITIONS]
     ]
     return element(
         "div",
         table(rows, caption="Where", kind="extents"),
-        more(len(finding["partitions"]) - len(rows), "partitions"),
+        more(len(finding.partitions) - len(rows), "partitions"),
     )
 
 
-def _example(finding: Document) -> Markup | None:
-    example = finding.get("example")
+def _example(finding: ReportedFinding) -> Markup | None:
+    example = finding.example
     if not example:
         return None
-    result = f"Example: {place(example)}, {example['bytes']:,} bytes, SHA-256 {example['sha256'][:16]}…"
-    return element("figure", element("figcaption", result), block(example["message"]))
+    result = f"Example: {place(example)}, {example.size:,} bytes, SHA-256 {example.sha256[:16]}…"
+    return element("figure", element("figcaption", result), block(example.message))
 
 
-def _command(finding: Document) -> Markup | None:
+def _command(finding: ReportedFinding) -> Markup | None:
     call = command(finding)
     if not call:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Final
 
@@ -28,8 +28,8 @@ from cdc_contracts.registry.report.html_markup import (
     row,
     table,
 )
+from cdc_contracts.registry.report.report_model import Ledger, PartitionLedger, Report
 from cdc_contracts.registry.report.report_wording import (
-    Document,
     count_of,
     counts_of,
     headline,
@@ -38,6 +38,7 @@ from cdc_contracts.registry.report.report_wording import (
     source_words,
     switch_words,
 )
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.report.svg_strips import shares_strip
 from cdc_contracts.registry.report.svg_timeline import timeline
 
@@ -47,7 +48,7 @@ _MOST_ACTIONS: Final = 3
 _MOST_SWITCHES: Final = 100
 
 
-def render_page(report: Document) -> str:
+def render_page(report: Report) -> str:
     """Return the page."""
     style = files("cdc_contracts.registry.report").joinpath("report.css").read_text(encoding="utf-8")
     head = [
@@ -56,12 +57,12 @@ def render_page(report: Document) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", f"{report['verdict'].upper()}: {source_words(report)}"),
+        element("title", f"{report.verdict.upper()}: {source_words(report)}"),
         element("style", Markup(style)),
     ]
     sections = [
         _section("Contract", contract_facts(report)),
-        _section("Ledger", _ledger(report["ledger"])),
+        _section("Ledger", _ledger(report.ledger)),
         _section("Timeline", _timeline(report)),
         _section("Findings", finding_list(report)),
     ]
@@ -82,16 +83,16 @@ def _section(title: str, content: Markup | None) -> Markup | None:
     return element("section", element("h2", title, id=title.lower()), content, aria_labelledby=title.lower())
 
 
-def _header(report: Document) -> Markup:
-    verdict = report["verdict"]
-    ledger = report["ledger"]
+def _header(report: Report) -> Markup:
+    verdict = report.verdict
+    ledger = report.ledger
     result = notes(report)
-    severities = Counter(finding["severity"] for finding in report["findings"])
+    severities = Counter(finding.severity for finding in report.findings)
     figures = [
-        (f"{ledger['read']:,}", "read"),
-        (f"{ledger['conforming']:,}", "conform"),
-        *([(f"{ledger['control']:,}", "control")] if ledger["control"] else []),
-        (f"{ledger['quarantined']:,}", "quarantined"),
+        (f"{ledger.read:,}", "read"),
+        (f"{ledger.conforming:,}", "conform"),
+        *([(f"{ledger.control:,}", "control")] if ledger.control else []),
+        (f"{ledger.quarantined:,}", "quarantined"),
         *((f"{severities[one]:,}", _plural(one, severities[one])) for one in SEVERITIES if severities[one]),
     ]
     return element(
@@ -104,7 +105,7 @@ def _header(report: Document) -> Markup:
             *(element("div", element("dt", title), element("dd", number)) for number, title in figures),
             class_="figures",
         ),
-        _actions(report["findings"]),
+        _actions(report.findings),
     )
 
 
@@ -112,27 +113,27 @@ def _plural(severity: str, number: int) -> str:
     return severity if number == 1 or severity == INFO else f"{severity}s"
 
 
-def _actions(findings: Sequence[Document]) -> Markup | None:
+def _actions(findings: Sequence[ReportedFinding]) -> Markup | None:
     """What to do, in order of weight, each action once with the first finding that asks for it."""
     first: dict[str, int] = {}
     for number, finding in enumerate(findings, 1):
-        if finding["severity"] != "info":
-            first.setdefault(finding["action"], number)
+        if finding.severity != "info":
+            first.setdefault(finding.action, number)
     if not first:
         return None
     entries = [
-        element("li", sentence(action), " ", element("a", findings[number - 1]["class"], href=f"#finding-{number}"))
+        element("li", sentence(action), " ", element("a", findings[number - 1].name, href=f"#finding-{number}"))
         for action, number in list(first.items())[:_MOST_ACTIONS]
     ]
     return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
 
 
-def _ledger(ledger: Document) -> Markup:
-    partitions, counts = ledger["partitions"], counts_of(ledger)
+def _ledger(ledger: Ledger) -> Markup:
+    partitions, counts = ledger.partitions, counts_of(ledger)
     if not partitions:
         return element("p", "Nothing was judged.", class_="none")
-    rows = [_ledger_row(one, counts, f"{one['topic']} {one['partition']}") for one in partitions[:_MOST_PARTITIONS]]
-    whole = [_ledger_row({**ledger, "gaps": sum(one["gaps"] for one in partitions)}, counts, None)]
+    rows = [_partition_row(one, counts) for one in partitions[:_MOST_PARTITIONS]]
+    whole = [_sum_row(ledger, counts)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
     few = len(rows) <= _MOST_IN_SIGHT
     return join([
@@ -149,17 +150,24 @@ def _ledger_table(rows: Sequence[Markup], counts: Sequence[str]) -> Markup:
     return table(rows, head=head, kind="cards ledger")
 
 
-def _ledger_row(ledger: Document, counts: Sequence[str], name: str | None) -> Markup:
-    offsets = f"{ledger['start']} to {ledger['end']}" if name else ""
-    times = period(ledger.get("first_timestamp"), ledger.get("last_timestamp"))
+def _partition_row(one: PartitionLedger, counts: Sequence[str]) -> Markup:
+    times = period(one.first_timestamp, one.last_timestamp)
+    offsets = join([f"{one.start} to {one.end}", element("span", times, class_="times") if times else None])
+    numbers = {name: getattr(one, name) for name in counts}
+    return _ledger_row(f"{one.topic} {one.partition}", cell(offsets, label="offsets"), numbers, one.gaps)
+
+
+def _sum_row(ledger: Ledger, counts: Sequence[str]) -> Markup:
+    numbers = {name: getattr(ledger, name) for name in counts}
+    return _ledger_row(None, cell(join([""])), numbers, sum(one.gaps for one in ledger.partitions))
+
+
+def _ledger_row(name: str | None, offsets: Markup, counts: Mapping[str, int], gaps: int) -> Markup:
     return row(
         element("th", name_of(name) if name else "all", validation="row", role="rowheader"),
-        cell(
-            join([offsets, element("span", times, class_="times") if times else None]),
-            label="offsets" if name else None,
-        ),
-        *(cell(f"{ledger[key]:,}", _tone(key, ledger[key]), label=key) for key in (*counts, "gaps")),
-        cell(shares_strip([(part, ledger[part]) for part in counts[1:]]), "bar"),
+        offsets,
+        *(cell(f"{number:,}", _tone(key, number), label=key) for key, number in {**counts, "gaps": gaps}.items()),
+        cell(shares_strip(list(counts.items())[1:]), "bar"),
         kind=None if name else "all",
     )
 
@@ -170,10 +178,10 @@ def _tone(key: str, number: int) -> str:
     return "number bad" if key == "quarantined" else "number"
 
 
-def _timeline(report: Document) -> Markup | None:
-    chart, switches = timeline(report), report["switches"]
+def _timeline(report: Report) -> Markup | None:
+    chart, switches = timeline(report), report.switches
     entries = [
-        element("li", name_of(f"{one['topic']} {one['partition']}"), " ", switch_words(one))
+        element("li", name_of(f"{one.topic} {one.partition}"), " ", switch_words(one))
         for one in switches[:_MOST_SWITCHES]
     ]
     if not chart and not entries:
@@ -186,7 +194,7 @@ def _timeline(report: Document) -> Markup | None:
     return join([listed if few else fold(count_of(len(switches), "switch", "switches"), listed), chart])
 
 
-def _footer(report: Document) -> Markup:
-    tool = report.get("tool") or "cdc-contracts"
-    fails = f" Fails on {' and '.join(report['fail_on'])}." if report.get("fail_on") else ""
-    return element("footer", element("p", f"{tool}, report version {report['report_version']}.{fails}"))
+def _footer(report: Report) -> Markup:
+    tool = report.tool or "cdc-contracts"
+    fails = f" Fails on {' and '.join(report.fail_on)}." if report.fail_on else ""
+    return element("footer", element("p", f"{tool}, report version {report.report_version}.{fails}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -15,6 +14,7 @@ from cdc_contracts.registry.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.input_files import FilePlan
 from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.report_model import Report, ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.stream_statistics import CLASSES_OF_A_COURSE
 from cdc_contracts.registry.stats.tally import Tally
@@ -30,7 +30,7 @@ def check_batches(
     fail_on: str,
     tell: Callable[[str], None] | None,
     detection: Detection | None = None,
-) -> dict[str, Any]:
+) -> Report:
     """Validate every record and return the report; `tell` gets a line for each finding of each message.
 
     A line is `FILE:LINE severity class path expected observed`, lines counted from 1; where records have coordinates of
@@ -65,7 +65,7 @@ def check_batches(
         catalogue=validation.catalogue,
         contract=validation.declared,
         detection=detection,
-        source={"kind": "file", "paths": list(paths), "blank_lines": blank},
+        source=ReportSource(kind="file", paths=tuple(paths), blank_lines=blank),
         spans=spans,
         fail_on=fail_on,
         show_values=validation.reading_options.show_values,
@@ -74,13 +74,13 @@ def check_batches(
     judged = [version.reference for version in validation.judged]
     chained = any(stretch.proven for _, stretch in tally.speaks_against(*judged))
     of_stream = {*CLASSES_OF_A_COURSE, *(("other-version",) if chained else ())}
-    for found in report["findings"] if tell else ():
-        if found["class"] in of_stream and found["severity"] != INFO and tell is not None:
-            first = found["first"]
-            at = where(Source(first["topic"], first["partition"]), first["offset"])
-            observed = f"{', '.join(found['observed'])} ({found['count']:,} of {found['denominator']:,} messages)"
-            head = f"{at} {found['severity']} {found['class']} {found['path'] or '(message)'}"
-            tell(visible(f"{head} expected {found['expected']}, observed {observed}", most=None))
+    for found in report.findings if tell else ():
+        if found.name in of_stream and found.severity != INFO and tell is not None:
+            first = found.first
+            at = where(Source(first.topic, first.partition), first.offset)
+            observed = f"{', '.join(found.observed)} ({found.count:,} of {found.denominator:,} messages)"
+            head = f"{at} {found.severity} {found.name} {found.path or '(message)'}"
+            tell(visible(f"{head} expected {found.expected}, observed {observed}", most=None))
     return report
 
 

@@ -7,27 +7,33 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from cdc_contracts.registry.common.atomic_files import check_place, place_of, write_whole
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.html_page import render_page
+from cdc_contracts.registry.report.report_documents import write_document
 from cdc_contracts.registry.report.report_junit import render_junit
 from cdc_contracts.registry.report.report_markdown import render_markdown
-from cdc_contracts.registry.report.report_wording import Document
+from cdc_contracts.registry.report.report_model import Report
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def render_json(report: Document) -> str:
+def render_report(report: Report) -> str:
     """Return the report as the JSON document that its schema describes."""
-    text = json.dumps(report, indent=2, ensure_ascii=False)
+    return render_json(write_document(report))
+
+
+def render_json(document: Mapping[str, Any]) -> str:
+    """Return a document as JSON text."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
     # half a pair of surrogates has no UTF-8, but JSON can still say it
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-KINDS: Final[Mapping[str, Callable[[Document], str]]] = MappingProxyType(
-    {".json": render_json, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
+KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
+    {".json": render_report, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
 )
 
 
@@ -52,7 +58,7 @@ def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None
         check_place(target, kept=kept)
 
 
-def write_reports(report: Document, targets: Sequence[Path]) -> None:
+def write_reports(report: Report, targets: Sequence[Path]) -> None:
     """Write the report to each file in the kind that its ending asks for; a file is there whole or not at all.
 
     Raises UnavailableError where one cannot be written, after the others.

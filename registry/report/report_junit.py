@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from msgspec import UNSET
+
 from cdc_contracts.registry.common.exits import INCONCLUSIVE
 from cdc_contracts.registry.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.common.thresholds import parse_threshold
+from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.report.report_wording import (
     COUNTS,
-    Document,
     column_words,
     command,
     explained_words,
@@ -27,15 +29,16 @@ from cdc_contracts.registry.report.report_wording import (
     source_words,
     subject_line,
 )
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 _RUN: Final = "every message was judged"
 
 
-def render_junit(report: Document) -> str:
+def render_junit(report: Report) -> str:
     """Return the report as JUnit XML."""
-    threshold = parse_threshold(",".join(report.get("fail_on") or ("warning",)))
-    unsettled = report["verdict"] == INCONCLUSIVE or bool(report.get("stopped"))
-    failing = [threshold.fails(one["class"], one["severity"]) for one in report["findings"]]
+    threshold = parse_threshold(",".join(report.fail_on or ("warning",)))
+    unsettled = report.verdict == INCONCLUSIVE or bool(report.stopped)
+    failing = [threshold.fails(one.name, one.severity) for one in report.findings]
     totals = {
         "tests": str(1 + len(failing)),
         "failures": str(sum(failing)),
@@ -45,65 +48,65 @@ def render_junit(report: Document) -> str:
     suite = ET.SubElement(root, "testsuite", {"name": source_words(report), **totals, "skipped": "0"})
     _properties(suite, report)
     _run(suite, report, unsettled=unsettled)
-    for finding, fails in zip(report["findings"], failing, strict=True):
+    for finding, fails in zip(report.findings, failing, strict=True):
         _finding(suite, finding, fails=fails)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _properties(suite: ET.Element, report: Document) -> None:
+def _properties(suite: ET.Element, report: Report) -> None:
     properties = ET.SubElement(suite, "properties")
-    ledger = report["ledger"]
-    counts = {name: str(ledger[name]) for name in COUNTS if name in ledger}
+    ledger = report.ledger
+    counts = {name: str(count) for name in COUNTS if (count := getattr(ledger, name)) is not UNSET}
     for name, value in {
-        "tool": report.get("tool"),
-        "contract": report["contract"],
-        "verdict": report["verdict"],
+        "tool": report.tool,
+        "contract": report.contract,
+        "verdict": report.verdict,
         **counts,
     }.items():
         if value:
             ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
 
 
-def _run(suite: ET.Element, report: Document, *, unsettled: bool) -> None:
+def _run(suite: ET.Element, report: Report, *, unsettled: bool) -> None:
     case = ET.SubElement(suite, "testcase", {"name": _RUN, "classname": "run"})
     result = "\n".join([headline(report), *notes(report)])
     if unsettled:
-        kind = report.get("stopped") or report["verdict"]
+        kind = report.stopped or report.verdict
         error = ET.SubElement(case, "error", {"type": visible(kind), "message": headline(report)})
         error.text = result
     else:
         ET.SubElement(case, "system-out").text = result
 
 
-def _finding(suite: ET.Element, finding: Document, *, fails: bool) -> None:
-    name = f"{finding['class']} {finding['rule']} {subject_line(finding)}"
+def _finding(suite: ET.Element, finding: ReportedFinding, *, fails: bool) -> None:
+    name = f"{finding.name} {finding.rule} {subject_line(finding)}"
     case = ET.SubElement(
         suite,
         "testcase",
-        {"name": visible(name, most=None), "classname": visible(finding.get("contract") or finding["class"])},
+        {"name": visible(name, most=None), "classname": visible(finding.contract or finding.name)},
     )
     result = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:
-        message = f"{frequency(finding)}: expected {visible(finding['expected'])}, observed {observed_words(finding)}"
-        ET.SubElement(case, "failure", {"type": visible(finding["class"]), "message": message}).text = result
+        message = f"{frequency(finding)}: expected {visible(finding.expected)}, observed {observed_words(finding)}"
+        ET.SubElement(case, "failure", {"type": visible(finding.name), "message": message}).text = result
     else:
         ET.SubElement(case, "system-out").text = result
 
 
-def _facts(finding: Document) -> list[tuple[str, str | None]]:
-    example = finding.get("example")
+def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
+    example = finding.example
     return [
-        ("why", sentence(finding.get("explanation") or "")),
+        ("why", sentence(finding.explanation or "")),
         ("count", frequency(finding)),
         ("onset", onset_words(finding)),
         ("columns", column_words(finding)),
-        ("expected", visible(finding["expected"])),
+        ("expected", visible(finding.expected)),
         ("observed", observed_words(finding)),
         ("explained by", explained_words(finding)),
-        ("like", ", ".join(visible(name) for name in finding.get("similar") or ())),
-        ("example", "\n".join(visible_lines(example["message"])) if example else None),
-        ("document", visible(finding["document"] or "")),
-        ("do", sentence(finding["action"])),
+        ("like", ", ".join(visible(name) for name in finding.similar or ())),
+        ("example", "\n".join(visible_lines(example.message)) if example else None),
+        ("document", visible(finding.document or "")),
+        ("do", sentence(finding.action)),
         ("again", visible(command(finding) or "", most=None)),
     ]

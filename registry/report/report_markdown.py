@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import UnsetType
+
 from cdc_contracts.registry.common.safe_text import sentence, visible, visible_lines
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.report_model import Ledger, Report, VersionSwitch
 from cdc_contracts.registry.report.report_wording import (
-    Document,
     column_words,
     command,
     counts_of,
@@ -25,6 +28,7 @@ from cdc_contracts.registry.report.report_wording import (
     source_words,
     switch_words,
 )
+from cdc_contracts.registry.report.reported_findings import ExampleMessage, ReportedFinding
 
 MOST_CHARACTERS: Final = 60_000
 """Comments of code hosts end at 65,536 characters."""
@@ -42,18 +46,18 @@ _SPECIAL: Final = re.compile(
 _LONGEST_FENCE: Final = re.compile(r"`{3,}")
 
 
-def render_markdown(report: Document) -> str:
+def render_markdown(report: Report) -> str:
     """Return the report as GitHub-flavoured Markdown, short enough for a comment."""
-    mark = _MARKS.get(report["verdict"], "")
+    mark = _MARKS.get(report.verdict, "")
     parts = [
-        f"### {mark} {report['verdict'].upper()}: {literal(headline(report))}",
+        f"### {mark} {report.verdict.upper()}: {literal(headline(report))}",
         literal(f"Audit of {source_words(report)}."),
         *(f"> {literal(note)}" for note in notes(report)),
-        *_contracts(report["source"].get("contracts") or {}),
+        *_contracts(report.source.contracts or {}),
         *(part for topic, found in list(detections_of(report))[:_MOST_ROWS] for part in _detection(topic, found)),
-        _ledger(report["ledger"]),
-        *_switches(report["switches"]),
-        *_findings(report["findings"]),
+        _ledger(report.ledger),
+        *_switches(report.switches),
+        *_findings(report.findings),
     ]
     result, left = [], MOST_CHARACTERS
     for part in filter(None, parts):
@@ -91,53 +95,52 @@ def _contracts(contracts: Mapping[str, str]) -> list[str]:
     return [_table(("topic", "contract"), rows, names=2) + rest]
 
 
-def _detection(topic: str | None, detection: Document) -> list[str]:
+def _detection(topic: str | None, detection: ReportedDetection) -> list[str]:
     of = "" if topic is None else f" of {code(topic)}"
     result = [f"**Contract{of}:** {literal(detected(detection))}"]
-    if detection.get("equivalent"):
-        result.append(f"equal on every message: {', '.join(code(one) for one in detection['equivalent'])}")
-    if detection.get("settle"):
-        result.append(f"to settle it: {literal(sentence(detection['settle']))}")
+    if detection.equivalent:
+        result.append(f"equal on every message: {', '.join(code(one) for one in detection.equivalent)}")
+    if detection.settle:
+        result.append(f"to settle it: {literal(sentence(detection.settle))}")
     evidence = [f"- {literal(says)} ({literal(support)})" for says, support in evidence_list(detection)]
     return ["; ".join(result), *(["\n".join(evidence)] if evidence else [])]
 
 
-def _ledger(ledger: Document) -> str:
+def _ledger(ledger: Ledger) -> str:
     names = (*counts_of(ledger), "gaps")
-    partitions = ledger["partitions"]
+    partitions = ledger.partitions
     if not partitions:
         return ""
     rows = [
         [
-            code(f"{one['topic']} {one['partition']}"),
-            f"{one['start']}..{one['end']}",
-            *(f"{one[name]:,}" for name in names),
+            code(f"{one.topic} {one.partition}"),
+            f"{one.start}..{one.end}",
+            *(f"{getattr(one, name):,}" for name in names),
         ]
         for one in partitions[:_MOST_PARTITIONS]
     ]
     if len(partitions) > 1:
-        gaps = sum(one["gaps"] for one in partitions)
-        rows.append(["all", "", *(f"{ledger[name]:,}" for name in names[:-1]), f"{gaps:,}"])
+        gaps = sum(one.gaps for one in partitions)
+        rows.append(["all", "", *(f"{getattr(ledger, name):,}" for name in names[:-1]), f"{gaps:,}"])
     more = len(partitions) - _MOST_PARTITIONS
     rest = f"\n\nand {more:,} more partitions" if more > 0 else ""
     return _table(("partition", "offsets", *names), rows, names=2) + rest
 
 
-def _switches(switches: Sequence[Document]) -> list[str]:
+def _switches(switches: Sequence[VersionSwitch]) -> list[str]:
     result = [
-        f"- {code(one['topic'] + ' ' + str(one['partition']))} {literal(switch_words(one))}"
-        for one in switches[:_MOST_ROWS]
+        f"- {code(one.topic + ' ' + str(one.partition))} {literal(switch_words(one))}" for one in switches[:_MOST_ROWS]
     ]
     if len(switches) > _MOST_ROWS:
         result.append(f"- and {len(switches) - _MOST_ROWS:,} more switches")
     return ["\n".join(["**Switches of version**", "", *result])] if result else []
 
 
-def _findings(findings: Sequence[Document]) -> list[str]:
+def _findings(findings: Sequence[ReportedFinding]) -> list[str]:
     if not findings:
         return []
     rows = [
-        [one["severity"], _class_of(one), code(one["table"] or ""), code(one["path"]), f"{one['count']:,}"]
+        [one.severity, _class_of(one), code(one.table or ""), code(one.path), f"{one.count:,}"]
         for one in findings[:_MOST_ROWS]
     ]
     more = len(findings) - _MOST_ROWS
@@ -146,41 +149,41 @@ def _findings(findings: Sequence[Document]) -> list[str]:
     return [table, *(_details(one) for one in findings[:_MOST_ROWS])]
 
 
-def _class_of(finding: Document) -> str:
-    return f"{literal(finding['class'])} {code(finding['rule'])}"
+def _class_of(finding: ReportedFinding) -> str:
+    return f"{literal(finding.name)} {code(finding.rule)}"
 
 
-def _details(finding: Document) -> str:
-    ddl, document = explained_words(finding), finding["document"]
-    where = " ".join(filter(None, [code(finding["table"] or ""), code(finding["path"])]))
+def _details(finding: ReportedFinding) -> str:
+    ddl, document = explained_words(finding), finding.document
+    where = " ".join(filter(None, [code(finding.table or ""), code(finding.path)]))
     facts = [
         literal(f"{frequency(finding)}; {onset_words(finding)}"),
-        f"columns {code(column_words(finding))}" if finding.get("columns") else "",
-        f"expected {code(finding['expected'])}, observed {_observed(finding)}",
+        f"columns {code(column_words(finding))}" if finding.columns else "",
+        f"expected {code(finding.expected)}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
-        f"looks like {', '.join(code(one) for one in finding['similar'])}" if finding.get("similar") else "",
-        f"**do:** {literal(sentence(finding['action']))}",
+        f"looks like {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
+        f"**do:** {literal(sentence(finding.action))}",
         f"see {literal(visible(document))}" if document else "",
     ]
     parts = [
-        f"<details><summary>{finding['severity']}: {_class_of(finding)} {where}</summary>",
-        literal(sentence(finding.get("explanation") or "")),
+        f"<details><summary>{finding.severity}: {_class_of(finding)} {where}</summary>",
+        literal(sentence(finding.explanation or "")),
         "\n".join(f"- {fact}" for fact in facts if fact),
-        _example(finding.get("example")),
+        _example(finding.example),
         _fence("sh", command(finding) or "") if command(finding) else "",
         "</details>",
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def _observed(finding: Document) -> str:
+def _observed(finding: ReportedFinding) -> str:
     return ", ".join(
         code(text) if count is None else f"{code(text)} ({count:,})" for text, count in observed_counts(finding)
     )
 
 
-def _example(example: Document | None) -> str:
-    return f"{literal(place(example))}:\n\n{_fence('json', example['message'])}" if example else ""
+def _example(example: ExampleMessage | UnsetType | None) -> str:
+    return f"{literal(place(example))}:\n\n{_fence('json', example.message)}" if example else ""
 
 
 def _fence(language: str, text: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
+
+from msgspec import UNSET
 
 from cdc_contracts.registry.common.exits import PASS
 from cdc_contracts.registry.common.findings import INFO
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.common.safe_text import sentence, visible
+from cdc_contracts.registry.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
+from cdc_contracts.registry.report.report_model import Ledger, Report, UnprovenVersion, VersionSwitch
+from cdc_contracts.registry.report.reported_findings import ExampleMessage, ReportedFinding, ReportedMoment
 from cdc_contracts.registry.validate.verdicts import LEFT_OPEN
-
-Document = Mapping[str, Any]
-"""A report, or a part of one, as plain data."""
 
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "excluded")
 _DETECTED: Final = {
@@ -27,46 +29,45 @@ _MOST_PLACES: Final = 4
 _MOST_NAMES: Final = 8
 
 
-def headline(report: Document) -> str:
+def headline(report: Report) -> str:
     """Return the sentence behind the verdict."""
-    ledger, said = report["ledger"], _said(report)
-    judged = ledger["read"] - ledger.get("excluded", 0)
-    valued = judged - ledger["tombstone"]
+    ledger, said = report.ledger, _said(report)
+    judged, valued = ledger.judged, ledger.valued
     if not judged:
-        return "there was nothing to judge" if ledger["read"] else _unread(report)
+        return "there was nothing to judge" if ledger.read else _unread(report)
     if not valued:
         return "only records without a value were there to read"
     unclear = _unclear(report)
-    wrong = max(ledger["quarantined"] - sum(count for count, _ in unclear), _of_other_versions(report))
+    wrong = max(ledger.quarantined - sum(count for count, _ in unclear), _of_other_versions(report))
     if wrong > 0:
         result = f"{wrong:,} of {valued:,} messages do not say {said}"
         result += "".join(f", {count:,} {why}" for count, why in unclear)
     elif unclear:
         (count, why), *more = unclear
         result = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
-    elif report["verdict"] == PASS or all(finding["severity"] == INFO for finding in report["findings"]):
-        read = " read so far" if report.get("stopped") else ""
+    elif report.verdict == PASS or all(finding.severity == INFO for finding in report.findings):
+        read = " read so far" if report.stopped else ""
         result = f"all {judged:,} messages{read} say {said}" if judged > 1 else f"the one message{read} says {said}"
     else:
-        result = f"{count_of(len(report['findings']), 'finding')} in {valued:,} messages that should say {said}"
+        result = f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should say {said}"
     result += _untold(report)
-    if report["verdict"] != PASS:
+    if report.verdict != PASS:
         return result
     if known(report):
         return f"{result}, nothing of it new"
-    return f"{result}, which --fail-on {','.join(report['fail_on'])} lets pass" if wrong > 0 else result
+    return f"{result}, which --fail-on {','.join(report.fail_on or ())} lets pass" if wrong > 0 else result
 
 
-def _of_other_versions(report: Document) -> int:
+def _of_other_versions(report: Report) -> int:
     """Return how many messages are proven to be of another version, by themselves or by key chains."""
-    return sum(finding["count"] for finding in report["findings"] if finding["rule"] == "D03.images")
+    return sum(finding.count for finding in report.findings if finding.rule == "D03.images")
 
 
-def _untold(report: Document) -> str:
+def _untold(report: Report) -> str:
     """Say what was asked for and could not be tested at all."""
-    groups: dict[tuple[str, ...], list[Document]] = {}
-    for one in report.get("unproven") or ():
-        groups.setdefault((one["contract"], *one["others"]), []).append(one)
+    groups: dict[tuple[str, ...], list[UnprovenVersion]] = {}
+    for one in report.unproven or ():
+        groups.setdefault((one.contract, *one.others), []).append(one)
     result = [
         f"no message {_ranges_of(places)}could tell {visible(contract)} from {' or '.join(map(visible, others))}"
         for (contract, *others), places in groups.items()
@@ -74,156 +75,154 @@ def _untold(report: Document) -> str:
     return f", but {', and '.join(result)}" if result else ""
 
 
-def _ranges_of(places: Sequence[Document]) -> str:
+def _ranges_of(places: Sequence[UnprovenVersion]) -> str:
     """Return the ranges of a versions file that a statement is about, nothing where it is about all."""
     first = places[0]
-    if "topic" not in first:
+    if first.topic is UNSET:
         return ""
-    ends = [f"from {first['from']}"] * (first["from"] is not None) + [f"up to {first['to']}"] * (
-        first["to"] is not None
-    )
+    ends = [f"{word} {at}" for word, at in (("from", first.start), ("up to", first.end)) if at not in (None, UNSET)]
     more = f" or in {count_of(len(places) - 1, 'other range')}" if len(places) > 1 else ""
     within = f" {' '.join(ends)}" if ends else ""
-    return f"of {visible(first['topic'])} partition {first['partition']}{within}{more} "
+    return f"of {visible(first.topic)} partition {first.partition}{within}{more} "
 
 
-def _unread(report: Document) -> str:
+def _unread(report: Report) -> str:
     """Say why nothing was read: messages whose contract cannot be detected are not validated."""
-    found = report.get("detection")
-    if not found or not found["messages"]:
+    found = report.detection
+    if not found or not found.messages:
         return "there was nothing to read"
-    if found["verdict"] == "not-in-catalogue":
+    if found.verdict == "not-in-catalogue":
         return "nothing was judged, because the messages are not in the catalogue"
     return "nothing was judged, because it cannot be told which contract the messages speak"
 
 
-def _said(report: Document) -> str:
-    contracts = set(report["source"].get("contracts", {}).values())
-    found = report.get("detection")
-    mixed = report["contract"] == "auto" and found and found["verdict"] == "mixed" and not found.get("subject")
-    several = len(contracts) > 1 or mixed or report.get("versions")
+def _said(report: Report) -> str:
+    contracts = set((report.source.contracts or {}).values())
+    found = report.detection
+    mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
+    several = len(contracts) > 1 or mixed or report.versions
     return "what their contracts say" if several else f"what {spoken_contract(report)} says"
 
 
-def counts_of(ledger: Document) -> tuple[str, ...]:
+def counts_of(ledger: Ledger) -> tuple[str, ...]:
     """Return the columns of a ledger; messages that were not to be validated only where there are any."""
-    return tuple(name for name in COUNTS if name != "excluded" or ledger.get(name))
+    return tuple(name for name in COUNTS if name != "excluded" or ledger.excluded)
 
 
-def _unclear(report: Document) -> list[tuple[int, str]]:
+def _unclear(report: Report) -> list[tuple[int, str]]:
     """Return how many messages have no decidable version, by the reason."""
     result = {
         "fit several versions that read them differently": 0,
         "lie where the versions file declares no version": 0,
     }
-    for finding in report["findings"]:
-        if finding["class"] == "ambiguous":
-            result[list(result)[finding["rule"] == LEFT_OPEN]] += finding["count"]
+    for finding in report.findings:
+        if finding.name == "ambiguous":
+            result[list(result)[finding.rule == LEFT_OPEN]] += finding.count
     return [(count, why) for why, count in result.items() if count]
 
 
-def spoken_contract(report: Document) -> str:
+def spoken_contract(report: Report) -> str:
     """Return the contract that the messages were validated against, detected or declared."""
-    found = report.get("detection")
-    if report["contract"] != "auto":
-        return visible(report["contract"])
-    if not found or not found.get("subject"):
-        return "the contract that each of them speaks" if found and found["verdict"] == "mixed" else "any one contract"
-    return visible(f"{found['subject']}@{found['version']}" if found.get("version") else found["subject"])
+    found = report.detection
+    if report.contract != "auto":
+        return visible(report.contract)
+    if not found or not found.subject:
+        return "the contract that each of them speaks" if found and found.verdict == "mixed" else "any one contract"
+    return visible(f"{found.subject}@{found.version}" if found.version else found.subject)
 
 
-def notes(report: Document) -> list[str]:
+def notes(report: Report) -> list[str]:
     """Return what a reader has to know before trusting the verdict: what was not read, and what was left out."""
     result = []
-    if report.get("stopped"):
-        result.append(f"Stopped before the end ({report['stopped']}): this is what had been read until then.")
-    coverage = report.get("coverage")
-    if coverage and (coverage.get("sample") or report.get("stopped")):  # else what was not read are gaps, in the ledger
-        sample = f", a sample of {coverage['sample']}" if coverage.get("sample") else ""
+    if report.stopped:
+        result.append(f"Stopped before the end ({report.stopped}): this is what had been read until then.")
+    coverage = report.coverage
+    if coverage and (coverage.sample or report.stopped):  # else what was not read are gaps, in the ledger
+        sample = f", a sample of {coverage.sample}" if coverage.sample else ""
         result.append(
-            f"Read {coverage['read']:,} of {coverage['of']:,} offsets"
-            f" ({share(coverage['read'], coverage['of'])}){sample}."
+            f"Read {coverage.read:,} of {coverage.of:,} offsets ({share(coverage.read, coverage.of)}){sample}."
         )
-    if known(report):
-        result.append(f"{count_of(known(report), 'finding')} left out that {visible(report['baseline']['file'])} has.")
-    if report["findings_cut"]:
-        others = (report.get("findings_other") or {}).get("records")
+    if report.baseline and report.baseline.known:
+        left_out = count_of(report.baseline.known, "finding")
+        result.append(f"{left_out} left out that {visible(report.baseline.file)} has.")
+    if report.findings_cut:
+        others = report.findings_other.records if report.findings_other else 0
         counted = f"; the others were met {others:,} times" if others else ""
-        result.append(f"There were more findings than the {len(report['findings']):,} that are kept{counted}.")
+        result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")
     return [*result, *_chain_notes(report)]
 
 
-def _chain_notes(report: Document) -> Iterator[str]:
+def _chain_notes(report: Report) -> Iterator[str]:
     """Yield what key chains leave open."""
-    for line in report.get("chains") or ():
-        name = f"{visible(line['topic'])} {line['partition']}"
-        if line["doubtful"]:
+    for line in report.chains or ():
+        name = f"{visible(line.topic)} {line.partition}"
+        if line.doubtful:
             yield f"Key chains of {name} contradict each other: something is missing, and they prove nothing."
             continue
-        for one in line["stretches"] if report["contract"] in line["links"] else ():
-            if not one["proven"] and one["links"] > line["torn"] and one["contract"] != report["contract"]:
+        for one in line.stretches if report.contract in line.links else ():
+            if not one.proven and one.links > line.torn and one.contract != report.contract:
                 yield (
-                    f"{count_of(one['links'], 'key chain')} of {name}, from offset {one['first_offset']} to "
-                    f"{one['last_offset']}, for {visible(one['contract'])}: too few to prove it."
+                    f"{count_of(one.links, 'key chain')} of {name}, from offset {one.first_offset} to "
+                    f"{one.last_offset}, for {visible(one.contract)}: too few to prove it."
                 )
-    if report.get("chains_left_out"):
-        yield f"Key chains of {report['chains_left_out']:,} row changes were not followed: there are too many rows."
+    if report.chains_left_out:
+        yield f"Key chains of {report.chains_left_out:,} row changes were not followed: there are too many rows."
 
 
-def known(report: Document) -> int:
+def known(report: Report) -> int:
     """Return how many findings were left out because the baseline has them."""
-    return int((report.get("baseline") or {}).get("known", 0))
+    return report.baseline.known if report.baseline else 0
 
 
-def detections_of(report: Document) -> Iterator[tuple[str | None, Document]]:
+def detections_of(report: Report) -> Iterator[tuple[str | None, ReportedDetection]]:
     """Yield what was found out: of each of several topics, or of the whole run."""
-    if report.get("detection"):
-        yield None, report["detection"]
-    yield from (report["source"].get("detections") or {}).items()
+    if report.detection:
+        yield None, report.detection
+    yield from (report.source.detections or {}).items()
 
 
-def detected(detection: Document) -> str:
+def detected(detection: ReportedDetection) -> str:
     """Return the result of detection: how certain, and of what."""
-    sure = _DETECTED.get(detection["verdict"]) or visible(detection["verdict"])
-    subject, version = detection.get("subject"), detection.get("version")
-    if detection["verdict"] == "mixed":
+    sure = _DETECTED.get(detection.verdict) or visible(detection.verdict)
+    subject, version = detection.subject, detection.version
+    if detection.verdict == "mixed":
         return f"{sure}, all of {visible(subject)}" if subject else sure
     if subject:
         named = f"{subject}@{version}" if version else f"{subject}, version undecided"
         return f"{visible(named)} ({sure})"
-    return f"{sure}; nearest {visible(detection['nearest'])}" if detection.get("nearest") else sure
+    return f"{sure}; nearest {visible(detection.nearest)}" if detection.nearest else sure
 
 
-def evidence_list(detection: Document) -> list[tuple[str, str]]:
+def evidence_list(detection: ReportedDetection) -> list[tuple[str, str]]:
     """Return the evidence for what was detected, and how often it is for which contract; equal evidence once."""
-    result: dict[str, list[Document]] = {}
-    for entry in detection.get("evidence") or ():
-        result.setdefault(entry["says"], []).append(entry)
+    result: dict[str, list[ReportedEvidence]] = {}
+    for entry in detection.evidence:
+        result.setdefault(entry.says, []).append(entry)
     return [(sentence(says), _support(entries)) for says, entries in result.items()]
 
 
-def _support(entries: Sequence[Document]) -> str:
-    most = max(entries, key=lambda entry: int(entry["count"]))
-    contrary = max(entry.get("contradicting") or 0 for entry in entries)
-    losers = dict.fromkeys(entry["against"] for entry in entries if entry.get("against"))
+def _support(entries: Sequence[ReportedEvidence]) -> str:
+    most = max(entries, key=lambda entry: entry.count)
+    contrary = max(entry.contradicting for entry in entries)
+    losers = dict.fromkeys(entry.loser for entry in entries if entry.loser)
     return ", ".join([
-        count_of(most["count"], "time"),
+        count_of(most.count, "time"),
         *([f"{contrary:,} to the contrary"] if contrary else ()),
-        f"for {_some(list(dict.fromkeys(entry['for'] for entry in entries)))}"
+        f"for {_some(list(dict.fromkeys(entry.winner for entry in entries)))}"
         + (f" against {_some(list(losers))}" if losers else ""),
-        *([f"first at {place(most['first'])}"] if most.get("first") else ()),
+        *([f"first at {place(most.first)}"] if most.first else ()),
     ])  # fmt: skip
 
 
-def source_words(report: Document) -> str:
+def source_words(report: Report) -> str:
     """Return what was read: topics and brokers, files, or the quarantine of a directory."""
-    source = report["source"]
-    if source["kind"] == "file":
-        return _some(source.get("paths", ())) or "files"
-    topics = source.get("topics", ())
-    if source["kind"] == "quarantine":
-        return f"quarantine in {visible(source['directory'])}, of {_some(topics)}"
-    brokers = f" at {visible(source['bootstrap'])}" if source.get("bootstrap") else ""
+    source = report.source
+    if source.kind == "file":
+        return _some(source.paths or ()) or "files"
+    topics = source.topics or ()
+    if source.kind == "quarantine":
+        return f"quarantine in {visible(source.directory or '')}, of {_some(topics)}"
+    brokers = f" at {visible(source.bootstrap)}" if source.bootstrap else ""
     return f"{'topic' if len(topics) == 1 else 'topics'} {_some(topics)}{brokers}"
 
 
@@ -232,68 +231,68 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(visible(name) for name in names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def subject_line(finding: Document) -> str:
+def subject_line(finding: ReportedFinding) -> str:
     """Return where a finding is: table and path."""
-    table, path = finding["table"], finding["path"]
+    table, path = finding.table, finding.path
     return f"{'any table' if table is None else visible(table)} {visible(path) or '(message)'}"
 
 
-def frequency(finding: Document) -> str:
+def frequency(finding: ReportedFinding) -> str:
     """Return how many of how many, and the share."""
-    result = f"{finding['count']:,} of {finding['denominator']:,}"
-    return f"{result} ({share(finding['count'], finding['denominator'])})" if finding["denominator"] else result
+    result = f"{finding.count:,} of {finding.denominator:,}"
+    return f"{result} ({share(finding.count, finding.denominator)})" if finding.denominator else result
 
 
-def onset_words(finding: Document) -> str:
+def onset_words(finding: ReportedFinding) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
-    onset = finding.get("onset")
-    if not finding["count"]:
+    onset = finding.onset
+    if not finding.count:
         return "not met in what was read"
-    if onset is None:
-        return f"first at {place(finding['first'])}"
-    since = onset["since"] or [finding["first"]]
-    if onset["kind"] == "once":
+    if onset is UNSET:
+        return f"first at {place(finding.first)}"
+    since = onset.since or (finding.first,)
+    if onset.kind == "once":
         return f"once, at {place(since[0])}"
     result = places(since)
-    return f"every message of the table since {result}" if onset["kind"] == "every" else f"sporadic, since {result}"
+    return f"every message of the table since {result}" if onset.kind == "every" else f"sporadic, since {result}"
 
 
-def observed_counts(finding: Document) -> list[tuple[str, int | None]]:
+def observed_counts(finding: ReportedFinding) -> list[tuple[str, int | None]]:
     """Return what was seen instead, the most frequent first, with counts where the report has them."""
-    if finding.get("histogram"):
-        return [(visible(one["observed"]), one["count"]) for one in finding["histogram"]]
-    return [(visible(text), None) for text in finding["observed"]]
+    if finding.histogram:
+        return [(visible(one.observed), one.count) for one in finding.histogram]
+    return [(visible(text), None) for text in finding.observed]
 
 
-def observed_words(finding: Document) -> str:
+def observed_words(finding: ReportedFinding) -> str:
     """Return what was seen instead, with counts where there are several."""
     counted = observed_counts(finding)
     return ", ".join(text if count is None or len(counted) == 1 else f"{text} ({count:,})" for text, count in counted)
 
 
-def command(finding: Document) -> str | None:
+def command(finding: ReportedFinding) -> str | None:
     """Return the command that shows a record with the finding again, None where no record has it."""
-    return finding.get("reproduce") if finding["count"] else None
+    return (finding.reproduce or None) if finding.count else None
 
 
-def explained_words(finding: Document) -> str | None:
+def explained_words(finding: ReportedFinding) -> str | None:
     """Return the DDL message that explains a finding."""
-    ddl = finding.get("explained_by")
-    return f"{visible(ddl['text'])} at {place(ddl)}" if ddl else None
+    ddl = finding.explained_by
+    return f"{visible(ddl.text)} at {place(ddl)}" if ddl else None
 
 
-def place(moment: Document) -> str:
+def place(moment: ReportedMoment | ExampleMessage | EvidencePlace) -> str:
     """Return one record by its coordinates, with its time where that is known."""
-    at = f" ({clock(moment['timestamp'])})" if moment.get("timestamp") else ""
-    return f"{visible(moment['topic'])} partition {moment['partition']} offset {moment['offset']}{at}"
+    at = f" ({clock(moment.timestamp)})" if isinstance(moment, ReportedMoment) and moment.timestamp else ""
+    return f"{visible(moment.topic)} partition {moment.partition} offset {moment.offset}{at}"
 
 
-def places(moments: Sequence[Document]) -> str:
+def places(moments: Sequence[ReportedMoment]) -> str:
     """Return the first few of some records, topic and time said once."""
     result = [place(moments[0])]
     for before, moment in pairwise(moments[:_MOST_PLACES]):
-        short = f"partition {moment['partition']} offset {moment['offset']}"
-        result.append(short if before["topic"] == moment["topic"] else place(moment))
+        short = f"partition {moment.partition} offset {moment.offset}"
+        result.append(short if before.topic == moment.topic else place(moment))
     more = len(moments) - _MOST_PLACES
     return ", ".join(result) + (f" and in {count_of(more, 'more partition')}" if more > 0 else "")
 
@@ -311,11 +310,11 @@ def period(first: str | None, last: str | None) -> str | None:
     return f"{start} to {end.removeprefix(start.partition('T')[0] + 'T')}"
 
 
-def switch_words(switch: Document) -> str:
+def switch_words(switch: VersionSwitch) -> str:
     """Return from what to what a partition changes, and where."""
-    before, after = visible(switch["from"]), visible(switch["to"])
-    when = f" ({clock(switch['at_timestamp'])})" if switch.get("at_timestamp") else ""
-    return f"{before} up to offset {switch['after']}, {after} from {switch['at']}{when}"
+    before, after = visible(switch.old), visible(switch.new)
+    when = f" ({clock(switch.at_timestamp)})" if switch.at_timestamp else ""
+    return f"{before} up to offset {switch.after}, {after} from {switch.at}{when}"
 
 
 def share(part: int, whole: int) -> str:
@@ -334,7 +333,7 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def column_words(finding: Document) -> str:
+def column_words(finding: ReportedFinding) -> str:
     """Return the names of the columns of a finding on several; nothing of one on a single place."""
-    names = dict.fromkeys(split_pointer(one["path"])[-1] for one in finding.get("columns", ()))
+    names = dict.fromkeys(split_pointer(one.path)[-1] for one in finding.columns or ())
     return ", ".join(map(visible, names))

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
+
+from cdc_contracts.registry.report.report_model import ReportSource
 
 _PROGRAM: Final = "cdc-contracts"
 _LINES: Final = (".jsonl", ".ndjson")
 _ROWS: Final = ".parquet"
 
 
-def why_command(source: Mapping[str, Any], topic: str, partition: int, offset: int, contract: str | None) -> str | None:
+def why_command(source: ReportSource, topic: str, partition: int, offset: int, contract: str | None) -> str | None:
     """Return the command that explains one record of a source; None where it cannot be read again by itself.
 
     A record that no contract was found for (its bytes are no message) is explained without one.
     """
     words = None
-    if source.get("kind") == "kafka":
-        words = ["topic", topic, "-b", str(source.get("bootstrap", "")), *_at(partition, offset)]
-    elif source.get("kind") == "file":
-        words = _in_file([str(path) for path in source.get("paths", ())], topic, partition, offset)
+    if source.kind == "kafka":
+        words = ["topic", topic, "-b", source.bootstrap or "", *_at(partition, offset)]
+    elif source.kind == "file":
+        words = _in_file(list(source.paths or ()), topic, partition, offset)
     return (
         None
         if words is None
@@ -29,13 +31,13 @@ def why_command(source: Mapping[str, Any], topic: str, partition: int, offset: i
     )
 
 
-def detect_command(source: Mapping[str, Any], topics: Iterable[str]) -> str | None:
+def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
     """Return the command that detects which contract a source follows; None where it cannot be read again."""
     words = None
-    if source.get("kind") == "kafka":
-        words = ["topic", *dict.fromkeys(topics), "-b", str(source.get("bootstrap", ""))]
-    elif source.get("kind") == "file":
-        words = [str(path) for path in source.get("paths", ())]
+    if source.kind == "kafka":
+        words = ["topic", *dict.fromkeys(topics), "-b", source.bootstrap or ""]
+    elif source.kind == "file":
+        words = list(source.paths or ())
     return None if not words or words == ["-"] else shlex.join([_PROGRAM, "detect", *words])
 
 

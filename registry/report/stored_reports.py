@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from jsonschema import Draft202012Validator
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.report.audit_report import REPORT_VERSION, report_schema
+from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.report.report_model import REPORT_VERSION, Report
 
 
-def read_report(path: Path) -> dict[str, Any]:
+def read_report(path: Path) -> Report:
     """Return a stored report, of this release or of an older one.
 
     Raises UnavailableError where it cannot be read, UsageError where it is something else.
     """
     try:
-        report = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except OSError as error:
         raise UnavailableError(f"the report cannot be read: {error.strerror}", where=str(path)) from error
     except ValueError as error:
         raise UsageError("this is no report: it is not JSON", where=str(path)) from error
-    version = report.get("report_version") if isinstance(report, dict) else None
+    return read_document(document, str(path))
+
+
+def read_document(document: Any, where: str) -> Report:
+    """Return the report that plain data describes, of this release or of an older one.
+
+    Raises UsageError where it is something else, with the path of what is wrong, or of a newer release.
+    """
+    version = document.get("report_version") if isinstance(document, Mapping) else None
     if type(version) is not int:
         raise UsageError(
-            "this is no report: it has no report_version",
-            where=str(path),
-            hint="`audit --report FILE.json` writes one",
+            "this is no report: it has no report_version", where=where, hint="`audit --report FILE.json` writes one"
         )
     if version > REPORT_VERSION:
-        raise UsageError(f"a newer release wrote this report (version {version})", where=str(path))
-    if version == REPORT_VERSION:
-        _check(report, path)
-    return dict(report)
-
-
-def _check(report: dict[str, Any], path: Path) -> None:
-    for error in Draft202012Validator(report_schema()).iter_errors(report):
-        raise UsageError(f"this is no report: {error.message[:200]}", where=f"{path}{error.json_path[1:]}")
+        raise UsageError(f"a newer release wrote this report (version {version})", where=where)
+    if version == REPORT_VERSION:  # who reads a report of an older one knows less, and shows what there is
+        for error in Draft202012Validator(report_schema()).iter_errors(document):
+            raise UsageError(f"this is no report: {error.message[:200]}", where=f"{where}{error.json_path[1:]}")
+    try:
+        return msgspec.convert(document, Report)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        what, _, path = str(error).partition(" - at `$")
+        raise UsageError(f"this is no report: {what[:200]}", where=f"{where}{path.removesuffix('`')}") from error

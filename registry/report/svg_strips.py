@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from cdc_contracts.registry.report.html_markup import Markup, element
-from cdc_contracts.registry.report.report_wording import Document
+from cdc_contracts.registry.report.report_model import PartitionLedger
+from cdc_contracts.registry.report.reported_findings import FindingExtent
 
 _HEIGHT: Final = 8
 _LEAST_WIDTH: Final = 0.3
 _LEAST_EXTENT: Final = 1.0
 
 
-def extent_strip(extent: Document, span: Document | None) -> Markup | None:
+def extent_strip(extent: FindingExtent, span: PartitionLedger | None) -> Markup | None:
     """Return a strip that shows where in the range of its partition a finding lies."""
-    if span is None or span["end"] <= span["start"]:
+    if span is None or span.end <= span.start:
         return None
-    left, width = stretch(extent["first_offset"], extent["last_offset"] + 1, span["start"], span["end"])
+    left, width = stretch(extent.first_offset, extent.last_offset + 1, span.start, span.end)
     width = max(width, _LEAST_EXTENT)
     return _strip([_part("nothing", 0, 100), _part("extent", min(left, 100 - width), width)])
 

@@ -22,7 +22,8 @@ from cdc_contracts.registry.report.html_markup import (
     row,
     table,
 )
-from cdc_contracts.registry.report.report_wording import Document, clock, count_of, period, switch_words
+from cdc_contracts.registry.report.report_model import PartitionTimeline, Report, ReportedRun, VersionSwitch
+from cdc_contracts.registry.report.report_wording import clock, count_of, period, switch_words
 from cdc_contracts.registry.report.svg_strips import stretch
 
 HEIGHT: Final = 26
@@ -38,20 +39,20 @@ _COLUMNS: Final = ("partition", "contract", "messages", "first offset", "last of
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def timeline(report: Document) -> Markup | None:
+def timeline(report: Report) -> Markup | None:
     """Return the chart of all partitions with its legend and its table, None where nothing is known."""
-    lines = [line for line in report.get("timeline") or () if line["runs"]]
+    lines = [line for line in report.timeline or () if line.runs]
     if not lines:
         return None
-    switches: dict[tuple[str, int], list[Document]] = {}
-    for switch in report["switches"]:
-        switches.setdefault((switch["topic"], switch["partition"]), []).append(switch)
+    switches: dict[tuple[str, int], list[VersionSwitch]] = {}
+    for switch in report.switches:
+        switches.setdefault((switch.topic, switch.partition), []).append(switch)
     # partitions that switch are what somebody looks for
-    drawn = sorted(lines, key=lambda line: (line["topic"], line["partition"]) not in switches)[:_MOST_STRIPS]
+    drawn = sorted(lines, key=lambda line: (line.topic, line.partition) not in switches)[:_MOST_STRIPS]
     keys = {id(line) for line in drawn}
     letters = _letters(lines)
     strips = [
-        _strip(number, line, switches.get((line["topic"], line["partition"]), ()), letters)
+        _strip(number, line, switches.get((line.topic, line.partition), ()), letters)
         for number, line in enumerate(line for line in lines if id(line) in keys)
     ]
     hidden = strips[_MOST_IN_SIGHT:]
@@ -64,20 +65,20 @@ def timeline(report: Document) -> Markup | None:
     ])  # fmt: skip
 
 
-def _letters(lines: Sequence[Document]) -> dict[str, tuple[str, str]]:
+def _letters(lines: Sequence[PartitionTimeline]) -> dict[str, tuple[str, str]]:
     """Return letter and class of colour of every contract, in order of appearance."""
-    found = list(dict.fromkeys(run["contract"] for line in lines for run in line["runs"]))
+    found = list(dict.fromkeys(run.contract for line in lines for run in line.runs))
     return {
         contract: (_LETTERS[number] if number < len(_LETTERS) else "·", f"c{number % _COLOURS}")
         for number, contract in enumerate(found)
     }
 
 
-def _legend(letters: Mapping[str, tuple[str, str]], lines: Sequence[Document]) -> Markup:
+def _legend(letters: Mapping[str, tuple[str, str]], lines: Sequence[PartitionTimeline]) -> Markup:
     counts: dict[str, int] = dict.fromkeys(letters, 0)
     for line in lines:
-        for run in line["runs"]:
-            counts[run["contract"]] += run["records"]
+        for run in line.runs:
+            counts[run.contract] += run.records
     entries = [
         element("li", _swatch(letter, colour), name_of(contract), _messages(counts[contract]))
         for contract, (letter, colour) in letters.items()
@@ -99,32 +100,34 @@ def _swatch(letter: str, colour: str) -> Markup:
     )  # fmt: skip
 
 
-def _strip(number: int, line: Document, switches: Sequence[Document], letters: Mapping[str, tuple[str, str]]) -> Markup:
+def _strip(
+    number: int, line: PartitionTimeline, switches: Sequence[VersionSwitch], letters: Mapping[str, tuple[str, str]]
+) -> Markup:
     title, result = f"strip-{number}-title", f"strip-{number}-text"
     drawing = element(
         "svg",
-        element("title", f"{visible(line['topic'])} partition {line['partition']}", id=title),
+        element("title", f"{visible(line.topic)} partition {line.partition}", id=title),
         element("desc", _description(line, switches), id=result),
         element("rect", x="0", y=0, width="100%", height=HEIGHT, class_="nothing"),
-        *(_segment(run, line, letters) for run in line["runs"][:_MOST_SEGMENTS]),
+        *(_segment(run, line, letters) for run in line.runs[:_MOST_SEGMENTS]),
         *_marks(line, switches),
         role="img", aria_labelledby=f"{title} {result}", class_="strip", width="100%", height=HEIGHT + 20,
     )  # fmt: skip
-    times = [run[key] for run in line["runs"] for key in ("first_timestamp", "last_timestamp") if run.get(key)]
+    times = [at for run in line.runs for at in (run.first_timestamp, run.last_timestamp) if at]
     when = period(min(times, default=None), max(times, default=None))
     label = element(
-        "p", name_of(f"{line['topic']} {line['partition']}"),
+        "p", name_of(f"{line.topic} {line.partition}"),
         element("span", when, class_="times") if when else None,
         class_="label",
     )  # fmt: skip
     return element("div", label, drawing, class_="lane")
 
 
-def _segment(run: Document, line: Document, letters: Mapping[str, tuple[str, str]]) -> Markup:
-    left, width = stretch(run["first_offset"], run["last_offset"] + 1, line["start"], line["end"])
-    letter, colour = letters[run["contract"]]
-    offsets = f"offsets {run['first_offset']} to {run['last_offset']}"
-    hint = f"{visible(run['contract'])}: {offsets}, {count_of(run['records'], 'message')}"
+def _segment(run: ReportedRun, line: PartitionTimeline, letters: Mapping[str, tuple[str, str]]) -> Markup:
+    left, width = stretch(run.first_offset, run.last_offset + 1, line.start, line.end)
+    letter, colour = letters[run.contract]
+    offsets = f"offsets {run.first_offset} to {run.last_offset}"
+    hint = f"{visible(run.contract)}: {offsets}, {count_of(run.records, 'message')}"
     drawn = element(
         "rect", element("title", hint),
         x=f"{left:.3f}%", y=0, width=f"{width:.3f}%", height=HEIGHT, class_=colour,
@@ -134,17 +137,17 @@ def _segment(run: Document, line: Document, letters: Mapping[str, tuple[str, str
     return join([drawn, element("text", letter, x=f"{left + width / 2:.3f}%", y=18, text_anchor="middle")])
 
 
-def _marks(line: Document, switches: Sequence[Document]) -> list[Markup]:
+def _marks(line: PartitionTimeline, switches: Sequence[VersionSwitch]) -> list[Markup]:
     """Return the switch points with their offsets, as many as can be read, between the ends of the range."""
     marks = [
-        _axis_label("0", "start", str(line["start"])),
-        _axis_label("100%", "end", str(line["end"])),
+        _axis_label("0", "start", str(line.start)),
+        _axis_label("100%", "end", str(line.end)),
     ]
     last = 0.0
     if len(switches) > _MOST_MARKS:  # marks without a space between them hide what they mark
         return marks
     for switch in switches:
-        left, _ = stretch(switch["at"], switch["at"], line["start"], line["end"])
+        left, _ = stretch(switch.at, switch.at, line.start, line.end)
         marks.append(
             element(
                 "svg",
@@ -154,7 +157,7 @@ def _marks(line: Document, switches: Sequence[Document]) -> list[Markup]:
             )
         )  # fmt: skip
         if left - last >= _LEAST_BETWEEN_LABELS and 100 - left >= _LEAST_BETWEEN_LABELS:
-            marks.append(_axis_label(f"{left:.3f}%", "middle", str(switch["at"])))
+            marks.append(_axis_label(f"{left:.3f}%", "middle", str(switch.at)))
             last = left
     return marks
 
@@ -163,32 +166,32 @@ def _axis_label(left: str, anchor: str, text: str) -> Markup:
     return element("text", text, x=left, y=HEIGHT + 18, text_anchor=anchor, class_="axis")
 
 
-def _description(line: Document, switches: Sequence[Document]) -> str:
+def _description(line: PartitionTimeline, switches: Sequence[VersionSwitch]) -> str:
     if not switches:
-        return f"offsets {line['start']} to {line['end']}: {visible(line['runs'][0]['contract'])} throughout"
+        return f"offsets {line.start} to {line.end}: {visible(line.runs[0].contract)} throughout"
     result = "; ".join(switch_words(switch) for switch in switches[:3])
     return result if len(switches) <= 3 else f"{result}; and {len(switches) - 3:,} more switches"  # noqa: PLR2004
 
 
-def _table(lines: Sequence[Document], letters: Mapping[str, tuple[str, str]]) -> Markup:
-    rows = [_row(line, run, letters) for line in lines for run in line["runs"][:_MOST_ROWS]]
-    cut = any(line.get("cut") for line in lines)
+def _table(lines: Sequence[PartitionTimeline], letters: Mapping[str, tuple[str, str]]) -> Markup:
+    rows = [_row(line, run, letters) for line in lines for run in line.runs[:_MOST_ROWS]]
+    cut = any(line.cut for line in lines)
     return fold(
         "The same as a table",
         table(rows, head=[heading(text) for text in _COLUMNS], kind="cards"),
-        more(sum(max(0, len(line["runs"]) - _MOST_ROWS) for line in lines), "runs"),
+        more(sum(max(0, len(line.runs) - _MOST_ROWS) for line in lines), "runs"),
         element("p", "There were more runs than the report keeps.", class_="more") if cut else None,
     )
 
 
-def _row(line: Document, run: Document, letters: Mapping[str, tuple[str, str]]) -> Markup:
+def _row(line: PartitionTimeline, run: ReportedRun, letters: Mapping[str, tuple[str, str]]) -> Markup:
     cells = [
-        name_of(f"{line['topic']} {line['partition']}"),
-        join([letters[run["contract"]][0], " ", name_of(run["contract"])]),
-        f"{run['records']:,}",
-        str(run["first_offset"]),
-        str(run["last_offset"]),
-        clock(run.get("first_timestamp") or ""),
-        clock(run.get("last_timestamp") or ""),
+        name_of(f"{line.topic} {line.partition}"),
+        join([letters[run.contract][0], " ", name_of(run.contract)]),
+        f"{run.records:,}",
+        str(run.first_offset),
+        str(run.last_offset),
+        clock(run.first_timestamp or ""),
+        clock(run.last_timestamp or ""),
     ]
     return row(*(cell(text, label=label) for label, text in zip(_COLUMNS, cells, strict=True)))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.contract.version_ranges import TIMES, VersionRange, VersionRanges
-from cdc_contracts.registry.message.envelope_times import instant
+from cdc_contracts.registry.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.stats.chain_evidence import ChainEvidence
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.stats.writing_turns import ToldTurn, told_turns
@@ -25,18 +23,6 @@ class Unproven:
     others: tuple[str, ...]
     records: int
     place: tuple[str, int, VersionRange] | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return it as a report has it."""
-        result = {"contract": self.contract, "others": list(self.others), "records": self.records}
-        if self.place is None:
-            return result
-        topic, partition, within = self.place
-        ends = {
-            word: instant(bound) if within.unit == TIMES else bound
-            for word, bound in (("from", within.start), ("to", within.end))
-        }
-        return {**result, "topic": topic, "partition": partition, **ends}
 
 
 def find_unproven(tally: Tally, judged: Sequence[Version]) -> list[Unproven]:

@@ -11,10 +11,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.common.atomic_files import write_whole
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.report.report_model import Ledger
 
 Offsets = Mapping[str, Mapping[int, int]]
 _ID: Final = "id"
@@ -47,7 +48,7 @@ class Bookmarks:
             )
         self.found.update(ids)
 
-    def write(self, ledger: Mapping[str, Any]) -> None:
+    def write(self, ledger: Ledger) -> None:
         """Note where the partitions of a ledger end; what the file says of others stays. It is whole, or as before.
 
         Raises UnavailableError where it cannot be written.
@@ -60,8 +61,8 @@ class Bookmarks:
             if before.known.get(topic, ids.get(topic)) == ids.get(topic)
         }
         offsets = {topic: dict(ends) for topic, ends in same.items()}
-        for one in ledger["partitions"]:
-            offsets.setdefault(one["topic"], {})[one["partition"]] = one["end"]
+        for one in ledger.partitions:
+            offsets.setdefault(one.topic, {})[one.partition] = one.end
         document = {
             topic: {str(partition): end for partition, end in sorted(ends.items())}
             | ({_ID: ids[topic]} if topic in ids else {})

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeVar
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import TopicRange
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 Limits = Mapping[int, tuple[int, int]]
@@ -110,6 +111,11 @@ def words_of(selected: Limits) -> tuple[str, str]:
 def range_words(selected: Mapping[str, Limits]) -> dict[str, dict[str, str]]:
     """The range of each topic as reports say it, `from` and `to` as `words_of` writes them."""
     return {topic: dict(zip(("from", "to"), words_of(found), strict=True)) for topic, found in selected.items()}
+
+
+def report_ranges(selected: Mapping[str, Limits]) -> dict[str, TopicRange]:
+    """Return the range of each topic as reports keep it."""
+    return {topic: TopicRange(*words_of(found)) for topic, found in selected.items()}
 
 
 def bounds_of(spans: Mapping[Source, Span]) -> dict[Source, tuple[int, int]]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from cdc_contracts.registry.records.output_schemas import CHANGES_SCHEMA, REPEATS_SCHEMA
+from cdc_contracts.registry.report.report_model import RepeatedRows, TableRepeats
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import SNAPSHOT, PositionLine
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
@@ -43,7 +44,7 @@ _COMPARED: Final = pa.schema([
 ])  # fmt: skip
 """What is read of changes files; the subject and one value for both images are made of it."""
 
-NO_REPEATS: Final[Mapping[str, Any]] = MappingProxyType({"rows": 0, "dropped": 0, "compared_with": (), "tables": ()})
+NO_REPEATS: Final = RepeatedRows()
 
 
 class Repeated(NamedTuple):
@@ -77,32 +78,33 @@ class Repeats:
             counts[source] += result.rows
         return counts
 
-    def as_document(self, *, dropped: bool) -> dict[str, Any]:
+    def report(self, *, dropped: bool) -> RepeatedRows:
         """Return what records and reports say: how many, of which tables, and where the first is."""
         rows = sum(result.rows for result in self.found.values())
-        return {
-            "rows": rows,
-            "dropped": rows if dropped else 0,
-            "compared_with": list(self.earlier),
-            "tables": [
-                {"table": table.text, **source._asdict(), **result._asdict()}
+        return RepeatedRows(
+            rows=rows,
+            dropped=rows if dropped else 0,
+            compared_with=self.earlier,
+            tables=tuple(
+                TableRepeats(table.text, *source, *result)
                 for (source, table), result in sorted(self.found.items(), key=lambda one: (one[0][1].text, one[0][0]))
-            ],
-        }
+            ),
+        )
 
 
-def add_repeats(whole: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def add_repeats(whole: RepeatedRows, more: RepeatedRows) -> RepeatedRows:
     """Return what reports say of two parts of a run as that of both; `more` is the later one."""
-    tables: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for one in (*whole["tables"], *more["tables"]):
-        known = tables.setdefault((one["table"], one["topic"], one["partition"]), {**one, "rows": 0})
-        known["rows"] += one["rows"]
-    return {
-        "rows": whole["rows"] + more["rows"],
-        "dropped": whole["dropped"] + more["dropped"],
-        "compared_with": sorted({*whole["compared_with"], *more["compared_with"]}),
-        "tables": [tables[place] for place in sorted(tables)],
-    }
+    tables: dict[tuple[str, str, int], TableRepeats] = {}
+    for one in (*whole.tables, *more.tables):
+        place = (one.table, one.topic, one.partition)
+        known = tables.get(place)
+        tables[place] = one if known is None else replace(known, rows=known.rows + one.rows)
+    return RepeatedRows(
+        rows=whole.rows + more.rows,
+        dropped=whole.dropped + more.dropped,
+        compared_with=tuple(sorted({*whole.compared_with, *more.compared_with})),
+        tables=tuple(tables[place] for place in sorted(tables)),
+    )
 
 
 def find_repeats(

@@ -20,6 +20,9 @@ from typing import Any, Final
 from pyarrow import fs
 
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.report.report_documents import write_document
+from cdc_contracts.registry.report.report_model import Report
+from cdc_contracts.registry.report.stored_reports import read_document
 from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
@@ -67,9 +70,14 @@ class RunDirectory:
         known = self.past() if among is None else among
         return self._record(run) if run in known.names else None
 
-    def report(self, run: str) -> dict[str, Any] | None:
-        """Return the report of a finished run, None where there is none."""
-        return self._folder.read_document(f"{REPORTS}/{run}.json")
+    def report(self, run: str) -> Report | None:
+        """Return the report of a finished run, None where there is none.
+
+        Raises UsageError where it is none, or of a newer release.
+        """
+        path = f"{REPORTS}/{run}.json"
+        document = self._folder.read_document(path)
+        return None if document is None else read_document(document, f"{self.directory}/{path}")
 
     def past(self) -> PastRuns:
         """Return the runs that are finished now; what was read of one before is not read again."""
@@ -85,7 +93,7 @@ class RunDirectory:
     def commit(
         self,
         record: RunRecord,
-        report: Mapping[str, Any],
+        report: Report,
         *,
         replaced: Collection[str] = (),
         check: Callable[[PastRuns], None] | None = None,
@@ -104,12 +112,12 @@ class RunDirectory:
                 check(past)
             self._publish(record, report, replaced)
 
-    def _publish(self, record: RunRecord, report: Mapping[str, Any], replaced: Collection[str]) -> None:
+    def _publish(self, record: RunRecord, report: Report, replaced: Collection[str]) -> None:
         # Else nothing would say any more that they do not count, once the record that says so is overwritten.
         self._remove_replaced()
         before = self._record(record.run)
         self._finalize_files(record)
-        self._folder.write_document(f"{REPORTS}/{record.run}.json", report)
+        self._folder.write_document(f"{REPORTS}/{record.run}.json", write_document(report))
         document = record.as_document()
         self._folder.write_document(f"{RUNS}/{record.run}.json", document)
         for run in replaced:

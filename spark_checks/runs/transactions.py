@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+from msgspec.structs import replace
+
 from cdc_contracts.registry.report.audit_report import Spans
+from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset
@@ -100,10 +104,10 @@ class Attempt:
         check_rows(judged.tally, judged.parts, replay=self.replay is not None)
         return judged
 
-    def publish(self, judged: TaskResult, report: dict[str, Any]) -> RunRecord:
+    def publish(self, judged: TaskResult, report: Report) -> tuple[RunRecord, Report]:
         """Type the rows, write the ledger, and let the run count: its record comes last.
 
-        The report says which rows were sent again.
+        Return the record, and the report with what rows were sent again.
         Raises UnavailableError where another run has done meanwhile what this one did; LedgerError where rows are lost.
         """
         output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
@@ -113,7 +117,7 @@ class Attempt:
         repeats = look_for_repeats(
             self.session, runs, comparable, self.place, judged, validation.catalogue, query=query
         )
-        report["repeats"] = repeats.as_document(dropped=output.drop_duplicates)
+        report = replace(report, repeats=repeats.report(dropped=output.drop_duplicates))
         resets, emptied = self._finalize(judged, past)
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self._begun(comparable))
@@ -134,7 +138,7 @@ class Attempt:
             table_format=output.tables.name,
             table_schema=output.tables.schema,
             tables=tables,
-            repeats=report["repeats"],
+            repeats=msgspec.to_builtins(report.repeats),
             positions=judged.positions.whole(),
             topics=self.topics,
             resets=resets,
@@ -145,7 +149,7 @@ class Attempt:
             replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
-        return record
+        return record, report
 
     def discard(self) -> None:
         """Remove what it has written."""

@@ -15,10 +15,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
@@ -30,8 +33,7 @@ KEPT: Final = 100
 _STREAM: Final = f"{OWN}/stream.json"
 
 
-@dataclass(frozen=True)
-class StreamSetup:
+class StreamSetup(Struct, frozen=True, forbid_unknown_fields=True):
     """What a stream is, as long as its checkpoint lives.
 
     `partitions` are those that `--from` named, null where all are read, also those that are added. `detected` and
@@ -42,11 +44,11 @@ class StreamSetup:
     command: str
     topics: tuple[str, ...]
     contract: str
-    partitions: Mapping[str, list[int]] | None = None
-    detected: Mapping[str, list[str]] | None = None
-    detection: Mapping[str, Any] | None = None
+    partitions: dict[str, list[int]] | None = None
+    detected: dict[str, list[str]] | None = None
+    detection: ReportedDetection | None = None
     beside: tuple[str, ...] = ()
-    topic_ids: Mapping[str, str] | None = None
+    topic_ids: dict[str, str] | None = None
 
 
 class Checkpoint:
@@ -113,9 +115,8 @@ class Checkpoint:
         if found is None:
             return None
         try:
-            result = json.loads(found)
-            return StreamSetup(**{**result, "topics": tuple(result["topics"]), "beside": tuple(result["beside"])})
-        except (ValueError, TypeError, KeyError) as error:
+            return msgspec.convert(json.loads(found), StreamSetup)
+        except ValueError as error:
             raise UnavailableError(
                 "the description of the stream cannot be read: another release wrote it",
                 where=f"{self.directory}/{_STREAM}",
@@ -123,7 +124,7 @@ class Checkpoint:
             ) from error
 
     def keep_setup(self, setup: StreamSetup) -> None:
-        self._write(_STREAM, json.dumps(vars(setup), indent=1, ensure_ascii=False).encode())
+        self._write(_STREAM, json.dumps(msgspec.to_builtins(setup), indent=1, ensure_ascii=False).encode())
 
     def pin_of(self, number: int) -> str | None:
         """Return the digest of the pinned contracts of a batch; None where it was not begun."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from cdc_contracts.registry.common.errors import WithheldError
 from cdc_contracts.registry.records.redacted_quarantine import forget_examples
+from cdc_contracts.registry.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.tally import Tally
@@ -17,6 +19,7 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.jars import Say
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
 from cdc_contracts.spark_checks.sources import TopicInput
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
@@ -74,7 +77,7 @@ def open_decode(
 
     def judge(
         source: TopicInput, within: ValidationContext, key: WriteKey, earlier: Chains
-    ) -> tuple[Tally, Mapping[str, Any]]:
+    ) -> tuple[Tally, RepeatedRows]:
         decoded = decode_input(session, source, within, output, fail_on=fail_on, key=key, earlier=earlier)
         if decoded.withheld is not None:
             raise WithheldError(
@@ -87,9 +90,9 @@ def open_decode(
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the totals of a stream are kept beside its rows
             forget_examples(tally)
-        return tally, _repeats_besides(decoded.report["repeats"], output, key)
+        return tally, _repeats_besides(decoded.report.repeats or NO_REPEATS, output, key)
 
-    def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Mapping[str, Any]) -> Tally:
+    def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:
         try:
             return audit_input(session, source, within, fail_on=fail_on).tally
         except RecordsGone:
@@ -115,19 +118,21 @@ def _wait(pace: Pace) -> float | None:
     return None if pace.once else pace.interval
 
 
-def _repeats_besides(repeats: Mapping[str, Any], output: Output, key: WriteKey) -> dict[str, Any]:
+def _repeats_besides(repeats: RepeatedRows, output: Output, key: WriteKey) -> RepeatedRows:
     """Return what a report says of repeats; the batches of the stream are no other runs to it."""
-    if not repeats["compared_with"]:
-        return dict(repeats)
+    if not repeats.compared_with:
+        return repeats
     own = {past.run for past in output.runs.past() if past.query == key.writer}
-    return {**repeats, "compared_with": [run for run in repeats["compared_with"] if run not in own]}
+    return replace(repeats, compared_with=tuple(run for run in repeats.compared_with if run not in own))
 
 
-def _counted(report: Mapping[str, Any]) -> Tally:
+def _counted(report: Report) -> Tally:
     """Return the counts of a report as a tally without findings."""
     names = [one.name for one in fields(PartitionTally)]
     counts = {
-        Source(one["topic"], one["partition"]): {name: one[name] for name in names if isinstance(one.get(name), int)}
-        for one in report["ledger"]["partitions"]
+        Source(one.topic, one.partition): {
+            name: count for name in names if isinstance(count := getattr(one, name, None), int)
+        }
+        for one in report.ledger.partitions
     }
     return Tally({source: PartitionTally(**result) for source, result in counts.items()})

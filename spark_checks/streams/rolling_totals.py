@@ -10,9 +10,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
+
 from cdc_contracts import __version__
 from cdc_contracts.registry.detect.detection import Detection
 from cdc_contracts.registry.report.audit_report import Span, build_report, check_ledger
+from cdc_contracts.registry.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import ValidationContext
@@ -34,11 +38,9 @@ class Rolling:
     tally: Tally = field(default_factory=Tally)
     batches: int = 0
     first: int | None = None
-    repeats: dict[str, Any] | None = None
+    repeats: RepeatedRows | None = None
 
-    def add(
-        self, number: int, tally: Tally, spans: Mapping[Source, Span], repeats: Mapping[str, Any] | None = None
-    ) -> None:
+    def add(self, number: int, tally: Tally, spans: Mapping[Source, Span], repeats: RepeatedRows | None = None) -> None:
         """Add a batch. Raises LedgerError where the counts of it do not add up."""
         check_ledger(tally, spans)
         self.first = number if self.first is None else self.first
@@ -52,7 +54,7 @@ class Rolling:
 
     def report(
         self, source: TopicInput, validation: ValidationContext, detection: Detection | None, fail_on: str
-    ) -> dict[str, Any]:
+    ) -> Report:
         """Return the report over all batches, as that of one run over the same range."""
         selected = by_topic(bounds_of(dict(sorted(self.spans.items()))))
         whole = TopicInput(source.bootstrap, selected, source.properties)
@@ -67,18 +69,20 @@ class Rolling:
             show_values=validation.reading_options.show_values,
             versions=validation.ranges,
         )
-        return report if self.repeats is None else {**report, "repeats": self.repeats}
+        return report if self.repeats is None else replace(report, repeats=self.repeats)
 
 
 def write_rolling(rolling: Rolling) -> bytes:
     """Return the totals as bytes that this release can read."""
-    return pickle.dumps((__version__, rolling.spans, rolling.tally, rolling.batches, rolling.first, rolling.repeats))
+    repeats = msgspec.to_builtins(rolling.repeats)
+    return pickle.dumps((__version__, rolling.spans, rolling.tally, rolling.batches, rolling.first, repeats))
 
 
 def read_rolling(data: bytes) -> Rolling | None:
     """Return the totals; None where another release has written them, or the bytes hold anything else."""
     try:
-        version, spans, tally, batches, first, repeats = _Reader(io.BytesIO(data)).load()
+        version, spans, tally, batches, first, written = _Reader(io.BytesIO(data)).load()
+        repeats = msgspec.convert(written, RepeatedRows | None)
     except (pickle.UnpicklingError, ValueError, TypeError, EOFError, AttributeError, ImportError):
         return None
     return Rolling(spans, tally, batches, first, repeats) if version == __version__ else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import Report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 
@@ -45,7 +46,7 @@ class Observer(Protocol):
         """Note that a batch has begun."""
         ...
 
-    def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
+    def note_batch(self, batch: StreamBatch, report: Report) -> None:
         """Note a batch, and the report over all batches up to it."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.atomic_files import write_whole
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.report.report_model import PartitionLedger, Report
+from cdc_contracts.registry.report.reported_findings import ReportedFinding
 from cdc_contracts.registry.stats.partition_tallies import Source
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class StreamMetrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._report: Mapping[str, Any] | None = None
+        self._report: Report | None = None
         self._ends: dict[Source, int] = {}
         self._latest: Mapping[Source, int] = {}
         self._batches = 0
@@ -45,7 +47,7 @@ class StreamMetrics:
         self._begin_time = 0.0
         self._unreconciled = 0
 
-    def note_account(self, report: Mapping[str, Any], ends: Mapping[Source, int]) -> None:
+    def note_account(self, report: Report, ends: Mapping[Source, int]) -> None:
         """Note the report of all batches, and where they end."""
         with self._lock:
             self._report = report
@@ -56,7 +58,7 @@ class StreamMetrics:
         with self._lock:
             self._begin_time = time.time()
 
-    def note_batch(self, batch: StreamBatch, report: Mapping[str, Any]) -> None:
+    def note_batch(self, batch: StreamBatch, report: Report) -> None:
         self.note_account(report, {source: span.end for source, span in batch.spans.items()})
         with self._lock:
             self._batches += 1
@@ -82,12 +84,22 @@ class StreamMetrics:
         """Return all figures in Prometheus's text format."""
         lag = self.lag
         with self._lock:
-            partitions = self._report["ledger"]["partitions"] if self._report else []
-            findings = self._report["findings"] if self._report else []
+            partitions = self._report.ledger.partitions if self._report else ()
+            findings = self._report.findings if self._report else ()
             figures = [
                 _figure("records_total", "counter", "Records read, by what came of them.", _records(partitions)),
-                _figure("changes_total", "counter", "Row changes in conforming records.", _sum(partitions, "changes")),
-                _figure("offset_gaps_total", "counter", "Offsets without a record.", _sum(partitions, "gaps")),
+                _figure(
+                    "changes_total",
+                    "counter",
+                    "Row changes in conforming records.",
+                    _by_partition(((one.topic, one.partition), one.changes) for one in partitions),
+                ),
+                _figure(
+                    "offset_gaps_total",
+                    "counter",
+                    "Offsets without a record.",
+                    _by_partition(((one.topic, one.partition), one.gaps) for one in partitions),
+                ),
                 _figure("drift_records", "gauge", "Records that have findings, by class.", _drift(findings)),
                 _figure(
                     "ledger_unreconciled", "gauge", "Batches whose counts do not add up.", _one(self._unreconciled)
@@ -177,16 +189,12 @@ def _one(value: float) -> dict[Labels, float]:
     return {(): value}
 
 
-def _records(partitions: list[Mapping[str, Any]]) -> Counter[Labels]:
+def _records(partitions: Iterable[PartitionLedger]) -> Counter[Labels]:
     counts: Counter[Labels] = Counter()
     for number, one in enumerate(partitions):
         for outcome in _OUTCOMES:
-            counts[*_place(number, one["topic"], one["partition"]), ("outcome", outcome)] += one[outcome]
+            counts[*_place(number, one.topic, one.partition), ("outcome", outcome)] += getattr(one, outcome)
     return counts
-
-
-def _sum(partitions: list[Mapping[str, Any]], name: str) -> Counter[Labels]:
-    return _by_partition(((one["topic"], one["partition"]), one[name]) for one in partitions)
 
 
 def _by_partition(counts: Any) -> Counter[Labels]:
@@ -196,10 +204,10 @@ def _by_partition(counts: Any) -> Counter[Labels]:
     return counted
 
 
-def _drift(findings: list[Mapping[str, Any]]) -> Counter[Labels]:
+def _drift(findings: Iterable[ReportedFinding]) -> Counter[Labels]:
     counts: Counter[Labels] = Counter()
     for one in findings:
-        counts[("class", one["class"]), ("severity", one["severity"])] += one["count"]
+        counts[("class", one.name), ("severity", one.severity)] += one.count
     return counts
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError, UsageError
 from cdc_contracts.registry.detect.detection import Detection, read_detection
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
@@ -142,8 +144,8 @@ def open_epoch(
     known = check_checkpoint(checkpoint, wanted, validation.declared)
     setup = known or StreamSetup(wanted.command, wanted.topics, validation.declared)
     if beside:
-        setup = replace(setup, beside=beside)
-    setup = replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
+        setup = structs.replace(setup, beside=beside)
+    setup = structs.replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
     starts = None
     if checkpoint.last is None:
         setup, starts = _begin(session, wanted, setup, since)
@@ -156,7 +158,7 @@ def open_epoch(
     judged, detection = found
     if isinstance(validation, Undetected) and detection is not None and setup.detected is None:
         detected = {"subjects": list(judged.detected.subjects), "preferences": list(judged.detected.preferences)}
-        setup = replace(setup, detected=detected, detection=detection.as_document())
+        setup = structs.replace(setup, detected=detected, detection=detection.report())
     if setup != known:
         checkpoint.keep_setup(setup)
     return Epoch(wanted, setup, judged, detection, starts)
@@ -189,7 +191,7 @@ def _begin(
     )  # fmt: skip
     starts = {topic: {one: first for one, (first, _) in found.items()} for topic, found in resolved.selected.items()}
     named = {topic: sorted(found) for topic, found in starts.items()} if start.start.kind == "offsets" else None
-    return replace(setup, partitions=named), starts
+    return structs.replace(setup, partitions=named), starts
 
 
 def _refuse_what_is_read(starts: Offsets, taken: Offsets) -> None:

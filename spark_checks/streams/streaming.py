@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.stats.key_chains import Chains
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
@@ -42,7 +43,7 @@ _LAG_SECONDS: Final = 5.0
 _COMMIT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 20.0
 
-Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, Mapping[str, Any] | None]]
+Judge = Callable[[TopicInput, ValidationContext, WriteKey, Chains], tuple[Tally, RepeatedRows | None]]
 """Does the work of a batch, unless it is done already, and returns its tally, and what repeats where rows are kept; it
 is given the key chains of the batches before."""
 
@@ -94,7 +95,7 @@ class Follow:
             self._note_latest(query)
             self._report_failure(query)
 
-    def report(self, account: Rolling) -> dict[str, Any]:
+    def report(self, account: Rolling) -> Report:
         """Return the report of rolling totals."""
         source = self._epoch.wanted.input({}, headers=False)
         return account.report(source, self._epoch.validation, self._epoch.detection, self._fail_on)

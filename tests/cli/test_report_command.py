@@ -7,6 +7,7 @@ import pytest
 from report_examples import NAMES, example, path_of
 from rich.cells import cell_len
 from topics import rendered
+from written_reports import report_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.cli.output import report_output
@@ -181,7 +182,7 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
 
 def test_what_was_found_is_told_even_where_a_file_cannot_be_written(tmp_path, capsys):
     with pytest.raises(UnavailableError):
-        report_output.print_report(example("pass"), as_json=False, targets=[tmp_path / "gone" / "a.md"])
+        report_output.print_report(report_of(example("pass")), as_json=False, targets=[tmp_path / "gone" / "a.md"])
     assert capsys.readouterr().out.startswith("PASS: all 2,400 messages say what dts/canal@2 says\n")
 
 

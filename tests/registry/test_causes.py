@@ -6,11 +6,12 @@ import jsonschema
 import pytest
 from topics import CATALOGUE, rendered
 from turning import audited, switching
+from written_reports import build_report, leave_out_known, render_baseline
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.source_events import SourceTable
-from cdc_contracts.registry.report.audit_report import build_report, report_schema
-from cdc_contracts.registry.report.baseline import leave_out_known, read_baseline, render_baseline
+from cdc_contracts.registry.report.baseline import read_baseline
+from cdc_contracts.registry.report.report_documents import report_schema
 
 AT = 60
 COLUMNS = ["at", "customer", "day", "flags", "id", "made", "note", "photo", "quantity", "rate", "seen", "total"]

@@ -10,6 +10,7 @@ import pytest
 from chain_topics import NEW, OLD, records, report_of
 from changing_rows import Rows, audited, message, stream, update
 from topics import scope_of
+from written_reports import headline, notes
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.engine.batch_results import BatchResult
@@ -17,7 +18,6 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.tallying import count
 from cdc_contracts.registry.records.record_batches import Batch
 from cdc_contracts.registry.report.message_checks import check_batches
-from cdc_contracts.registry.report.report_wording import headline, notes
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks.contradictions import contradiction
 

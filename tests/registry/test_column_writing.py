@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, rendered
 from turning import AT, audited, switching
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.written_columns import _codes_of
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.column_writing import Writing, layout_of, layout_of_token
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account

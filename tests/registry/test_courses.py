@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from record_batches import batch_of
 from topics import CATALOGUE, WITH_TABLES, scope_of
+from written_reports import build_report
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
@@ -21,7 +22,6 @@ from cdc_contracts.registry.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.generate.message_samples import sample_messages
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.position_sequences import Point, PositionStep, Segment, SequenceLine, Sequences
 from cdc_contracts.registry.stats.reference_tally import account

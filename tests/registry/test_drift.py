@@ -7,9 +7,9 @@ import record_batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from topics import CATALOGUE, rendered, scope_of
+from written_reports import build_report
 
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import build_report
 
 REFERENCE = "oms-community/canal@2"
 KAFKA = {"kind": "kafka", "bootstrap": "broker:9092"}

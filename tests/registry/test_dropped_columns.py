@@ -7,13 +7,13 @@ import pytest
 from record_batches import batch_of
 from topics import CATALOGUE, rendered
 from turning import audited
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.event_streams import ORDERS
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.ddl_statements import Statement, altered_table, dropped_columns
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.read_offsets import ReadOffsets

@@ -9,11 +9,11 @@ import pytest
 import record_batches
 from hearings import sampled
 from topics import CATALOGUE
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.detect.topic_samples import find_validation
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected
 

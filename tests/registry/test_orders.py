@@ -22,12 +22,12 @@ from both_paths import CATALOGUE, VERSIONS, by_reference, samples, shown
 from breakers import breaker_of, good_records, neighbours, pairs_of, scope_of
 from mutations import to_bytes
 from topics import WITH_TABLES, rendered
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.engine.fast_validator import FastValidator
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.engine.observed_shapes import findings_by_record
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.stats.tally import Tally
@@ -66,7 +66,7 @@ def batch_of(records: Sequence[Record]) -> pa.RecordBatch:
 
 def report_of(version: Version, tally: Tally) -> dict[str, Any]:
     return build_report(
-        tally, catalogue=CATALOGUE, contract=version.reference, source={"kind": "topic"}, spans={}, fail_on="error"
+        tally, catalogue=CATALOGUE, contract=version.reference, source={"kind": "kafka"}, spans={}, fail_on="error"
     )
 
 

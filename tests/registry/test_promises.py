@@ -5,13 +5,13 @@ import json
 import pytest
 from record_batches import batch_of_values
 from topics import CATALOGUE, rendered
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.validate.validation_context import open_validation

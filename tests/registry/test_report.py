@@ -7,13 +7,15 @@ from importlib.metadata import version
 import pytest
 from jsonschema import Draft202012Validator
 from topics import rendered
+from written_reports import build_report
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.common.findings import Finding
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.message.envelope_times import instant
-from cdc_contracts.registry.report.audit_report import Span, build_report, report_schema
+from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_documents import report_schema
 from cdc_contracts.registry.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.stats.tally import Tally

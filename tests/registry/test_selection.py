@@ -3,11 +3,12 @@
 import pyarrow as pa
 import pytest
 from topics import rendered, scope_of
+from written_reports import build_report
 
 from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.contract.table_selection import Selection
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.tally import Tally
 

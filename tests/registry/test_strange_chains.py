@@ -4,11 +4,11 @@ import pytest
 from chain_topics import NEW, OLD, Habits, make_topic, records, report_of
 from changing_rows import Rows, audited, stream
 from topics import CATALOGUE, rendered, scope_of
+from written_reports import headline
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.version_files import parse_versions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.report_wording import headline
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_ranges
 from cdc_contracts.spark_checks.contradictions import contradiction

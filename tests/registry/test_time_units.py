@@ -5,13 +5,13 @@ import json
 import pytest
 from record_batches import batch_of_values
 from topics import CATALOGUE, rendered, scope_of
+from written_reports import build_report
 
 from cdc_contracts.registry.contract.envelope_model import Place
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.envelope_times import BEYOND, unit_observed
 from cdc_contracts.registry.message.transport import open_wire
-from cdc_contracts.registry.report.audit_report import build_report
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.values import Number

@@ -6,12 +6,12 @@ from jsonschema import Draft202012Validator
 from record_batches import batch_of
 from topics import CATALOGUE, rendered
 from turning import switching
+from written_reports import build_report, headline
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.version_files import parse_versions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import build_report, report_schema
-from cdc_contracts.registry.report.report_wording import headline
+from cdc_contracts.registry.report.report_documents import report_schema
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 
@@ -31,7 +31,7 @@ def ranged_report(parts, places, fail_on="warning"):
     for part in parts:
         tally.merge(kernel.audit(part))
     report = build_report(
-        tally, catalogue=CATALOGUE, contract=validation.declared, source={"kind": "topic"}, spans={}, fail_on=fail_on,
+        tally, catalogue=CATALOGUE, contract=validation.declared, source={"kind": "kafka"}, spans={}, fail_on=fail_on,
         versions=ranges,
     )  # fmt: skip
     Draft202012Validator(report_schema()["properties"]["unproven"]).validate(report["unproven"])
@@ -86,7 +86,7 @@ def test_a_column_that_turns_tells_what_no_message_does():
         kernel = Kernel(open_validation(CATALOGUE, subject + declared, ReadingOptions()))
         report = build_report(
             kernel.audit(batch_of(stream)), catalogue=CATALOGUE, contract=subject + declared,
-            source={"kind": "topic"}, spans={}, fail_on="warning",
+            source={"kind": "kafka"}, spans={}, fail_on="warning",
         )  # fmt: skip
         assert report["versions_undecided"] > 0
         assert report["unproven"] == []
@@ -96,7 +96,7 @@ def test_a_column_that_turns_tells_what_no_message_does():
     kernel = Kernel(open_validation(CATALOGUE, f"{subject}@1", ReadingOptions()))
     report = build_report(
         kernel.audit(batch_of(half)), catalogue=CATALOGUE, contract=f"{subject}@1",
-        source={"kind": "topic"}, spans={}, fail_on="warning",
+        source={"kind": "kafka"}, spans={}, fail_on="warning",
     )  # fmt: skip
     assert [one["contract"] for one in report["unproven"]] == [f"{subject}@1"]
 

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 import yaml
 from topics import CATALOGUE, rendered
+from written_reports import build_report, propose_versions
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.yaml_documents import parse_values
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.version_files import parse_versions
-from cdc_contracts.registry.detect.version_proposals import propose_versions
 from cdc_contracts.registry.engine.kernel import Kernel
-from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.validate.validation_context import open_ranges, open_validation
 
@@ -33,7 +33,10 @@ def line(partition, *runs, start=0, end=1000, cut=False):
 
 
 def report_of(*lines, **more):
-    ledger = {"partitions": [{key: one[key] for key in ("topic", "partition", "start", "end")} for one in lines]}
+    counts = dict.fromkeys(("read", "conforming", "control", "tombstone", "quarantined", "changes"), 0)
+    nothing = {**counts, "gaps": 0, "first_timestamp": None, "last_timestamp": None}
+    places = [{key: one[key] for key in ("topic", "partition", "start", "end")} | nothing for one in lines]
+    ledger = {**counts, "partitions": places}
     told = {"timeline": [one for one in lines if one["runs"]], "ledger": ledger, "stopped": None}
     return {**told, **more}
 
@@ -202,7 +205,7 @@ def test_key_chains_place_a_switch_where_no_message_proves_one():
     at = sum(b'"DELETE"' not in value for value in old[:300])
     records = [{"value": value, "topic": "orders", "partition": 0, "offset": at} for at, value in enumerate(sent)]
     tally = Kernel(open_validation(CATALOGUE, "dts/canal", ReadingOptions())).audit(batch_of(records))
-    report = build_report(tally, catalogue=CATALOGUE, contract="dts/canal", source={}, spans={}, fail_on="error")
+    report = build_report(tally, catalogue=CATALOGUE, contract="dts/canal", spans={}, fail_on="error")
     ranges = parse_values(propose_versions(report, CATALOGUE), "v.yaml")["topics"]["orders"][0]
     assert [one["contract"] for one in ranges] == [OLD, NEW]
     assert at - 5 <= ranges[0]["to"] <= at <= ranges[1]["from"] <= at + 5

@@ -5,11 +5,12 @@ import json
 import pytest
 from producing import delete_records
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
+from written_reports import build_report, document_of
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.records.input_files import plan_files, read_slice
-from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.spark_checks import audit, decode
 from cdc_contracts.spark_checks.auditing import audit_input
@@ -24,12 +25,12 @@ def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **reading_
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     source = read_files([path], parse_range(), tasks=2)
-    return audit_input(spark, source, scope_of(reference, **reading_options), fail_on=fail_on).report
+    return document_of(audit_input(spark, source, scope_of(reference, **reading_options), fail_on=fail_on).report)
 
 
 def audit_topic(spark, broker, topic, reference, fail_on="warning", window=("earliest", "latest")):
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(*window), {}, headers=False)
-    return audit_input(spark, source, scope_of(reference), fail_on=fail_on).report
+    return document_of(audit_input(spark, source, scope_of(reference), fail_on=fail_on).report)
 
 
 def paths_of(report, name):
@@ -137,7 +138,8 @@ def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines))
     validation = scope_of("oms-community/canal@2")
-    by_spark = audit_input(spark, read_files([path], parse_range(), tasks=2), validation, fail_on="warning").report
+    audited = audit_input(spark, read_files([path], parse_range(), tasks=2), validation, fail_on="warning")
+    by_spark = document_of(audited.report)
     kernel, tallies = Kernel(validation), []
     plan, total = plan_files([path]), Tally()
     for one in plan.slices:

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from chain_topics import NEW, OLD, Habits, make_topic, records
 from topics import scope_of
+from written_reports import document_of
 
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
@@ -47,7 +48,8 @@ def test_a_switch_in_four_partitions_is_the_one_finding_and_exact(spark, tmp_pat
     topic, proven = turned
     source = read_files([write(tmp_path / "a.parquet", topic, order)], parse_range(), tasks=4)
 
-    report = audit_input(spark if engine == "Spark" else None, source, scope_of(NEW), fail_on="warning").report
+    audited = audit_input(spark if engine == "Spark" else None, source, scope_of(NEW), fail_on="warning")
+    report = document_of(audited.report)
 
     (finding,) = [one for one in report["findings"] if one["severity"] != "info"]
     assert (report["verdict"], finding["class"], finding["path"]) == ("drift", "other-version", "/old")
@@ -65,6 +67,6 @@ def test_a_decode_of_what_chains_contradict_publishes_nothing_unless_it_is_trust
     )
 
     assert "key chains prove dts/canal@1" in held.withheld
-    assert (held.report["verdict"], held.record) == ("drift", None)
+    assert (held.report.verdict, held.record) == ("drift", None)
     assert trusted.withheld is None
     assert trusted.record is not None

@@ -7,18 +7,21 @@ import time
 import urllib.request
 from itertools import pairwise
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from topics import CATALOGUE, WITH_TABLES, rendered, scope_of
+from written_reports import LEDGER, build_report, document_of, report_of
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.common.errors import LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.contract.reading_options import ReadingOptions, Severities
 from cdc_contracts.registry.contract.table_selection import Selection
 from cdc_contracts.registry.detect.detection import read_detection
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.detect.topic_samples import find_validation
-from cdc_contracts.registry.report.audit_report import Span, build_report
+from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.pinned_contracts import digest_pin, open_pin, write_pin
@@ -105,8 +108,9 @@ def test_what_was_found_out_is_told_again_after_a_restart(tmp_path):
     path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))
     source = read_files([path], parse_range(), tasks=1)
     validation, detection = find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: source.peek(None, 100))
-    again = read_detection(json.loads(json.dumps(detection.as_document())), CATALOGUE, validation.detected)
-    assert again.as_document() == detection.as_document()
+    kept = json.dumps(msgspec.to_builtins(detection.report()))
+    again = read_detection(msgspec.convert(json.loads(kept), ReportedDetection), CATALOGUE, validation.detected)
+    assert again.report() == detection.report()
     assert again.preferences == detection.preferences
     assert {one.subject for one in again.detected} == {one.subject for one in detection.detected}
     pinned = open_pin(write_pin(validation), "ck")
@@ -130,7 +134,7 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
         return read_files([tmp_path / "a.parquet"], parse_range(*window), tasks=1)
 
     validation, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
-    whole = audit_input(None, read(), validation, fail_on="warning").report
+    whole = document_of(audit_input(None, read(), validation, fail_on="warning").report)
     cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
     rolling, one, other = Rolling(), Rolling(), Rolling()
     for number, (first, last) in enumerate(pairwise(cuts)):
@@ -253,7 +257,7 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     place = (("partition", "0"), ("topic", "a.jsonl"))
     assert told["records_total", ("outcome", "conforming"), *place] == 20
     assert told["records_total", ("outcome", "quarantined"), *place] == 1
-    assert told["changes_total", *place] == audited.report["ledger"]["changes"]
+    assert told["changes_total", *place] == audited.report.ledger.changes
     assert told["lag_offsets", *place] == 9
     assert told["drift_records", ("class", "malformed"), ("severity", "error")] == 1
     assert (told["last_batch_seconds",], told["ledger_unreconciled",]) == (1.5, 0)
@@ -268,13 +272,15 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
 
 def test_figures_have_no_more_series_than_a_bound():
     partitions = [
-        {"topic": "t", "partition": number, **dict.fromkeys(("conforming", "control", "tombstone", "quarantined"), 1),
-         "excluded": 0, "changes": 1, "gaps": 0}
+        {"topic": "t", "partition": number, "start": 0, "end": 4, "read": 4,
+         **dict.fromkeys(("conforming", "control", "tombstone", "quarantined"), 1),
+         "excluded": 0, "changes": 1, "gaps": 0, "first_timestamp": None, "last_timestamp": None}
         for number in range(MOST_PARTITIONS + 50)
     ]  # fmt: skip
     spans = {Source("t", number): Span(0, 1) for number in range(MOST_PARTITIONS + 50)}
+    report = report_of({"ledger": LEDGER | {"partitions": partitions}})
     metrics = StreamMetrics()
-    metrics.note_batch(StreamBatch(0, spans, Tally(), 1), {"ledger": {"partitions": partitions}, "findings": []})
+    metrics.note_batch(StreamBatch(0, spans, Tally(), 1), report)
     lines = [line for line in metrics.text().splitlines() if line.startswith("cdc_contracts_follow_changes_total")]
     assert len(lines) == MOST_PARTITIONS + 1
     assert 'topic="(others)",partition=""} 50' in "".join(lines)

@@ -43,10 +43,10 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
     report = audit_input(None, read(None), validation, fail_on="warning").report
     decoded = decode_input(spark, read(spark), validation, Output(str(tmp_path)), fail_on="warning")
 
-    assert report["verdict"] == decoded.report["verdict"] == "pass"
-    assert decoded.report["findings"] == report["findings"]
-    assert [finding for finding in report["findings"] if finding["severity"] != "info"] == []
-    assert report["ledger"]["read"] == len(sent) == report["ledger"]["conforming"] + report["ledger"]["control"]
+    assert report.verdict == decoded.report.verdict == "pass"
+    assert decoded.report.findings == report.findings
+    assert [finding for finding in report.findings if finding.severity != "info"] == []
+    assert report.ledger.read == len(sent) == report.ledger.conforming + report.ledger.control
     places = {(number % PARTITIONS, number // PARTITIONS): event for number, event in enumerate(sent)}
     rows = {(row["partition"], row["offset"]): row for row in read_changes(tmp_path)}
     assert rows.keys() == {place for place, event in places.items() if event.op not in can.control_ops}

@@ -101,7 +101,7 @@ def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were
     topic = write_topic(make_topic, TABLE, values)
     source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
     decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
-    assert decoded.report["ledger"]["conforming"] == len(values)
+    assert decoded.report.ledger.conforming == len(values)
 
     check_files(tmp_path, values)
 

@@ -6,9 +6,12 @@ from itertools import pairwise
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
+from msgspec import structs
 from topics import rendered, scope_of
+from written_reports import document_of
 
-from cdc_contracts.registry.report.audit_report import report_schema
+from cdc_contracts.registry.report.report_documents import report_schema
+from cdc_contracts.registry.report.report_model import TableRepeats
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
@@ -51,13 +54,13 @@ def test_a_stretch_that_was_sent_again_is_counted_named_and_dropped_on_request(d
     messages = lines[:20] + lines[12:]
     kept, dropped = decode(messages, "kept"), decode(messages, "dropped", drop_duplicates=True)
     for decoded, gone in ((kept, 0), (dropped, 8)):
-        told = decoded.report["repeats"]
+        told = document_of(decoded.report)["repeats"]
         assert (told["rows"], told["dropped"], told["compared_with"]) == (8, gone, [])
         assert told["tables"] == [
             {"table": "shop.orders", "topic": "a.jsonl", "partition": 0, "rows": 8, "offset": 20, "first_offset": 12}
         ]
-        assert decoded.record["repeats"] == told
-        jsonschema.validate(decoded.report, report_schema())
+        assert json.loads(json.dumps(decoded.record["repeats"])) == told
+        jsonschema.validate(document_of(decoded.report), report_schema())
         (ledger,) = written(decoded, tmp_path / ("dropped" if gone else "kept"), "ledger")
         assert (ledger["changes"], ledger["repeated"], ledger["dropped"]) == (38, 8, gone)
     pairs = [(row["offset"], row["first_offset"]) for row in written(kept, tmp_path / "kept", "repeats")]
@@ -75,8 +78,8 @@ def test_rows_that_an_earlier_run_has_read_are_repeated_too(decode, tmp_path):
     messages = lines[:20] + lines[12:]
     first = decode(messages, "out", window=("earliest", "offset:20"))
     second = decode(messages, "out", window=("offset:20", "latest"), drop_duplicates=True)
-    assert first.report["repeats"]["rows"] == 0
-    assert (second.report["repeats"]["rows"], second.report["repeats"]["compared_with"]) == (8, [first.run])
+    assert first.report.repeats.rows == 0
+    assert (second.report.repeats.rows, second.report.repeats.compared_with) == (8, (first.run,))
     assert typed_offsets(tmp_path / "out") == [*range(20), *range(28, 38)]
 
 
@@ -88,14 +91,14 @@ def test_the_batches_of_a_stream_tell_together_what_one_run_tells(decode):
         decode(messages, "stream", window=(f"offset:{first}", f"offset:{last}"), key=WriteKey("query", number))
         for number, (first, last) in enumerate(pairwise(cuts))
     ]
-    whole = decode(messages, "whole").report["repeats"]
-    assert whole["tables"] == [
-        {"table": "shop.orders", "topic": "a.jsonl", "partition": 0, "rows": 1, "offset": 8, "first_offset": 4}
-    ]
-    assert [one.report["repeats"]["compared_with"] for one in batches] == [[], [], [batches[0].run]]
+    whole = decode(messages, "whole").report.repeats
+    assert whole.tables == (
+        TableRepeats(table="shop.orders", topic="a.jsonl", partition=0, rows=1, offset=8, first_offset=4),
+    )
+    assert [one.report.repeats.compared_with for one in batches] == [(), (), (batches[0].run,)]
     told = NO_REPEATS
     for one in batches:
-        told = add_repeats(told, {**one.report["repeats"], "compared_with": []})
+        told = add_repeats(told, structs.replace(one.report.repeats, compared_with=()))
     assert told == whole
 
 
@@ -103,7 +106,7 @@ def test_a_row_that_changes_to_and_fro_within_a_transaction_is_no_repeat_until_i
     there, back, other = rendered(CONTRACT, 3)
     fro = [at_position(line, 7) for line in (there, back, there)]
     once = decode([*fro, at_position(other, 8)], "o[1]{a}*?")
-    assert once.report["repeats"]["rows"] == 0
+    assert once.report.repeats.rows == 0
     twice = decode([*fro, at_position(other, 8), *fro], "t[w]i{c}e")
     pairs = [(row["offset"], row["first_offset"]) for row in written(twice, tmp_path / "t[w]i{c}e", "repeats")]
     assert sorted(pairs) == [(4, 0), (5, 1), (6, 2)]
@@ -113,4 +116,4 @@ def test_other_rows_at_a_position_that_came_again_are_no_repeats(decode):
     lines = rendered(CONTRACT, 6)
     positions = [5, 6, 7, 5, 6, 7]
     decoded = decode([at_position(line, position) for line, position in zip(lines, positions, strict=True)], "out")
-    assert decoded.report["repeats"] == {"rows": 0, "dropped": 0, "compared_with": [], "tables": []}
+    assert document_of(decoded.report)["repeats"] == {"rows": 0, "dropped": 0, "compared_with": [], "tables": []}

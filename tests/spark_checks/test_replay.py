@@ -89,8 +89,8 @@ def test_replayed_records_give_the_rows_that_they_had_given_from_the_start(spark
         assert rows_of(out, table) == rows_of(direct, table) != []
     assert typed_rows(spark, out) == typed_rows(spark, direct) != []
     assert {row["topic"] for row in rows_of(out, "changes")} == {"orders.jsonl", "more.jsonl"}
-    assert decoded.report["verdict"] == "drift"
-    assert decoded.report["source"]["kind"] == "quarantine"
+    assert decoded.report.verdict == "drift"
+    assert decoded.report.source.kind == "quarantine"
 
 
 def test_the_ledger_of_the_directory_adds_up_over_runs_and_replays(paths, direct, replayed):
@@ -98,7 +98,7 @@ def test_the_ledger_of_the_directory_adds_up_over_runs_and_replays(paths, direct
     records, sums = sum(path.read_bytes().count(b"\n") for path in paths), ledger_of(out)
     assert decoded.record["replay"]["judged"] == records
     assert decoded.record["replay"]["replayed"] == records - 1
-    assert decoded.report["ledger"]["read"] == records
+    assert decoded.report.ledger.read == records
     assert (sums["read"], sums["quarantined"]) == (records, 1)
     for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes", "gaps"):
         assert sums[name] == ledger_of(direct)[name]
@@ -110,9 +110,9 @@ def test_a_second_replay_does_nothing_and_one_that_decodes_nothing_leaves_nothin
     out, first = replayed
     before = files_of(out)
     again = replay(spark, out, RIGHT)
-    assert (again.again, again.run, again.report["findings"]) == (True, first.run, first.report["findings"])
+    assert (again.again, again.run, again.report.findings) == (True, first.run, first.report.findings)
     other = replay(spark, out, "dts/canal@1")
-    assert (other.record, other.report["ledger"]["read"], other.report["ledger"]["quarantined"]) == (None, 1, 1)
+    assert (other.record, other.report.ledger.read, other.report.ledger.quarantined) == (None, 1, 1)
     assert files_of(out) == before
 
 

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from topics import scope_of
+from written_reports import report_of
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
@@ -34,6 +35,7 @@ from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
 
 PARQUET, DELTA = WriteMode(), WriteMode("delta", None, current=True)
 ORDERS = TableName("shop", None, "orders")
+NOTHING = report_of({})
 LEDGER = pa.RecordBatch.from_pylist(
     [{name: 0 if name != "topic" else "t" for name in LEDGER_SCHEMA.names if "timestamp" not in name}],
     schema=LEDGER_SCHEMA,
@@ -79,16 +81,16 @@ def test_a_run_counts_from_its_record_on_and_no_file_of_a_killed_attempt_stays(r
     assert (runs.past(), runs.find("aaaa")) == ((), None)
     _, record = begin("aaaa", "done")
     begin("bbbb", "other")
-    runs.commit(record, {"verdict": "pass"})
+    runs.commit(record, NOTHING)
     assert runs.find("aaaa")["stream"] == {"query": "query", "batch": 3}
-    assert runs.report("aaaa") == {"verdict": "pass"}
+    assert runs.report("aaaa") == NOTHING
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.parquet"))
     assert left == ["changes/run=aaaa/part-00000-0-done.parquet", "changes/run=bbbb/part-00000-0-other.parquet"]
 
 
 def test_an_attempt_that_is_stopped_when_it_counts_already_takes_nothing_away(runs, begin, tmp_path):
     place, record = begin("aaaa", "done")
-    runs.commit(record, {})
+    runs.commit(record, NOTHING)
     runs.discard(place)
     assert len(list(tmp_path.rglob("*.parquet"))) == 1
 
@@ -96,18 +98,18 @@ def test_an_attempt_that_is_stopped_when_it_counts_already_takes_nothing_away(ru
 def test_a_run_whose_files_another_process_has_removed_does_not_count(runs, begin):
     _, slow = begin("aaaa", "slow")
     _, fast = begin("aaaa", "fast")
-    runs.commit(fast, {})
+    runs.commit(fast, NOTHING)
     with pytest.raises(UnavailableError, match="another process"):
-        runs.commit(slow, {})
+        runs.commit(slow, NOTHING)
     assert runs.find("aaaa")["attempt"] == "fast"
 
 
 def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(runs, begin, tmp_path):
     _, old = begin("aaaa", "old")
-    runs.commit(old, {})
+    runs.commit(old, NOTHING)
     shutil.copytree(tmp_path, tmp_path.parent / "before")
     _, new = begin("bbbb", "new", (5, 15), replaces=("old",))
-    runs.commit(new, {}, replaced=["aaaa"])
+    runs.commit(new, NOTHING, replaced=["aaaa"])
     assert [path.stem for path in (tmp_path / "_runs").iterdir()] == ["bbbb"]
     # As a kill right after the new record was written leaves it.
     shutil.copytree(tmp_path.parent / "before", tmp_path, dirs_exist_ok=True)
@@ -121,7 +123,7 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
         writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
         writer.write(LEDGER)
         over = replace(new, run=run, attempt=token, replaces=replaces, parts=tuple(writer.close()))
-        killed.commit(over, {}, replaced={"bbbb"} - {run})
+        killed.commit(over, NOTHING, replaced={"bbbb"} - {run})
         assert [past.run for past in RunDirectory(killed.directory).past()] == [run]
         assert [path.parent.name for path in (tmp_path.parent / token).rglob("*.parquet")] == [f"run={run}"]
     fresh.tidy(fresh.find("bbbb"))
@@ -129,7 +131,7 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
     # And back again: the attempts tell which of the two is the newer.
     shutil.copytree(tmp_path, tmp_path.parent / "between")
     _, again = begin("aaaa", "newest", replaces=("new",))
-    runs.commit(again, {}, replaced=["bbbb"])
+    runs.commit(again, NOTHING, replaced=["bbbb"])
     shutil.copytree(tmp_path.parent / "between", tmp_path, dirs_exist_ok=True)
     assert [past.run for past in RunDirectory(str(tmp_path)).past()] == ["aaaa"]
 
@@ -159,7 +161,7 @@ def test_what_a_run_relies_on_is_looked_at_while_no_other_can_publish(runs, begi
     folder = os.open(tmp_path / "_runs", os.O_RDONLY)
     try:
         runs.begun.add_replay("bbbb", {"of": []}, look)
-        runs.commit(record, {}, check=look)
+        runs.commit(record, NOTHING, check=look)
     finally:
         os.close(folder)
     assert looked == [frozenset()] * 2
@@ -173,7 +175,7 @@ def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(ru
         writer = TableWriter(place, f"tables/{ORDERS.text}", rows.schema, "00000-0")
         writer.write(rows)
         parts = tuple(writer.close())
-        runs.commit(replace(record, tables=(TableRecord(one, 1, {}, parts),)), {})
+        runs.commit(replace(record, tables=(TableRecord(one, 1, {}, parts),)), NOTHING)
     paths = [one.path for one in table_files(str(tmp_path))]
     assert len(paths) == 3
     assert duckdb.read_parquet(paths).select("after.*").columns == ["id", "note"]
@@ -181,7 +183,7 @@ def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(ru
 
 @pytest.mark.parametrize("replaces", [False, True])
 def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, replaces):
-    runs.commit(replace(begin("aaaa", "one")[1], table_format="delta"), {})
+    runs.commit(replace(begin("aaaa", "one")[1], table_format="delta"), NOTHING)
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     source, output = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1), Output(str(tmp_path), replace=replaces)
     with pytest.raises(UnavailableError, match="aaaa keeps its tables as delta in the directory") as refused:
@@ -190,7 +192,7 @@ def test_a_directory_keeps_to_the_format_of_its_tables(runs, begin, tmp_path, re
 
 
 def test_a_directory_that_keeps_current_rows_goes_on_keeping_them(runs, begin, tmp_path):
-    runs.commit(replace(begin("aaaa", "one")[1], current=True), {})
+    runs.commit(replace(begin("aaaa", "one")[1], current=True), NOTHING)
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     source = read_files([tmp_path / "a.jsonl"], parse_range(), tasks=1)
     with pytest.raises(UnavailableError, match="aaaa keeps the current rows of its tables: they would") as refused:
@@ -207,7 +209,7 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
     first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
     assert (first.emptied, vague.emptied) == (True, False)
     record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, resets=(first, vague))
-    runs.commit(record, {})
+    runs.commit(record, NOTHING)
     assert list(describe_unfollowed(record.as_document())) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
 
     spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
@@ -220,19 +222,19 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
 
 
 def test_a_replay_goes_where_the_runs_went(runs, begin):
-    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze", current=True, drops_repeats=True), {})
+    runs.commit(replace(begin("aaaa", "one")[1], table_schema="lake.bronze", current=True, drops_repeats=True), NOTHING)
     found = list_quarantine(runs)
     assert (found.find_schema(None), found.find_schema("lake.bronze")) == ("lake.bronze", "lake.bronze")
     assert (found.current, found.drops) == (True, True)
     with pytest.raises(UsageError, match=r"in table:lake\.bronze, not in lake\.silver"):
         found.find_schema("lake.silver")
-    runs.commit(begin("bbbb", "other", (10, 20))[1], {})
+    runs.commit(begin("bbbb", "other", (10, 20))[1], NOTHING)
     with pytest.raises(UsageError, match=r"in several places: table:lake\.bronze, the directory"):
         list_quarantine(runs).find_schema(None)
 
 
 def test_a_replay_of_a_topic_that_no_run_has_read_is_refused(runs, begin):
-    runs.commit(begin("aaaa", "one")[1], {})
+    runs.commit(begin("aaaa", "one")[1], NOTHING)
     found = list_quarantine(runs)
     found.check_topics(["t"], "out")
     with pytest.raises(UsageError, match="no run there has read topic tt") as refused:
@@ -246,7 +248,7 @@ def test_a_directory_holds_rows_of_one_topic_of_a_name(runs, begin, tmp_path):
         ("bbbb", (10, 20), {}),
         ("cccc", (20, 30), {"u": "x"}),
     ):
-        runs.commit(begin(run, run, window, topics=known)[1], {})
+        runs.commit(begin(run, run, window, topics=known)[1], NOTHING)
     runs.begun.add(begun("dddd", {Source("w", 0): Span(0, 1)}, {"w": "first"}))
     past = runs.past()
     runs.begun.check_topics({"t": "first", "u": "x", "v": "new"}, past)
@@ -286,7 +288,7 @@ def test_what_was_cut_off_in_tables_that_keep_versions_is_finished_by_the_same_r
         runs.begun.add(begun("bbbb", later))
     assert """t --from '{"0": 0, "1": 5}' --until '{"0": 10, "1": 7}' under x@1""" in refused.value.hint
     _, record = begin("aaaa", "done")
-    runs.commit(record, {})
+    runs.commit(record, NOTHING)
     runs.begun.check_cut_off("bbbb", later)
     runs.begun.add(begun("cccc", {Source("v", 0): Span(0, 1)}, key=WriteKey("query", 4)))
     with pytest.raises(UnavailableError, match="cccc was interrupted") as refused:
@@ -299,7 +301,7 @@ def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_h
     other = RunDirectory(str(tmp_path))
     other.begun.check_cut_off("bbbb", mine)
     runs.begun.add(begun("aaaa", theirs))
-    runs.commit(begin("aaaa", "done")[1], {})
+    runs.commit(begin("aaaa", "done")[1], NOTHING)
     with pytest.raises(UnavailableError, match="run aaaa has decoded some of these records meanwhile"):
         other.begun.add(begun("bbbb", mine))
     assert other.begun.notes() == []
@@ -307,9 +309,9 @@ def test_a_run_that_looked_before_another_was_done_may_not_write_what_that_one_h
 
 def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin):
     spans = {Source("t", 0): Span(10, 20)}
-    runs.commit(replace(begin("aaaa", "done")[1], table_format="delta"), {})
+    runs.commit(replace(begin("aaaa", "done")[1], table_format="delta"), NOTHING)
     runs.begun.add(begun("bbbb", spans, write_mode=DELTA, drops_repeats=True, compared=frozenset({"aaaa"})))
-    runs.commit(replace(begin("cccc", "late", (20, 30))[1], table_format="delta"), {})
+    runs.commit(replace(begin("cccc", "late", (20, 30))[1], table_format="delta"), NOTHING)
     past = runs.past()
     # What is noted first holds: the rows that are in tables already were compared with those of `aaaa` alone.
     runs.begun.add(begun("bbbb", spans, write_mode=DELTA, drops_repeats=True, compared=past.names))
@@ -335,6 +337,6 @@ def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(r
     runs.begun.add(begun("bbbb", {Source("t", 0): Span(0, 10)}))
     assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
-    runs.commit(record, {})
+    runs.commit(record, NOTHING)
     runs.begun.forget("aaaa")
     assert runs.begun.notes() == []

@@ -38,7 +38,7 @@ def directory(spark, tmp_path_factory):
     (folder / "in.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     source = read_files([folder / "in.jsonl"], parse_range(), tasks=2)
     decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(folder / "out")), fail_on="error")
-    assert decoded.report["ledger"]["changes"] == len(lines)
+    assert decoded.report.ledger.changes == len(lines)
     return folder / "out"
 
 

@@ -148,7 +148,7 @@ def test_files_that_no_finished_run_has_written_are_not_listed(decode, tmp_path)
     shutil.copy(written[0].path, f"{written[0].path}.copy.parquet")
     assert table_files(str(out)) == written
     assert list_tables(str(out)) == ["`ware.house`.stock levels", "shop.orders", "shop.users"]
-    assert sum(one.rows for one in written) == decoded.report["ledger"]["changes"]
+    assert sum(one.rows for one in written) == decoded.report.ledger.changes
 
 
 def test_a_file_that_was_lost_or_cut_off_is_told(decode, tmp_path):

@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from junit_schema import check_by_the_schema
 from report_examples import NAMES, example
-
-from cdc_contracts.registry.report.report_junit import render_junit
+from written_reports import render_junit
 
 
 def cases_of(report):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from report_examples import NAMES, example, path_of
+from written_reports import document_of, report_of
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.report_formats import KINDS, check_targets, write_reports
@@ -22,7 +23,7 @@ def test_every_kind_is_written_the_same_twice(tmp_path, name):
     write_reports(report, targets)
     assert {target.name: target.read_bytes() for target in targets} == first
     assert sorted(first) == ["out.html", "out.json", "out.md", "out.xml"]
-    assert json.loads(first["out.json"]) == report
+    assert json.loads(first["out.json"]) == document_of(report) == example(name)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(first)
 
 
@@ -47,7 +48,7 @@ def test_a_folder_that_nothing_can_be_written_to_is_told_before_anything_starts(
 def test_one_file_that_cannot_be_written_does_not_keep_the_others_from_it(tmp_path):
     (tmp_path / "a.md").mkdir()
     with pytest.raises(UnavailableError, match="cannot be written") as error:
-        write_reports(example("pass"), [tmp_path / "a.md", tmp_path / "b.md"])
+        write_reports(report_of(example("pass")), [tmp_path / "a.md", tmp_path / "b.md"])
     assert error.value.where == str(tmp_path / "a.md")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.md"]
 

@@ -5,8 +5,7 @@ import re
 import pytest
 from browsers import DESK, PHONE, TABLET, launched, needs_browser, windows
 from report_examples import NAMES, example
-
-from cdc_contracts.registry.report.html_page import render_page
+from written_reports import render_page
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,22 @@
 """The sentences of a report, and names that would pass for a part of it."""
 
+import msgspec
 import pytest
 from report_examples import example
+from written_reports import headline, notes, report_of
 
 from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.report_wording import (
-    detected,
-    evidence_list,
-    headline,
-    notes,
-    onset_words,
-    period,
-    share,
-)
+from cdc_contracts.registry.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.report.report_wording import detected, evidence_list, onset_words, period, share
+
+DETECTION = {
+    "verdict": "certain", "subject": None, "version": None, "candidates": [], "equivalent": [], "nearest": None,
+    "evidence": [], "messages": 0, "settle": None,
+}  # fmt: skip
+
+
+def detection_of(document):
+    return msgspec.convert(DETECTION | document, ReportedDetection)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +70,21 @@ def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
     ],
 )
 def test_the_headline_says_why_messages_were_not_judged(found, told):
-    assert headline(example("empty", contract="auto", detection={"verdict": found, "messages": 16})) == told
+    assert headline(example("empty", contract="auto", detection=DETECTION | {"verdict": found, "messages": 16})) == told
 
 
 def test_the_same_evidence_against_several_contracts_is_told_once():
     first = {"topic": "orders", "partition": 0, "offset": 12}
-    entry = {"says": "a date has a zone", "for": "oms/default@2", "count": 3, "contradicting": 0, "first": first}
+    entry = {
+        "kind": "date",
+        "says": "a date has a zone",
+        "for": "oms/default@2",
+        "count": 3,
+        "contradicting": 0,
+        "first": first,
+    }
     evidence = [{**entry, "against": "oms/default@1"}, {**entry, "against": "oms/debezium@1", "contradicting": 2}]
-    ((says, support),) = evidence_list({"evidence": evidence})
+    ((says, support),) = evidence_list(detection_of({"evidence": evidence}))
     assert says == "a date has a zone"
     assert support == (
         "3 times, 2 to the contrary, for oms/default@2 against oms/default@1, oms/debezium@1, "
@@ -115,7 +126,7 @@ def test_a_reader_is_told_what_was_not_read():
 
 
 def test_onsets_are_told_by_partition():
-    by_class = {finding["class"]: onset_words(finding) for finding in example("drift")["findings"]}
+    by_class = {finding.name: onset_words(finding) for finding in report_of(example("drift")).findings}
     assert by_class["unknown-enum"] == "once, at shop.changes partition 2 offset 3777 (2026-11-20T10:29:30Z)"
     assert by_class["type-change"] == (
         "sporadic, since shop.changes partition 1 offset 4100 (2026-11-20T11:23:20Z), partition 3 offset 4200"
@@ -124,7 +135,7 @@ def test_onsets_are_told_by_partition():
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
     assert by_class["not-exercised"] == "not met in what was read"
-    (old, *_) = example("version-1")["findings"]
+    (old, *_) = report_of(example("version-1")).findings
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 
 
@@ -137,7 +148,7 @@ def test_onsets_are_told_by_partition():
      ({"verdict": "ambiguous", "subject": None}, "it cannot be told")],
 )  # fmt: skip
 def test_what_was_detected_is_told_with_how_sure_it_is(found, told):
-    assert detected(found) == told
+    assert detected(detection_of(found)) == told
 
 
 def test_a_period_says_its_date_once():

@@ -1,0 +1,84 @@
+"""Reported detection: which contract messages follow, and why, as `detect --json`, reports and checkpoints keep it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, field
+
+from cdc_contracts.registry.common.written_models import Count, Sometimes, Weight
+
+DetectionVerdict = Literal["certain", "likely", "ambiguous", "not-in-catalogue", "mixed"]
+
+
+class ReportedCandidate(Struct, frozen=True, forbid_unknown_fields=True):
+    """One contract."""
+
+    contract: str
+    """Its reference."""
+    records: Count
+    """Messages that fit it."""
+    votes: Weight
+    """Evidence for it."""
+    against: Weight
+    """Evidence against it."""
+
+
+class EvidencePlace(Struct, frozen=True, forbid_unknown_fields=True):
+    """One record."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    offset: Count
+    """Offset."""
+
+
+class ReportedEvidence(Struct, frozen=True, forbid_unknown_fields=True):
+    """One kind of evidence."""
+
+    kind: str
+    """Kind of evidence."""
+    says: str
+    """What was seen."""
+    winner: str = field(name="for")
+    """The contract it speaks for."""
+    loser: str | None = field(name="against")
+    """The contract it speaks against."""
+    count: Count
+    """Messages that say so."""
+    contradicting: Count
+    """Messages that say the opposite."""
+    first: EvidencePlace | None
+    """The first of them."""
+
+
+class ReportedDetection(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which contract the messages speak, and why; null where one was declared."""
+
+    verdict: DetectionVerdict
+    """How sure it is."""
+    subject: str | None
+    """The subject, null where none is found."""
+    version: int | None
+    """Its version, null where it is not decided."""
+    candidates: tuple[ReportedCandidate, ...]
+    """The contracts that were thought of, the best first."""
+    equivalent: tuple[str, ...]
+    """Contracts that read every one of these messages the same."""
+    nearest: str | None
+    """What comes nearest where none fits."""
+    evidence: tuple[ReportedEvidence, ...]
+    """What tells one contract from another."""
+    messages: Count
+    """Messages that were looked at."""
+    settle: str | None
+    """What would decide it."""
+    settled: Sometimes[bool] = UNSET
+    """Whether every message that fits has one reading."""
+
+    @property
+    def reference(self) -> str | None:
+        """The contract that was found, by its version if that is decided; None where none was."""
+        return self.subject if self.subject is None or self.version is None else f"{self.subject}@{self.version}"

@@ -1,0 +1,164 @@
+"""Reported findings: one finding over many records, as a report has it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, field
+
+from cdc_contracts.registry.common.findings import SEVERITIES
+from cdc_contracts.registry.common.written_models import Count, Since2, Sometimes
+
+Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
+Severity = Literal["error", "warning", "info"]
+
+
+class ReportedMoment(Struct, frozen=True, forbid_unknown_fields=True):
+    """One record."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    offset: Count
+    """Offset."""
+    timestamp: str | None
+    """Time of the record in UTC, milliseconds."""
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        return self.topic, self.partition, self.offset
+
+
+class FindingExtent(Struct, frozen=True, forbid_unknown_fields=True):
+    """A partition."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    count: Count
+    """Records."""
+    first_offset: Count
+    """Offset of the first."""
+    last_offset: Count
+    """Offset of the last."""
+
+
+class FindingOnset(Struct, frozen=True, forbid_unknown_fields=True):
+    """Since when."""
+
+    kind: Literal["every", "sporadic", "once"]
+    """every: from `since` on each message of the table whose op shows it has it."""
+    since: tuple[ReportedMoment, ...]
+    """The first of the unbroken series in each partition; empty where there is none."""
+
+
+class ObservedShape(Struct, frozen=True, forbid_unknown_fields=True):
+    """One shape, JSON kind or code."""
+
+    observed: str
+    """What was sent."""
+    count: Annotated[int, Meta(ge=1)]
+    """How often."""
+
+
+class ExplainingStatement(ReportedMoment, frozen=True, forbid_unknown_fields=True):
+    """The DDL message that explains it; null where none does."""
+
+    text: str
+    """The statement, its text literals redacted."""
+
+
+class ExampleMessage(Struct, frozen=True, forbid_unknown_fields=True):
+    """The first record with the finding; null where it is not known."""
+
+    topic: str
+    """Topic."""
+    partition: Count
+    """Partition."""
+    offset: Count
+    """Offset."""
+    message: str
+    """The message, values as shapes, cut where it is long."""
+    size: Count = field(name="bytes")
+    """Length of the value."""
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    """Hash of the value."""
+
+
+class ColumnFinding(Struct, frozen=True, forbid_unknown_fields=True):
+    """One column in one image."""
+
+    rule: str
+    """Rule that the column breaks."""
+    path: str
+    """JSON Pointer of the column."""
+    fingerprint: str
+    """Name of the finding on this column alone."""
+    expected: str
+    """What its contract says."""
+    observed: tuple[str, ...]
+    """What was met."""
+    count: Count
+    """Records."""
+    first: ReportedMoment
+    """The first of them."""
+
+
+class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
+    """One finding: a class, a rule, a place and a table."""
+
+    rule: str
+    """Id of the rule; `cdc-contracts rules show` explains it."""
+    name: str = field(name="class")
+    """Class of drift."""
+    severity: Severity
+    """How much it weighs."""
+    path: str
+    """JSON Pointer into a message; array positions of rows are 0."""
+    table: str | None
+    """Table, null where a message has none."""
+    op: str | None
+    """Op code as sent, null where there are several."""
+    ops: dict[str, int]
+    """Records by op code."""
+    count: Count
+    """Records with the finding."""
+    denominator: Count
+    """Readable records of the table."""
+    first: ReportedMoment
+    last: ReportedMoment
+    partitions: tuple[FindingExtent, ...]
+    """The same by partition."""
+    expected: str
+    """What the contract says."""
+    observed: tuple[str, ...]
+    """What was sent, the most frequent first; shapes, not values."""
+    document: str | None
+    """Source document of the contract."""
+    action: str
+    """What to do about it."""
+    fingerprint: Since2[Fingerprint] = UNSET
+    """The same for the same class, rule, path and table in every run."""
+    contract: Since2[str | None] = UNSET
+    """The contract that judged most of the records."""
+    explanation: Since2[str] = UNSET
+    """What it means, and why it matters."""
+    onset: Since2[FindingOnset] = UNSET
+    histogram: Since2[tuple[ObservedShape, ...]] = UNSET
+    """What was sent and how often, the most frequent first: shapes, or values if asked for."""
+    similar: Since2[tuple[str, ...]] = UNSET
+    """Known names that are nearly the one that is not."""
+    explained_by: Since2[ExplainingStatement | None] = UNSET
+    example: Since2[ExampleMessage | None] = UNSET
+    reproduce: Since2[str | None] = UNSET
+    """The command that shows the first record."""
+    columns: Sometimes[tuple[ColumnFinding, ...]] = UNSET
+    """The columns that one cause changed, the first as the finding itself; left out where it is one."""
+
+
+def weight(finding: ReportedFinding) -> tuple[int, int, str, str, str, str]:
+    """Return the sort key of findings: the most severe and most frequent first."""
+    heavy = SEVERITIES.index(finding.severity)
+    return heavy, -finding.count, finding.name, finding.rule, finding.path, finding.table or ""
