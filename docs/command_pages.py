@@ -51,7 +51,7 @@ def _parameters(command: Any, context: typer.Context) -> Iterator[str]:
     for kind, rows in kinds.items():
         if rows:
             yield from (f"| {kind} | meaning |", "| --- | --- |")
-            yield from (f"| `{form.replace('|', chr(92) + '|')}` | {cell(says)} |" for form, says in rows)
+            yield from (f"| <code>{cell(form)}</code> | {cell(says)} |" for form, says in rows)
             yield ""
 
 

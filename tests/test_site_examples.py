@@ -73,6 +73,17 @@ def test_the_first_steps_lead_to_decoded_rows(page, spark, tmp_path, monkeypatch
             assert capsysbinary.readouterr().out
 
 
+def test_the_first_steps_are_the_same_with_kafka(spark, broker, make_topic, tmp_path, monkeypatch, capsysbinary):
+    monkeypatch.chdir(tmp_path)
+    run_page(DOCS / "first-steps.md", capsysbinary)
+    messages = Path("drifted.jsonl").read_bytes().splitlines()
+    named = {"orders": make_topic([(0, value) for value in messages]), "localhost:9092": broker.bootstrap}
+    blocks = [block for block in blocks_of(DOCS / "first-steps.md") if block.needs == "kafka"]
+    calls = [call for block in blocks for call in block.calls if "orders" in call.arguments]
+    assert [main([named.get(word, word) for word in call.arguments]) for call in calls] == [1, 1]
+    assert b"20 of 200 messages" in capsysbinary.readouterr().out
+
+
 def test_pages_say_what_blocks_need_in_words_that_are_known():
     known = {
         "kafka", "spark", "spark and a minute", "kcat", "a server", "a terminal", "a git repository", "a report", "a decoded directory",
