@@ -26,8 +26,9 @@ OF_THE_REPOSITORY: Final = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "bench/README.md": "benchmarks.md",
 }
-"""Pages that stand in the root of the repository, where people and code hosts look for them."""
+"""Pages that stand elsewhere in the repository, where people and code hosts look for them."""
 _CONTRACT_FILE: Final = re.compile(r"\]\(\.\./\.\./(contracts/[^)]+)\)")
 
 
