@@ -16,6 +16,8 @@ DRIFT_RULES: Final = "cdc_contracts.registry.validate.drift_rules"
 """Where the rules that contracts name under `rules` are, one file each, called after the rule."""
 DRIFT_NOTES: Final = "cdc_contracts.registry.validate.drift_notes"
 """Where those are that contracts name under `notes`."""
+LINT_RULES: Final = "cdc_contracts.registry.lint.lint_rules"
+"""Where the rules of lint are, one file each, called after id and name."""
 
 R = TypeVar("R")
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES
-from cdc_contracts.registry.lint.lint_rules import LINT_RULES
-from cdc_contracts.registry.lint.table_lint import TABLE_RULES
+from cdc_contracts.registry.lint.lint_rulebook import lint_rules
 from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
@@ -48,9 +47,18 @@ def rules() -> tuple[RuleEntry, ...]:
     ]
     hint = "Mend the file that the finding names, or ignore it there for a while: see L26."
     lint = [
-        RuleEntry(one.id, one.name, family, one.severity, one.says, hint, one.good, one.bad, one.why)
-        for family, table in ((LINT, LINT_RULES), (TABLE, TABLE_RULES))
-        for one in table
+        RuleEntry(
+            one.id,
+            one.name,
+            TABLE if one.is_of_tables else LINT,
+            one.severity,
+            one.says,
+            hint,
+            one.good,
+            one.bad,
+            one.why,
+        )
+        for one in lint_rules()
     ]
     return (*drift, *cross_field_rules(), *lint, *_compatibility_rules())
 

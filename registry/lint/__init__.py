@@ -1,6 +1,6 @@
 """Lint: whether contracts hold together, by themselves and with each other.
 
-In: folders of contracts, table contracts, samples. Out: findings by the rules of `lint_rules.py`, with file and line.
+In: folders of contracts, table contracts, samples. Out: findings by the rules in `lint_rules/`, with file and line.
 """
 
 from __future__ import annotations
@@ -44,16 +44,13 @@ def lint_draft(draft: LintRun) -> LintReport:
     from cdc_contracts.registry.common.garbage_collection import put_off_collection
     from cdc_contracts.registry.contract.catalogue import CANONICAL
     from cdc_contracts.registry.lint.lint_rule import LintReport, report_fault
-    from cdc_contracts.registry.lint.lint_rules import IGNORE_NEEDED, LINT_RULES
+    from cdc_contracts.registry.lint.lint_rulebook import lint_rules
+    from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
     from cdc_contracts.registry.lint.suppressions import sort_out
-    from cdc_contracts.registry.lint.table_lint import TABLE_RULES
 
     with put_off_collection():  # what is read is held to the end
         found = dict.fromkeys(
-            report_fault(rule, fault)
-            for rule in (*LINT_RULES, *TABLE_RULES)
-            if rule.check
-            for fault in rule.check(draft)
+            report_fault(rule, fault) for rule in lint_rules() if rule.check for fault in rule.check(draft)
         )
         counting, ignored, idle = sort_out(draft, found)
     if not draft.unsound:  # else many rules could not look, and nothing can be said to be unused

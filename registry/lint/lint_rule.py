@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.ignore_comments import Ignore
     from cdc_contracts.registry.lint.lint_run import LintRun
 
+Parts = tuple[str, ...]
+"""The way to a place in a document."""
 _DOCUMENTS: Final = (".yaml", ".json", ".avsc")
 
 
@@ -32,7 +34,8 @@ class LintFault:
 class LintRule:
     """One thing lint looks at: `check` yields every place under lint where it does not hold.
 
-    It is None where only what the other rules found can show it.
+    It is None where only what the other rules found can show it. `ignorable` says that a comment may ignore its
+    findings up to a day.
     """
 
     id: str
@@ -43,6 +46,12 @@ class LintRule:
     good: str
     bad: str
     check: Callable[[LintRun], Iterator[LintFault]] | None
+    ignorable: bool = True
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether the rule is about table contracts."""
+        return self.id.startswith("T")
 
 
 @dataclass(frozen=True, slots=True)

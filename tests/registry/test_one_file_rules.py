@@ -19,11 +19,13 @@ from cdc_contracts.registry.common.rule_modules import (
     DRIFT_CLASSES,
     DRIFT_NOTES,
     DRIFT_RULES,
+    LINT_RULES,
     find_records,
     rule_names,
 )
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.generate.message_samples import sample_messages
+from cdc_contracts.registry.lint.lint_rulebook import lint_rules
 from cdc_contracts.registry.validate.drift_rule import DriftRule
 from cdc_contracts.registry.validate.drift_rulebook import drift_rules, rules_of
 from cdc_contracts.registry.validate.validation_context import open_validation
@@ -34,7 +36,10 @@ EXAMPLES = re.findall(
     (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
     re.DOTALL,
 )
-PACKAGES = {"processed_after_event.py": "cdc_contracts.registry.validate.drift_rules"}
+PACKAGES = {
+    "processed_after_event.py": DRIFT_RULES,
+    "l32_title_given.py": LINT_RULES,
+}
 HEAD = """
 import importlib, json, sys
 for package, folder in json.loads(sys.argv[1]).items():
@@ -154,6 +159,19 @@ def test_a_rule_of_drift_is_counted_as_exercised_or_not(paths, contracts, messag
     assert ("D15.processed-after-event" in found) == missing
 
 
+def test_a_rule_of_lint_is_listed_explained_and_found(paths, contracts):
+    listed = [one["id"] for one in json.loads(run(COMMAND, paths, "rules", "--json")) if one["family"] == "lint"]
+    assert listed.index("L32") == listed.index("L31") + 1
+    assert run(COMMAND, paths, "rules", "show", "title-given").startswith("L32 title-given  warning\n")
+    contract = contracts / "acme/plain/v1/contract.yaml"
+    untitled = contract.read_text(encoding="utf-8").replace("based_on", "title: acme/plain\nbased_on")
+    contract.write_text(untitled, encoding="utf-8")
+    told = json.loads(run(COMMAND, paths, "lint", contracts, "--format", "json", code=1))["findings"]
+    assert [(one["severity"], one["line"], one["observed"]) for one in told if one["rule"] == "L32"] == [
+        ("warning", 2, "acme/plain")
+    ]
+
+
 def test_without_its_file_there_is_no_such_rule(contracts):
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, "{}", "show", "acme/plain", "--contracts", str(contracts)],
@@ -167,6 +185,7 @@ def test_a_file_is_called_after_its_rule():
     for package in (DRIFT_RULES, DRIFT_NOTES):
         assert tuple(rule.name for rule in find_records(package, DriftRule)) == rule_names(package)
     assert [f"{one.id.lower()}-{one.name}" for one in CLASSES.values()] == list(rule_names(DRIFT_CLASSES))
+    assert [f"{one.id.lower()}-{one.name}" for one in lint_rules()] == list(rule_names(LINT_RULES))
 
 
 @pytest.mark.parametrize("rule", drift_rules().values(), ids=lambda rule: rule.name)

@@ -11,7 +11,7 @@ from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE,
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED, CompatibilityFinding
 from cdc_contracts.registry.lint.lint_rule import report_fault
-from cdc_contracts.registry.lint.lint_rules import IGNORE_NEEDED
+from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
 from cdc_contracts.registry.lint.suppressions import describe_idle
 from cdc_contracts.registry.review.annotations.annotation import Annotation, Review, arrange, relative_to_here
 from cdc_contracts.registry.review.annotations.lint_annotations import annotate, suppression_of

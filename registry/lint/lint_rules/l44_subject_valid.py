@@ -1,4 +1,4 @@
-"""Subject lint of what a folder holds beside contracts: schemas of other subjects, and the settings of a registry."""
+"""Lint rule L44: subject-valid."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import SUBJECTS
-from cdc_contracts.registry.lint.lint_rule import LintFault
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, read_schema
 from cdc_contracts.registry.sync.id_locks import Lock
 from cdc_contracts.registry.sync.registry_contents import HeldSchema
@@ -49,3 +50,16 @@ def _invalid(file: Path, schema: HeldSchema) -> Iterator[LintFault]:
             read_schema(schema.text, type=schema.type, name=schema.subject, file=str(file))
         except UsageError as error:
             yield LintFault(file, f"a schema of type {schema.type}", error.what)
+
+
+RULE = LintRule(
+    id="L44",
+    name="subject-valid",
+    severity=ERROR,
+    says="Checks that subjects/ holds valid schemas, and registry.yaml settings, and that what they refer to is there.",
+    why="What a registry would refuse in the middle of a deployment is better refused before it is merged.",
+    good="subjects/orders-value/v1.json, a JSON Schema",
+    bad="a reference to a version that subjects/ does not hold",
+    check=subjects_can_be_registered,
+    ignorable=False,
+)

@@ -1,17 +1,16 @@
-"""Schema lint of the two schemas of a message: each by itself, and that both say the same."""
+"""Lint rule L13: schemas-agree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.common.errors import CdcContractsError
-from cdc_contracts.registry.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
-from cdc_contracts.registry.lint.link_lint import resolve_reference
-from cdc_contracts.registry.lint.lint_rule import LintFault
+from cdc_contracts.registry.lint.lint_links import resolve_reference
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule, Parts
 from cdc_contracts.registry.message.avro_records import OTHER_MEMBERS
-from cdc_contracts.registry.message.reading import members_beside
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -32,51 +31,8 @@ _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "map": frozenset({"object"}),
     "record": frozenset({"object"}),
 }
-_BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
-_Parts = tuple[str, ...]
 _ABSENT: Final = "Absent"
 _NUMBER_TEXT: Final = "NumberText"
-
-
-def schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
-    """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
-    for version in draft.versions:
-        file = version.folder.joinpath(ENVELOPE)
-        if file.is_file() and version.reference in draft.no_schemas:
-            yield LintFault(file, "a schema: an object", "another JSON value")
-        if not file.is_file() or version.reference not in draft.schemas:
-            continue
-        for pointer, problem in draft.schema_faults.get(version.reference, []):
-            yield LintFault(file, "a schema in the closed list of keywords", problem, split_pointer(pointer))
-        schema = draft.schemas[version.reference]
-        if version.reference not in draft.schema_faults:
-            yield from _open_objects(file, schema, ())
-            if version.reference in draft.meanings:
-                meaning = draft.meanings[version.reference]
-                for pointer in meaning.images.pointers():
-                    yield from _bounded_columns(file, schema, pointer, members_beside(meaning, pointer))
-
-
-def avro_schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
-    """An Avro schema is valid, and every type in it can hold what JSON holds."""
-    for version in draft.versions:
-        file = version.folder.joinpath(AVRO_ENVELOPE)
-        if file.is_file() and version.reference in draft.avro_faults:
-            yield LintFault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
-
-
-def message_schemas_are_fresh(draft: LintRun) -> Iterator[LintFault]:
-    """The message schemas in a version's folder are those that are written from its contract."""
-    from cdc_contracts.registry.schema.message_schemas.schema_files import stale_files
-
-    for version in draft.versions:
-        try:
-            stale = stale_files(version, missing=False)
-        except (CdcContractsError, TypeError, ValueError, AttributeError, KeyError):
-            continue  # what is wrong with its documents is reported by other rules
-        for name in stale:
-            hint = "what `cdc-contracts schema --write` writes from the contract"
-            yield LintFault(version.folder.joinpath(name), hint, "another text")
 
 
 def schemas_agree(draft: LintRun) -> Iterator[LintFault]:
@@ -113,7 +69,7 @@ class _Comparison:
         self._named: dict[str, Any] = {}
         self._walked: set[tuple[str, str]] = set()
 
-    def compare(self, schema: Any, avro: Any, parts: _Parts) -> Iterator[LintFault]:
+    def compare(self, schema: Any, avro: Any, parts: Parts) -> Iterator[LintFault]:
         """Yield every place where the two say different things of the same member."""
         while isinstance(schema, dict) and "$ref" in schema:
             pair = (schema["$ref"], repr(avro))  # what holds its own like is walked once
@@ -135,7 +91,7 @@ class _Comparison:
             if isinstance(branch, dict):
                 yield from self._compare_inside(schema, branch, parts)
 
-    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: _Parts) -> Iterator[LintFault]:
+    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: Parts) -> Iterator[LintFault]:
         match branch["type"]:
             case "record" if _last(branch) != _NUMBER_TEXT:
                 yield from self._compare_members(schema, branch, parts)
@@ -146,7 +102,7 @@ class _Comparison:
                     yield self._fault(parts, "a record, for members with names", "a map")
                 yield from self.compare(schema.get("additionalProperties", {}), branch["values"], (*parts, "*"))
 
-    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: _Parts) -> Iterator[LintFault]:
+    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: Parts) -> Iterator[LintFault]:
         properties, required = schema.get("properties", {}), schema.get("required", [])
         fields = {field["name"]: field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
         for field in record["fields"]:
@@ -186,61 +142,11 @@ class _Comparison:
             return frozenset({"string"})
         return _KINDS.get(kind, frozenset({str(kind)}))
 
-    def _fault(self, parts: _Parts, expected: str, observed: str) -> LintFault:
+    def _fault(self, parts: Parts, expected: str, observed: str) -> LintFault:
         at = join_pointer(*parts) or "the message"
         lines = tuple(step for part in parts for step in (("items",) if part == "0" else ("properties", part)))
         lines = lines if self._file.name.endswith(".json") else ()
         return LintFault(self._file, f"{at}: {expected}", observed, lines)
-
-
-def _open_objects(file: Traversable, schema: Any, parts: _Parts) -> Iterator[LintFault]:
-    """Yield the objects with named members that take any other member as well."""
-    if not isinstance(schema, dict):
-        return
-    if "properties" in schema and "additionalProperties" not in schema:
-        yield LintFault(file, "additionalProperties", "none, so that any member is taken", (*parts, "properties"))
-    for name, below in (*schema.get("properties", {}).items(), *schema.get("$defs", {}).items()):
-        section = "properties" if name in schema.get("properties", {}) else "$defs"
-        yield from _open_objects(file, below, (*parts, section, name))
-    for section in ("items", "additionalProperties"):
-        yield from _open_objects(file, schema.get(section), (*parts, section))
-
-
-def _bounded_columns(
-    file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]
-) -> Iterator[LintFault]:
-    """Yield the columns of an image whose values the schema bounds by more than their kind.
-
-    What a value may be is said by its value form; a bound beside it would not be looked at in every record.
-    """
-    for parts, below in _places_of(schema, schema, (), split_pointer(pointer)):
-        place, row = (*parts, "items"), below.get("items")
-        if not isinstance(row, dict):
-            place, row = parts, below
-        columns = [((*place, "properties", name), one) for name, one in row.get("properties", {}).items()
-                   if name not in beside]  # fmt: skip
-        columns.append(((*place, "additionalProperties"), row.get("additionalProperties")))
-        for at, column in columns:
-            for keyword in _BOUNDS & column.keys() if isinstance(column, dict) else ():
-                yield LintFault(
-                    file, "the kind of a column alone: its value form says the rest", f"`{keyword}`", (*at, keyword)
-                )
-
-
-def _places_of(whole: dict[str, Any], schema: Any, at: _Parts, way: _Parts) -> Iterator[tuple[_Parts, dict[str, Any]]]:
-    """Yield every schema of a member: in `properties`, behind a `$ref`, or in a branch."""
-    while isinstance(schema, dict) and "$ref" in schema:
-        at, schema = split_pointer(schema["$ref"].removeprefix("#")), resolve_reference(whole, schema["$ref"])
-    if not isinstance(schema, dict):
-        return
-    if not way:
-        yield at, schema
-        return
-    below = schema.get("properties", {})
-    if way[0] in below:
-        yield from _places_of(whole, below[way[0]], (*at, "properties", way[0]), way[1:])
-    for number, branch in enumerate(schema.get("allOf", ())):
-        yield from _places_of(whole, branch.get("then"), (*at, "allOf", str(number), "then"), way)
 
 
 def _kinds_of(schema: dict[str, Any]) -> list[str]:
@@ -271,3 +177,15 @@ def _own_file(version: Version) -> Traversable | None:
         if file.is_file():
             return file
     return None
+
+
+RULE = LintRule(
+    id="L13",
+    name="schemas-agree",
+    severity=ERROR,
+    says="Checks that JSON Schema and Avro schema have the same members, nesting, nulls and optional members.",
+    why="Whoever reads Avro must be able to hold every message that the JSON Schema lets pass, and nothing else.",
+    good='"type": ["string", "null"] and ["null", "string"]',
+    bad='"type": ["string", "null"] and "string"',
+    check=schemas_agree,
+)

@@ -1,0 +1,69 @@
+"""Lint documents: what rules about documents have in common: how one is read, and how its values are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+from cdc_contracts.registry.common import yaml_documents
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.contract.catalogue import (
+    AVRO_ENVELOPE,
+    AVRO_MESSAGE_SCHEMA,
+    ENVELOPE,
+    MESSAGE_SCHEMA,
+)
+from cdc_contracts.registry.lint.lint_rule import LintFault
+
+OWN_FILES: Final = ("contract.yaml", ENVELOPE, AVRO_ENVELOPE, MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)
+
+
+_LONGEST: Final = 60
+
+
+def find_unreadable(file: Traversable, *, is_list: bool = False) -> Iterator[LintFault]:
+    """Yield why a file is not one document in UTF-8 that names no key twice, if it is not."""
+    try:
+        if file.name.endswith(".yaml"):
+            read_yaml(file, is_list=is_list)
+        else:
+            _read_json(file)
+    except UnicodeDecodeError:
+        yield LintFault(file, "text in UTF-8", "other bytes")
+    except ValueError as error:
+        yield LintFault(file, "one JSON document", str(error))
+    except ContractError as error:
+        line = error.where.rpartition(":")[2]
+        spot = (int(line), 1) if line.isdigit() and not is_list else None
+        yield LintFault(file, "one YAML document", error.what.replace("\n", " "), spot=spot)
+
+
+def read_yaml(file: Traversable, *, is_list: bool = False) -> dict[str, Any]:
+    """Return what a YAML file holds, a list below `list`. Raises ContractError where it cannot be read."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ContractError(yaml_documents.describe_unread(error), where=str(file)) from error
+    return yaml_documents.parse_document(f"list:\n{text}" if is_list else text, str(file))
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object. Raises ValueError where a name stands twice."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError("member `" + next(name for name in names if names.count(name) > 1) + "` stands twice")
+    return members
+
+
+def _read_json(file: Traversable) -> Any:
+    """Return what a JSON file holds. Raises ValueError where it is no JSON or names a member twice."""
+    return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_refuse_twice)
+
+
+def show_short(value: Any) -> str:
+    """Return a value as it may be shown: `nothing` for none, and the beginning of what is long."""
+    shown = "nothing" if value is None else str(value)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"

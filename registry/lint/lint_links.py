@@ -1,0 +1,60 @@
+"""Lint links: what rules about references between documents have in common: where a place leads, what a base says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cdc_contracts.registry.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from cdc_contracts.registry.contract.model import Meaning
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def member_at(schema: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return the schema of the member that names lead to; None where a message cannot have it."""
+    step: Any = schema
+    for part in (None, *parts):
+        if part is not None:
+            properties = step.get("properties", {})
+            step = properties[part] if part in properties else step.get("additionalProperties", True)
+        while isinstance(step, dict) and "$ref" in step:
+            step = resolve_reference(schema, step["$ref"])
+        if step is False:
+            return None
+        if not isinstance(step, dict):
+            step = {}
+    found: dict[str, Any] = step
+    return found
+
+
+def resolve_reference(schema: dict[str, Any], reference: str) -> Any:
+    """Return what a `$ref` within the file leads to; any value where that is nothing, which has a rule of its own."""
+    found = follow(schema, split_pointer(reference.removeprefix("#")))
+    return True if found is ABSENT else found
+
+
+def meanings_under_lint(draft: LintRun) -> Iterator[tuple[Version, Meaning]]:
+    """Yield the versions under lint that can be read, each with what it says."""
+    for version in draft.versions:
+        if version.subject != CANONICAL and version.reference in draft.meanings:
+            yield version, draft.meanings[version.reference]
+
+
+def base_has(draft: LintRun, version: Version, *parts: str) -> bool:
+    """Say whether what stands at `parts` comes from a base that is under lint, and is reported there."""
+    step: Any = draft.own.get(version.reference, {})
+    for part in parts:
+        if not isinstance(step, dict) or part not in step:
+            return version.base is not None and draft.is_under_lint(version.base)
+        step = step[part]
+    return False
+
+
+def contract_file(version: Version) -> Traversable:
+    """Return the file of a contract."""
+    return version.folder.joinpath("contract.yaml")

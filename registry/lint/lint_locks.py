@@ -1,0 +1,63 @@
+"""Lint locks: what rules about ids.lock have in common: its entries, and the digests of the schemas it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.errors import CdcContractsError
+from cdc_contracts.registry.contract.catalogue import CANONICAL
+from cdc_contracts.registry.sync.id_locks import FILE, Entry, Key, Lock, LockLine, lock_lines
+from cdc_contracts.registry.sync.publications import published_texts
+from cdc_contracts.registry.sync.registry_folders import read_subjects
+from cdc_contracts.registry.sync.schema_digests import schema_digest
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.lint.lint_targets import Target
+
+
+def locked_targets(draft: LintRun) -> Iterator[tuple[Target, Traversable, list[LockLine]]]:
+    """Yield the whole folders under lint that have an ids.lock, each with the file and its lines."""
+    for target in draft.targets.contracts:
+        file = target.root.joinpath(FILE)
+        if not target.parts and file.is_file():
+            yield target, file, _lines(file)
+
+
+def locks_under_lint(draft: LintRun) -> Iterator[tuple[Traversable, list[LockLine]]]:
+    """Yield every ids.lock under lint with its lines."""
+    for _, file, lines in locked_targets(draft):
+        yield file, lines
+
+
+def _lines(file: Traversable) -> list[LockLine]:
+    return list(lock_lines(file.read_bytes().decode("utf-8", "replace")))
+
+
+def entries_of(lines: list[LockLine]) -> Iterator[tuple[int, Entry]]:
+    """Return the entries of a lock, each with the number of its line."""
+    return ((line.number, line.entry) for line in lines if line.entry is not None)
+
+
+def _subject_digests(target: Target) -> dict[Key, str]:
+    try:
+        return {one.key: one.digest for one in read_subjects(Path(str(target.root)), Lock())}
+    except CdcContractsError:  # reported by the rule of subjects
+        return {}
+
+
+def digests_of(draft: LintRun, target: Target) -> dict[Key, str]:
+    """Return the digests of the schemas that contracts of a target publish; other rules report broken ones."""
+    found = _subject_digests(target)
+    for version in draft.versions:
+        if version.subject != CANONICAL and target.covers_version(version) and version.reference in draft.schemas:
+            try:
+                texts = published_texts(version)
+            except (CdcContractsError, TypeError, ValueError):
+                continue
+            for kind, text in texts.items():
+                found[Key(version.subject, version.number, kind)] = schema_digest(kind, text)
+    return found

@@ -1,0 +1,49 @@
+"""Lint rule L02: contract-valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract.catalogue import (
+    Version,
+)
+from cdc_contracts.registry.lint.lint_documents import show_short
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def contracts_keep_to_the_vocabulary(draft: LintRun) -> Iterator[LintFault]:
+    """Every key, value and named reading of a resolved contract is one of the vocabulary."""
+    for version in draft.versions:
+        file = version.folder.joinpath("contract.yaml")
+        for parts, problem, found in draft.model_faults.get(version.reference, []):
+            if not _is_inherited(draft, version, parts):
+                yield LintFault(file, _lower(problem), show_short(found), parts)
+
+
+def _is_inherited(draft: LintRun, version: Version, parts: tuple[str, ...]) -> bool:
+    """Say whether the same fault stands in what a version is based on, and is reported there."""
+    base = version.base
+    if base is None or not draft.is_under_lint(base):
+        return False
+    return any(parts == other for other, _, _ in draft.model_faults.get(base.reference, []))
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+RULE = LintRule(
+    id="L02",
+    name="contract-valid",
+    severity=ERROR,
+    says="Checks that a contract, with what it is based on, uses only the keys, values and readings of the vocabulary.",
+    why="A key that nothing reads is a promise that nothing keeps: messages are judged as if it did not stand there.",
+    good="event_time: {at: /es, form: epoch-millis}",
+    bad="event_time: {at: /es, form: milliseconds}",
+    check=contracts_keep_to_the_vocabulary,
+)

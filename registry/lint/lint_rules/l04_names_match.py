@@ -1,0 +1,56 @@
+"""Lint rule L04: names-match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract.catalogue import (
+    AVRO_ENVELOPE,
+    ENVELOPE,
+)
+from cdc_contracts.registry.lint.lint_documents import show_short
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def names_match_folders(draft: LintRun) -> Iterator[LintFault]:
+    """A contract, mapping, JSON Schema and Avro schema is called what its folder says."""
+    for version in draft.versions:
+        contract = version.folder.joinpath("contract.yaml")
+        named = draft.own.get(version.reference, {}).get("contract")
+        if version.reference in draft.own and named != version.reference:
+            yield LintFault(contract, version.reference, show_short(named), ("contract",))
+        schema = version.folder.joinpath(ENVELOPE)
+        expected = f"urn:cdc-contracts:{version.subject.replace('/', ':')}:v{version.number}"
+        found = draft.schemas.get(version.reference, {}).get("$id", expected)
+        if schema.is_file() and found != expected and str(found).startswith("urn:cdc-contracts:"):
+            yield LintFault(schema, expected, show_short(found), ("$id",))
+        avro = version.folder.joinpath(AVRO_ENVELOPE)
+        expected = f"cdc_contracts.{version.subject.replace('/', '.').replace('-', '_')}"
+        record = draft.avro_schemas.get(version.reference)
+        found = record.get("namespace", expected) if isinstance(record, dict) else expected
+        if avro.is_file() and found != expected and str(found).startswith("cdc_contracts."):
+            yield LintFault(avro, expected, show_short(found), ("namespace",))
+    for file in draft.mapping_files:
+        stem = file.name.removesuffix(".yaml")
+        mapping = draft.mappings.get(stem)
+        if mapping is not None and mapping.name != stem:
+            yield LintFault(file, stem, mapping.name, ("mapping",))
+        if str(draft.catalogue.mapping_file(stem)) != str(file):
+            yield LintFault(file, "a name that no other mapping has", str(draft.catalogue.mapping_file(stem)))
+
+
+RULE = LintRule(
+    id="L04",
+    name="names-match",
+    severity=ERROR,
+    says="Checks that contracts, mappings and schemas are called what their folders say.",
+    why="A reference is made of folders: one that was copied and keeps its old name answers for another.",
+    good="contract: dts/canal@2 in dts/canal/v2",
+    bad="contract: dts/canal@1 in dts/canal/v2",
+    check=names_match_folders,
+)

@@ -1,0 +1,85 @@
+"""Lint rule L05: layout-complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Final
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract.catalogue import (
+    AVRO_ENVELOPE,
+    ENVELOPE,
+    RESERVED,
+    Version,
+    system_folders,
+)
+from cdc_contracts.registry.lint.lint_documents import OWN_FILES
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_targets import folders
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.lint.lint_targets import Target
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
+_SAMPLE_FOLDERS: Final = ("drift", "tables")
+
+
+def folders_are_complete(draft: LintRun) -> Iterator[LintFault]:
+    """Folders are SYSTEM/DIALECT/vN with versions 1 to n, and hold the documents of a contract and nothing else."""
+    for target in draft.targets.contracts:
+        for system in system_folders(target.root):
+            for dialect in folders(system):
+                yield from _misnamed(target, system, dialect)
+    for version in draft.versions:
+        before = version.number - 1
+        if before > 0 and before not in {one.number for one in draft.catalogue.versions(version.subject)}:
+            yield LintFault(version.folder, f"v{before} before it", "no such version")
+        yield from _incomplete(draft, version)
+        meaning = draft.meanings.get(version.reference)
+        yield from _strays(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
+
+
+def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Iterator[LintFault]:
+    for folder in [] if dialect.name == RESERVED else folders(dialect):
+        if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
+            yield LintFault(folder, "vN, a version number from 1", folder.name)
+    for folder in (system, dialect):
+        if target.covers(system.name, dialect.name) and not _NAME.match(folder.name):
+            yield LintFault(folder, "lower-case letters, digits and -", folder.name)
+
+
+def _incomplete(draft: LintRun, version: Version) -> Iterator[LintFault]:
+    if not version.folder.joinpath("contract.yaml").is_file():
+        yield LintFault(version.folder, "a contract.yaml", "none")
+    elif version.reference in draft.resolved:
+        for name in (ENVELOPE, AVRO_ENVELOPE):
+            if version.file(name) is None:
+                yield LintFault(version.folder, f"a {name}, its own or of what it is based on", "none")
+
+
+def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Iterator[LintFault]:
+    for entry in folder.iterdir():
+        named = (*OWN_FILES, *schemas)
+        known = entry.name == "samples" if entry.is_dir() else entry.name in named or entry.name.endswith(".md")
+        if not known and not entry.name.startswith("."):
+            yield LintFault(entry, "a document of a contract, or samples/", entry.name)
+    samples = folder.joinpath("samples")
+    for entry in samples.iterdir() if samples.is_dir() else ():
+        if entry.is_dir() and entry.name not in _SAMPLE_FOLDERS:
+            yield LintFault(entry, "drift/ or tables/", entry.name)
+
+
+RULE = LintRule(
+    id="L05",
+    name="layout-complete",
+    severity=ERROR,
+    says="Checks that versions run from 1 without a gap, and that their folders hold the documents of a contract only.",
+    why="References and `based_on` count on versions; a stray file is mostly a sample that nothing looks at.",
+    good="v1, v2, v3",
+    bad="v1, v3",
+    check=folders_are_complete,
+)

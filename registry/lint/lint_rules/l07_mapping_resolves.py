@@ -1,0 +1,45 @@
+"""Lint rule L07: mapping-resolves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.lint.lint_links import base_has, contract_file, meanings_under_lint
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def mappings_resolve(draft: LintRun) -> Iterator[LintFault]:
+    """The mappings of a contract exist, and the evidence of value forms is what they say."""
+    for version, meaning in meanings_under_lint(draft):
+        names = version.mapping_names()
+        parts: tuple[str, ...] = ("values", "mapping")
+        for name in names:
+            if name not in draft.catalogue.mapping_names() and not base_has(draft, version, "values"):
+                yield LintFault(contract_file(version), "a mapping in types/", name, parts)
+        known = [draft.mappings[name] for name in names if name in draft.mappings]
+        for index, entry in enumerate(meaning.version_evidence):
+            if entry.value_form is None or not known:
+                continue
+            forms = {mapping.form_of(entry.value_form) for mapping in known}
+            if entry.is_form not in forms:
+                expected = f"{entry.value_form} as {' or '.join(sorted(form or 'no type' for form in forms))}"
+                yield LintFault(
+                    contract_file(version), expected, str(entry.is_form), ("version_evidence", str(index), "is")
+                )
+
+
+RULE = LintRule(
+    id="L07",
+    name="mapping-resolves",
+    severity=ERROR,
+    says="Checks that the value mappings a contract uses exist, and that the forms it takes as evidence are theirs.",
+    why="Without its mapping no value can be read; evidence that the mapping denies tells versions apart wrongly.",
+    good="values: {mapping: dts-canal}",
+    bad="values: {mapping: dts-cannal}",
+    check=mappings_resolve,
+)

@@ -1,0 +1,77 @@
+"""Lint rule L08: applies-continuous."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.contract_references import is_release_or_date, release_order
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract.catalogue import Version
+from cdc_contracts.registry.lint.lint_links import contract_file
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.document_model import Applies
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def versions_follow_each_other(draft: LintRun) -> Iterator[LintFault]:
+    """The ranges of a subject's versions are of one kind, run forward, and leave no hole and no overlap."""
+    for subject in draft.catalogue.subjects():
+        versions = draft.catalogue.versions(subject)
+        known = [(one, draft.meanings[one.reference].applies) for one in versions if one.reference in draft.meanings]
+        sound = []
+        for version, applies in known:
+            faults = list(_broken_range(version, applies))
+            yield from (fault for fault in faults if draft.is_under_lint(version))
+            if not faults:
+                sound.append((version, applies))
+        for (earlier, before), (later, after) in pairwise(sound):
+            yield from _broken_step(draft, earlier, before, later, after)
+
+
+def _broken_range(version: Version, applies: Applies) -> Iterator[LintFault]:
+    bounds = {"since": applies.since, "until": applies.until}
+    for name, bound in bounds.items():
+        if bound is not None and not is_release_or_date(bound):
+            yield LintFault(
+                contract_file(version), "a date YYYY-MM-DD or a release such as 3.3.0", bound, ("applies", name)
+            )
+            return
+    since, until = applies.since, applies.until
+    if since is None or until is None:
+        return
+    if ("-" in since) != ("-" in until):
+        yield LintFault(
+            contract_file(version), "two dates or two releases", f"{since} and {until}", ("applies", "until")
+        )
+    elif release_order(since) >= release_order(until):
+        yield LintFault(contract_file(version), f"an end after {since}", until, ("applies", "until"))
+
+
+def _broken_step(
+    draft: LintRun, earlier: Version, before: Applies, later: Version, after: Applies
+) -> Iterator[LintFault]:
+    if draft.is_under_lint(later):
+        if after.since is None:
+            yield LintFault(contract_file(later), f"since, where {earlier} ends", "none", ("applies",))
+        elif before.until is not None and before.until != after.since:
+            expected = f"{before.until}, where {earlier} ends"
+            yield LintFault(contract_file(later), expected, after.since, ("applies", "since"))
+    # A contract of another folder cannot be edited with this one; there the later version ends it.
+    if draft.is_under_lint(earlier) and after.since is not None and before.until is None:
+        yield LintFault(contract_file(earlier), f"until {after.since}, where {later} begins", "no end", ("applies",))
+
+
+RULE = LintRule(
+    id="L08",
+    name="applies-continuous",
+    severity=ERROR,
+    says="Checks that the ranges of a subject's versions follow each other without a hole and without an overlap.",
+    why="`@2024-06-01` has to mean one version: in a hole it means none, in an overlap two.",
+    good='until: "3.3.0" in @1 and since: "3.3.0" in @2',
+    bad='until: "3.3.0" in @1 and since: "3.4.0" in @2',
+    check=versions_follow_each_other,
+)

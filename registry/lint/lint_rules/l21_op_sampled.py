@@ -1,0 +1,43 @@
+"""Lint rule L21: op-sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.contract.catalogue import CANONICAL
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def ops_have_samples(draft: LintRun) -> Iterator[LintFault]:
+    """Every op that a contract maps has a sample of its own."""
+    from cdc_contracts.registry.contract.reading_options import ReadingOptions
+    from cdc_contracts.registry.message.reading import Reading
+
+    for version in draft.versions:
+        meaning = draft.meanings.get(version.reference)
+        if meaning is None or version.subject == CANONICAL:
+            continue
+        messages = [message for _, message in draft.messages[version.reference]]
+        seen = {Reading(meaning, message, ReadingOptions()).op for message in messages}
+        wanted = {*meaning.ops.values(), *(flag.means for flag in meaning.envelope.op.flags)}
+        missing = sorted(wanted - seen)
+        if missing:
+            file = version.folder.joinpath("contract.yaml")
+            yield LintFault(file, "a sample of every op", "none of " + ", ".join(missing), ("ops",))
+
+
+RULE = LintRule(
+    id="L21",
+    name="op-sampled",
+    severity=WARNING,
+    says="Checks that every op a contract maps has a sample.",
+    why="An op that no sample shows was never tried: nobody knows whether the contract reads it right.",
+    good="samples of an insert, an update and a delete",
+    bad="samples of an insert only",
+    check=ops_have_samples,
+)

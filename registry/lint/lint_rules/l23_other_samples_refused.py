@@ -1,0 +1,38 @@
+"""Lint rule L23: other-samples-refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def other_samples_are_refused(draft: LintRun) -> Iterator[LintFault]:
+    """The discriminators of a subject refuse the samples of all others, except those named as not separable."""
+    for version, other, sample in draft.claimed:
+        apart = draft.meanings[version.reference].not_separable_from
+        if other.subject in apart:
+            continue
+        if draft.is_under_lint(version):
+            file = version.folder.joinpath("contract.yaml")
+            observed = f"sample {sample.name} of {other} taken"
+            yield LintFault(file, "the samples of other subjects refused", observed, ("discriminators",))
+        else:
+            yield LintFault(sample.file, f"refused by the discriminators of {version}", "taken")
+
+
+RULE = LintRule(
+    id="L23",
+    name="other-samples-refused",
+    severity=ERROR,
+    says="Checks that the discriminators of a subject refuse the samples of all others, save of `not_separable_from`.",
+    why="Messages of another product would be read as this one's, and values come out wrong without an error.",
+    good="[{present: /id}, {present: /isDdl}]",
+    bad="[{present: /type}], which two subjects have",
+    check=other_samples_are_refused,
+)

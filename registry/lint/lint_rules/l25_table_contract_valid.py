@@ -1,0 +1,53 @@
+"""Lint rule L25: table-contract-valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.lint.lint_documents import find_unreadable, read_yaml
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def table_contracts_hold_together(draft: LintRun) -> Iterator[LintFault]:
+    """Every table contract names a table, types its columns, and takes its key from them."""
+    from cdc_contracts.registry.contract.table_contracts import parse_table_contract
+
+    found: list[Traversable] = [*draft.targets.tables]
+    for version in draft.versions:
+        found += draft.samples[version.reference].table_files
+    tables: dict[tuple[str, str], Traversable] = {}
+    for file in found:
+        if faults := list(find_unreadable(file)):
+            yield from faults
+            continue
+        try:
+            contract = parse_table_contract(read_yaml(file), str(file))
+        except ContractError as error:
+            yield LintFault(file, "a table contract", error.what, tuple(error.what.partition(": ")[0].split(".")))
+            continue
+        folder = str(Path(str(file)).parent)
+        if (folder, contract.table) in tables:
+            yield LintFault(
+                file, f"one contract for {contract.table}", f"another in {tables[folder, contract.table].name}"
+            )
+        tables[folder, contract.table] = file
+
+
+RULE = LintRule(
+    id="L25",
+    name="table-contract-valid",
+    severity=ERROR,
+    says="Checks that a table contract names its table, types its columns, and takes its key from them.",
+    why="Column types and keys of dialects that send none come from here: a wrong key merges rows that are not one.",
+    good="primary_key: [id] with a column id",
+    bad="primary_key: [id] without a column id",
+    check=table_contracts_hold_together,
+)

@@ -1,0 +1,18 @@
+"""Lint rule L28: ignore-needed. Which comments ignore nothing shows only where findings are sorted out."""
+
+from __future__ import annotations
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.lint.lint_rule import LintRule
+
+RULE = LintRule(
+    id="L28",
+    name="ignore-needed",
+    severity=WARNING,
+    says="Checks that every comment that ignores a finding ignores one.",
+    why="What has been mended needs no comment, and one that stays hides the next finding of its kind.",
+    good="ignore L21, where an op has no sample",
+    bad="ignore L21, where every op has one",
+    check=None,
+    ignorable=False,
+)

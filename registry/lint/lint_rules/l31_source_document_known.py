@@ -1,0 +1,63 @@
+"""Lint rule L31: source-document-known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.contract import source_documents
+from cdc_contracts.registry.contract.catalogue import (
+    CANONICAL,
+)
+from cdc_contracts.registry.lint.lint_documents import find_unreadable
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def source_documents_are_known(draft: LintRun) -> Iterator[LintFault]:
+    """Every list of source documents is whole, and has every document that the contracts beside it come from."""
+    for file in draft.documents_files:
+        if any(True for _ in find_unreadable(file)):
+            continue
+        try:
+            listed = source_documents.read_documents_file(file).documents
+        except ContractError as error:
+            yield LintFault(file, "documents with title, vendor, product and sha256", error.what)
+            continue
+        for name, one in listed.items():
+            for index, cited in enumerate(one.errata):
+                if cited not in draft.errata:
+                    parts = ("documents", name, "errata", str(index))
+                    yield LintFault(file, "an entry of errata.yaml", cited, parts)
+        root = str(file).removesuffix(source_documents.FILE)
+        for version in draft.versions:
+            provenance = draft.own.get(version.reference, {}).get("provenance")
+            source = provenance.get("document") if isinstance(provenance, dict) else None
+            if (
+                source
+                and version.subject != CANONICAL
+                and str(version.folder).startswith(root)
+                and source not in listed
+            ):
+                where = version.folder.joinpath("contract.yaml")
+                yield LintFault(
+                    where, f"a document of {source_documents.FILE}", str(source), ("provenance", "document")
+                )
+
+
+RULE = LintRule(
+    id="L31",
+    name="source-document-known",
+    severity=ERROR,
+    says="Checks that documents.yaml, where there is one, lists the source document of every contract, whole.",
+    why="Whoever wants to check what a contract says has to find the vendor's page: its title, address and edition, "
+    "and the SHA-256 of the text that was read.",
+    good="{title: Data formats, vendor: …, product: …, sha256: …}",
+    bad="a contract of page-2.txt, which is not listed",
+    check=source_documents_are_known,
+    ignorable=False,
+)

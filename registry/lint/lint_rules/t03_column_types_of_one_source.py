@@ -1,0 +1,67 @@
+"""Lint rule T03: column-types-of-one-source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdc_contracts.registry.common.findings import WARNING
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.table_contracts import TableContract
+    from cdc_contracts.registry.contract.value_mappings import ValueMapping
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def types_belong_together(draft: LintRun) -> Iterator[LintFault]:
+    """One value mapping reads all types: of a contract that a topic is bound to, where topics are bound."""
+    bound = _bound_mappings(draft)
+    mappings = typed_mappings(draft, bound or draft.mappings)
+    for file, contract in draft.tables:
+        unread = {one.name: _unread(one, contract, draft) for one in mappings}
+        if not unread or not min(map(len, unread.values())):
+            continue
+        nearest = min(unread, key=lambda name: (len(unread[name]), name))
+        for name in unread[nearest]:
+            expected = f"a type that {nearest} reads, as the others" + (": topics are bound to it" if bound else "")
+            yield LintFault(file, expected, contract.types[name], ("columns", name, "type"))
+
+
+def _bound_mappings(draft: LintRun) -> set[str]:
+    """Return the mappings of the contracts that `cdc-contracts.yaml` binds topics to."""
+    from cdc_contracts.registry.common.errors import CdcContractsError
+    from cdc_contracts.registry.contract.settings import read_settings
+
+    try:
+        bound = set(read_settings(Path.cwd()).topics.values())
+        return {name for one in bound for version in draft.catalogue.resolve(one) for name in version.mapping_names()}
+    except CdcContractsError:
+        return set()
+
+
+def _unread(mapping: ValueMapping, contract: TableContract, draft: LintRun) -> list[str]:
+    """Return the columns whose type a mapping does not read in any words, though another one does."""
+    from cdc_contracts.registry.contract.type_families import told_in
+
+    table = "protocol" if "code" in mapping.document.names else None
+    known = typed_mappings(draft, draft.mappings)
+    return [
+        name
+        for name, result in contract.types.items()
+        if told_in(mapping, result, table) is None and is_read(result, known)
+    ]
+
+
+RULE = LintRule(
+    id="T03",
+    name="column-types-of-one-source",
+    severity=WARNING,
+    says="Checks that one value mapping reads all types of a table: one that topics are bound to, where they are.",
+    why="Types of two databases in one table are mostly a slip, and the messages of the table cannot be read whole.",
+    good="id: {type: int} and at: {type: datetime}",
+    bad="id: {type: int} and name: {type: VARCHAR2(20)}",
+    check=types_belong_together,
+)

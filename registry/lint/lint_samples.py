@@ -1,0 +1,69 @@
+"""Lint samples: what rules about samples have in common: what was judged, what is expected, and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.lint.lint_rule import LintFault
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.generate.contract_samples import Sample
+    from cdc_contracts.registry.lint.lint_run import LintRun
+    from cdc_contracts.registry.validate.validation_context import JudgedMessage
+
+HOLDING: Final = ("conforming", "control")
+
+
+_LONGEST: Final = 60
+
+
+NOWHERE: Final = object()
+
+
+def judged_samples(draft: LintRun, *, drifts: bool) -> Iterator[tuple[Sample, JudgedMessage]]:
+    """Yield the samples under lint that drift, or those that conform, with their verdicts."""
+    for entries in draft.judged.values():
+        yield from ((sample, judged) for sample, judged in entries if sample.drifts is drifts)
+
+
+def expectation_of(sample: Sample) -> Any:
+    """Return what stands beside a sample; NOWHERE where it cannot be read, which has a rule of its own."""
+    try:
+        return sample.expected()
+    except ContractError:
+        return NOWHERE
+
+
+def find_difference(sample: Sample, told: Any) -> Iterator[LintFault]:
+    """Yield the first place where the result of a sample is not the one stored beside it."""
+    expected = expectation_of(sample)
+    if expected is NOWHERE or expected == told:
+        return
+    parts, wanted, found = _first_difference(expected, told, ())
+    at = join_pointer(*parts) or "the whole"
+    yield LintFault(sample.expectation, f"{at}: {_shown(wanted)}", _shown(found), parts)
+
+
+def _first_difference(expected: Any, found: Any, parts: tuple[str, ...]) -> tuple[tuple[str, ...], Any, Any]:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in [*expected, *found]:
+            left, right = expected.get(name, NOWHERE), found.get(name, NOWHERE)
+            if left is NOWHERE or right is NOWHERE or left != right:
+                return _first_difference(left, right, (*parts, name))
+    if isinstance(expected, list) and isinstance(found, list):
+        for index in range(max(len(expected), len(found))):
+            left = expected[index] if index < len(expected) else NOWHERE
+            right = found[index] if index < len(found) else NOWHERE
+            if left is NOWHERE or right is NOWHERE or left != right:
+                return _first_difference(left, right, (*parts, str(index)))
+    return parts, expected, found
+
+
+def _shown(value: Any) -> str:
+    if value is NOWHERE:
+        return "nothing"
+    shown = "null" if value is None else str(value)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"

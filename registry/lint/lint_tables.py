@@ -1,0 +1,21 @@
+"""Lint tables: what rules about table contracts have in common: the value mappings that read their types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.contract.value_mappings import ValueMapping
+    from cdc_contracts.registry.lint.lint_run import LintRun
+
+
+def typed_mappings(draft: LintRun, names: Iterable[str]) -> list[ValueMapping]:
+    """Return the mappings that know types; one with a default accepts any type."""
+    found = [draft.mappings[name] for name in names if name in draft.mappings]
+    return [mapping for mapping in found if mapping.document.default is None]
+
+
+def is_read(told: str, mappings: Iterable[ValueMapping]) -> bool:
+    """Say whether some mapping has a form for a type."""
+    return any(mapping.form_of(told) is not None for mapping in mappings)
