@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import io
+import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from itertools import groupby
 from types import ModuleType
 from typing import Any, Final
@@ -12,9 +15,8 @@ from typing import Any, Final
 from command_pages import cell
 
 from cdc_contracts import spark_checks
+from cdc_contracts.cli.app import main
 from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS
-from cdc_contracts.registry.report.report_documents import report_schema
 from cdc_contracts.registry.server.service.server_metrics import ServerMetrics
 from cdc_contracts.spark_checks import table_readers
 from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
@@ -32,7 +34,7 @@ _FAMILIES: Final = {
 }
 _FILES: Final = {
     "contract": "contract.yaml",
-    "mapping": "types/*.yaml: value mappings",
+    "mapping": "types/\\*.yaml: value mappings",
     "table": "Table contracts",
     "registry": "registry.yaml",
     "users": "Users of a registry",
@@ -59,21 +61,18 @@ def rules_page() -> str:
 
 
 def report_page() -> str:
-    """Return every key of the report of an audit."""
-    schema = report_schema()
-    head = [
-        "# Report keys",
-        "",
-        schema["description"],
-        "",
-        "`cdc-contracts show report --schema json` prints the schema.",
-    ]
-    return "\n".join([*head, "", *_key_table(schema), ""])
+    """Return every key of the report of an audit, and of what `why --json` prints."""
+    lines = ["# Report keys"]
+    for name, title in (("report", "Audits"), ("why", "One message")):
+        schema = _schema(name)
+        lines += ["", f"## {title}", "", _prose(schema), "", f"Schema: `cdc-contracts show {name} --schema json`.", ""]
+        lines += _key_table(schema)
+    return "\n".join(lines) + "\n"
 
 
 def settings_page() -> str:
     """Return every key of the settings."""
-    schema = FILE_SCHEMAS["settings"]()
+    schema = _schema("settings")
     head = [
         "# Settings",
         "",
@@ -86,11 +85,8 @@ def settings_page() -> str:
 def files_page() -> str:
     """Return every key of the other files that a person writes."""
     lines = ["# Files you write", "", "`cdc-contracts show NAME --schema json` prints the schema of each for editors."]
-    for name, schema in FILE_SCHEMAS.items():
-        if name == "settings":
-            continue
-        document = schema()
-        title = _FILES.get(name, name).replace("*", "\\*")
+    for name, title in _FILES.items():
+        document = _schema(name)
         lines += ["", f"## {title} {{#{name}}}", "", f"Schema: `{name}`. {_prose(document)}", "", *_key_table(document)]
     return "\n".join(lines) + "\n"
 
@@ -145,6 +141,17 @@ def _metric_table(text: str) -> Iterator[str]:
     yield from ("| metric | kind | meaning |", "| --- | --- | --- |")
     for name, words in re.findall(r"^# HELP (\S+) (.+)$", text, re.MULTILINE):
         yield f"| `{name}` | {kinds[name]} | {cell(words)} |"
+
+
+def _schema(name: str) -> dict[str, Any]:
+    """Return a published schema, as `cdc-contracts show NAME --schema json` prints it."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        code = main(["show", name, "--schema", "json"])
+    if code != 0:
+        raise ValueError(f"there is no schema of `{name}`")
+    found: dict[str, Any] = json.loads(printed.getvalue())
+    return found
 
 
 def _prose(schema: Mapping[str, Any]) -> str:

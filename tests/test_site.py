@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import typer
 
-from cdc_contracts.cli.app import app
+from cdc_contracts.cli.app import app, main
 from cdc_contracts.registry.common import exits
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
@@ -103,6 +103,24 @@ def commands_of(command, above=()) -> Iterator[tuple[tuple[str, ...], object]]:
 def test_every_rule_has_a_place_in_the_reference(pages, site):
     text = pages[site / "reference/rules.html"]
     assert [rule.id for rule in rules() if f' id="{rule.id.lower()}"' not in text] == []
+
+
+def test_every_key_of_the_report_is_in_the_reference(pages, site, capsys):
+    assert main(["show", "report", "--schema", "json"]) == 0
+    keys = set(keys_of(json.loads(capsys.readouterr().out)))
+    text = re.sub("<wbr */?>", "", unescape(pages[site / "reference/report.html"]))
+    assert "ledger" in keys
+    assert {key for key in keys if not re.search(rf"\b{key}</code>", text)} == set()
+
+
+def keys_of(schema) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        for one in schema.values():
+            yield from keys_of(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from keys_of(one)
 
 
 def test_every_version_has_a_place_in_the_catalogue(pages, site):
