@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -107,13 +108,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.prepare()
     try:
         with signals.raising():
-            code = typer.main.get_command(app).main(rest, prog_name=PROGRAM, standalone_mode=False)
+            code = _command().main(rest, prog_name=PROGRAM, standalone_mode=False)
             console.flush()
     except BaseException as error:  # noqa: BLE001  whatever it is, a person reads one message
         return _report_error(error, debug=debug)
     if (number := signals.raised()) is not None:
         return signals.code_of(number)
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _command() -> Any:
+    """Return the tree of commands, which takes long to make: typer reads the annotations of them all."""
+    return typer.main.get_command(app)
 
 
 def _report_error(error: BaseException, *, debug: bool) -> int:

@@ -1,6 +1,7 @@
 """Topics for tests: events rendered by contracts, as records for a topic or lines for a file."""
 
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
@@ -11,6 +12,7 @@ from cdc_contracts.registry.generate.rendering import Renderer
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = shipped_catalogue()
+PLAIN = ReadingOptions()
 
 WITH_TABLES = ReadingOptions(
     tables=TableContracts([
@@ -29,11 +31,30 @@ WITH_TABLES = ReadingOptions(
 
 def rendered(reference, count, *, seed=1, reading_options=None, **options):
     """The messages of a stream in a contract."""
-    return list(
-        Renderer(CATALOGUE.version(reference), reading_options or ReadingOptions()).render_all(
-            row_stream(seed, count, **options)
-        )
-    )
+    return list(renderer_of(reference, reading_options or PLAIN).render_all(row_stream(seed, count, **options)))
+
+
+def renderer_of(reference, reading_options=PLAIN):
+    """The renderer of a version on some terms: one for all tests of a process, which fills it with their tables."""
+    return _renderer(reference, Same(reading_options))
+
+
+class Same:
+    """A key of what cannot be hashed: the same object, which is kept alive by it."""
+
+    def __init__(self, one):
+        self.one = one
+
+    def __eq__(self, other):
+        return self.one is other.one
+
+    def __hash__(self):
+        return id(self.one)
+
+
+@lru_cache(128)
+def _renderer(reference, same):
+    return Renderer(CATALOGUE.version(reference), same.one)
 
 
 @cache
@@ -54,7 +75,20 @@ def samples(version) -> list[bytes]:
 
 
 def scope_of(reference, **reading_options):
-    return open_validation(CATALOGUE, reference, ReadingOptions(**reading_options))
+    """The context in which records are validated; without options the same for all tests of a process."""
+    return (
+        open_validation(CATALOGUE, reference, ReadingOptions(**reading_options))
+        if reading_options
+        else _scope(reference)
+    )
+
+
+@cache
+def _scope(reference):
+    return replace(open_validation(CATALOGUE, reference, PLAIN), made=_JUDGES)
+
+
+_JUDGES = {}
 
 
 def told_as(version, op: str) -> str:

@@ -224,10 +224,10 @@ class Catalogue:
 
     def mapping(self, name: str) -> ValueMapping:
         """Return the value mapping of that name, resolved. Raises ContractError where there is none."""
-        from cdc_contracts.registry.contract.column_model import MappingDocument
-        from cdc_contracts.registry.contract.value_mappings import ValueMapping
-
         if name not in self._mappings:
+            from cdc_contracts.registry.contract.column_model import MappingDocument
+            from cdc_contracts.registry.contract.value_mappings import ValueMapping
+
             document = self.resolved_mapping(name)
             self._mappings[name] = ValueMapping(_validated(MappingDocument, document, f"types/{name}.yaml"))
         return self._mappings[name]

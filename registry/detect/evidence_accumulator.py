@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
 from typing import Any, Final
 
@@ -231,14 +231,18 @@ class EvidenceAccumulator:
 
 def _tells(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:
     """Yield what a message that two versions accept says for the first of them, by the evidence of its contract."""
-    theirs = other.meaning.version_evidence
-    for entry in one.meaning.version_evidence:
-        if entry in theirs:
-            continue
+    for entry in _own_evidence(one, other):
         for kind, tell in _WITNESSES.items():
             says = tell(entry, message_evidence, one, other)
             if says is not None:
                 yield kind, says
+
+
+@lru_cache(4096)
+def _own_evidence(one: Version, other: Version) -> tuple[Evidence, ...]:
+    """Return the evidence of a version that another does not have too."""
+    theirs = other.meaning.version_evidence
+    return tuple(entry for entry in one.meaning.version_evidence if entry not in theirs)
 
 
 def _describe_form(entry: Evidence, message_evidence: MessageEvidence, one: Version, other: Version) -> str | None:

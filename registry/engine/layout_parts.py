@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from cdc_contracts.registry.values import Context, ValueForm
 from cdc_contracts.registry.values.type_bounds import TypeBound
@@ -84,15 +86,30 @@ Part = Leaf | Image | Nested
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A compiled message: `decode` turns bytes into nested structs whose fields follow `parts`.
+    """A message whose columns are known: `decode` turns bytes into nested structs whose fields follow `parts`.
 
-    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns.
+    `decode_lines` does so for many messages at once. Shapes of one `family` have the same types and columns. Compiled
+    by `compiles` when it is first asked for: of the layouts of a message that drifts most decode nothing.
     """
 
-    parts: tuple[Part, ...]
-    decode: Any
-    decode_lines: Any
     family: int
+    compiles: Callable[[], tuple[tuple[Part, ...], msgspec.json.Decoder[Any]]]
+
+    @cached_property
+    def _compiled(self) -> tuple[tuple[Part, ...], msgspec.json.Decoder[Any]]:
+        return self.compiles()
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        return self._compiled[0]
+
+    @cached_property
+    def decode(self) -> Any:
+        return self._compiled[1].decode
+
+    @cached_property
+    def decode_lines(self) -> Any:
+        return self._compiled[1].decode_lines
 
     def leaves(self) -> Iterator[Leaf]:
         yield from _walk(self.parts, Leaf)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import msgspec
@@ -62,13 +62,18 @@ class LayoutPlan:
         self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int
     ) -> Layout:
         """Return the layout of a shape; `extras` are members the contract does not know, `widened` take any kind."""
-        parts, struct = self._struct("", self.properties, shape, extras, widened, loose=loose)
-        decoder = msgspec.json.Decoder(struct)
-        return Layout(parts, decoder.decode, decoder.decode_lines, family)
+        columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
+        return Layout(family, partial(self._compile, columns, tuple(extras), widened, loose=loose))
+
+    def _compile(
+        self, columns: tuple[LayoutColumn, ...], extras: Sequence[str], widened: frozenset[str], *, loose: bool
+    ) -> tuple[tuple[Part, ...], msgspec.json.Decoder[Any]]:
+        parts, struct = self._struct("", self.properties, columns, extras, widened, loose=loose)
+        return parts, msgspec.json.Decoder(struct)
 
     def _struct(
-        self, at: str, properties: Mapping[str, Any], shape: RowShape, extras: Sequence[str], widened: frozenset[str],
-        *, loose: bool,
+        self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
+        widened: frozenset[str], *, loose: bool,
     ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
         parts: list[Part] = []
         fields: list[tuple[str, Any, Any]] = []
@@ -78,7 +83,6 @@ class LayoutPlan:
             pointer = at + join_pointer(name)
             names.append(name)
             if pointer in self.images:
-                columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
                 full = not loose and pointer not in self.partial
                 row = _row_struct(
                     tuple((column.name, column.decoder) for column in columns), self.types_within, required=full
@@ -86,7 +90,7 @@ class LayoutPlan:
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
                 parts.append(self._image(pointer, columns, full=full))
             elif schema is not None and "properties" in schema and pointer not in widened:
-                below, struct = self._struct(pointer, schema["properties"], shape, extras, widened, loose=loose)
+                below, struct = self._struct(pointer, schema["properties"], columns, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
                 parts.append(Nested(pointer, below))
             else:
@@ -96,7 +100,6 @@ class LayoutPlan:
             fields.append((f"f{len(fields)}", kind, UNSET))
         renamed = {f"f{index}": name for index, name in enumerate(names)}
         if at in self.images:  # the message itself is the row: its columns stand beside the members
-            columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
             fields += _column_fields([column.decoder for column in columns], required=not loose)
             renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
             parts.append(self._image(at, columns, full=not loose))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.common.linear_patterns import compile_pattern
@@ -152,9 +153,15 @@ def narrow_to(schema: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str
     """Return the schema with the branches that hold for the message merged in."""
     merged = dict(schema)
     for branch in merged.pop("allOf", ()):
-        if not SchemaJudge(branch["if"]).violations(message):
+        if _condition(json.dumps(branch["if"])).fits(message):
             merged = _narrow(merged, branch.get("then", {}))
     return merged
+
+
+@lru_cache(1024)
+def _condition(schema: str) -> SchemaJudge:
+    """Return the validator of a branch's condition: each outline asks the same few."""
+    return SchemaJudge(json.loads(schema))
 
 
 def _narrow(schema: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "40"))
+CHOSEN = int(os.environ.get("CDC_CONTRACTS_COLUMNS", "30"))
 """How many values are put into members of the envelope of a version's messages, of the thousands there are."""
 VERSIONS = list(CATALOGUE.all_versions())
 TOLD_TYPES = ReadingOptions(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
@@ -82,7 +82,7 @@ def test_every_column_is_said_here_once_more():
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_write_the_same_into_every_column_and_count_the_same(version):
-    values = [*samples(version), *stream(version, 40), *chosen(version), None]
+    values = [*samples(version), *stream(version, 24), *chosen(version), None]
     found = []
     for place, validation in enumerate(validations(version)):
         mixed = random.Random(place).sample(values, len(values) // (6 if place else 1))

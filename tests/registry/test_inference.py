@@ -303,7 +303,7 @@ def edges(version):
 def large(version):
     """The whole stream of rows, of which the ids are beyond every signed integer."""
     renderer = Renderer(version, ReadingOptions(table="shop.orders"))
-    for event in row_stream(5, 120, snapshot=10):
+    for event in row_stream(5, 60, snapshot=10):
         images = {
             side: image and {**image, "id": str(2**63 + int(image["id"]))}
             for side, image in (("before", event.before), ("after", event.after))

@@ -38,7 +38,7 @@ Record = tuple[int, int, bytes | None]
 
 PARTITIONS, TASKS = 3, 3
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
-MOST = 400 if LONG else 45
+MOST = 400 if LONG else 30
 """So many records of each version, samples and mutations alike."""
 SHUFFLED = 2 if LONG else 1
 """So many orders besides the first and, of records, the reverse of it."""

@@ -38,9 +38,9 @@ from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.validate.verdicts import Verdict
 
-EVERY = 7 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
+EVERY = 11 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") == "some" else 1
 """One of so many records that differ in one member is judged."""
-TURNS = 4 if EVERY > 1 else 1
+TURNS = 8 if EVERY > 1 else 1
 """What a member may hide is tried in one of so many members, each in others."""
 
 

@@ -1,6 +1,7 @@
 """What of a message may be shown: names, codes and times; of values only their shape."""
 
 import json
+import os
 import re
 
 import pytest
@@ -109,6 +110,7 @@ def test_no_dialect_shows_a_value_of_its_rows(version):
 
 # --- values in places that refuse them
 
+ALL = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 REFUSED = ("4929771200001111", '"4929 Zoë 7712"', '["4929 Zoë 7712"]', "49297712.5", '"4929-7712"')
 SHOWN = re.compile("4929|7712|Zoë|Zo.u00eb")
 
@@ -131,8 +133,8 @@ def test_a_value_that_its_place_refuses_is_shown_nowhere(version):
     whole = next(one for one in map(wire.open, rendered(version.reference, 12)) if judge.judge(one).changes)
     known = {(one.rule, one.path) for one in judge.judge(whole).findings}
     refused = set()
-    for parts in outside_of_rows(version, whole):
-        for token in REFUSED:
+    for place, parts in enumerate(outside_of_rows(version, whole)):
+        for token in REFUSED if ALL else [REFUSED[place % len(REFUSED)], REFUSED[(place + 2) % len(REFUSED)]]:
             text = to_json(replaced(whole, parts, Token(token)))
             message = parse_message(text.encode())
             at = join_pointer(*parts)

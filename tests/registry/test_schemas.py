@@ -1,6 +1,7 @@
 """The compiled schema against `jsonschema`: both take the same values, for every schema of the catalogue and beyond.
 
-Of the mutations of a contract's samples a fixed choice is judged; CDC_CONTRACTS_MUTATIONS=all judges every one.
+Of the mutations of a contract's samples, and of the samples of others, a fixed choice is judged;
+CDC_CONTRACTS_MUTATIONS=kinds judges every one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from cdc_contracts.registry.message.schema_violations import SchemaJudge, open_v
 from cdc_contracts.registry.message.transport import open_wire
 from cdc_contracts.registry.values import FORMS, Context, Number
 
-CHOSEN = 500
+CHOSEN = 150
+ALL = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())
 TOKENS = ("0", "1", "-1", "-0", "7", "1.0", "1.5", "1e3", "0.5", "1E-400", "9" * 30, "1718000000000")
@@ -112,14 +114,17 @@ def disagreements(schema, values):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_take_the_same_samples_of_all_contracts(version):
-    assert disagreements(version.schema, [message for _, message in MESSAGES]) == []
+    foreign = [message for owner, message in MESSAGES if owner is not version]
+    own = [message for owner, message in MESSAGES if owner is version]
+    turn = slice(None) if ALL else slice(VERSIONS.index(version) % 4, None, 4)
+    assert disagreements(version.schema, [*own, *foreign[turn]]) == []
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_take_the_same_mutations_of_the_samples(version):
     values = list(mutants(version))
     assert len(values) > CHOSEN
-    if os.environ.get("CDC_CONTRACTS_MUTATIONS") != "all":
+    if not ALL:
         values = random.Random(0).sample(values, min(CHOSEN, len(values)))
     assert disagreements(version.schema, values) == []
 

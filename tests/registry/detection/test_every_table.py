@@ -27,7 +27,7 @@ def test_a_table_of_any_make_is_never_told_wrong(reference, make):
     }
     contract = parse_table_contract({**listed, "primary_key": list(table.primary_key)}, "t.yaml")
     messages = rendered(
-        reference, 20, table=table, snapshot=3, reading_options=ReadingOptions(tables=TableContracts([contract]))
+        reference, 12, table=table, snapshot=3, reading_options=ReadingOptions(tables=TableContracts([contract]))
     )
 
     for found in (detect_messages(messages), detect_messages(messages[-1:])):

@@ -1,13 +1,16 @@
 """Every version of the catalogue by its own messages: right, or an honest tie, and never wrong."""
 
+import os
+
 import pytest
 from hearings import detect_messages, sampled
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
+MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_STRAYS") == "all" else 200
 
-# What 500 messages of mixed ops tell, by the documents: the verdict, the contract named first, and the others that
+# What hundreds of messages of mixed ops tell, by the documents: the verdict, the contract named first, and the others that
 # read every message alike. Written from the catalogue, not from what the code says.
 DECIDABLE = {
     "dataworks/streamx@1": ("certain", "dataworks/streamx@1", ()),
@@ -57,8 +60,8 @@ def test_the_table_names_every_version():
 
 
 @pytest.mark.parametrize("reference", DECIDABLE)
-def test_500_messages_of_mixed_ops_tell_what_the_documents_make_decidable(reference):
-    found = detect_messages(sampled(reference, 500))
+def test_hundreds_of_messages_of_mixed_ops_tell_what_the_documents_make_decidable(reference):
+    found = detect_messages(sampled(reference, MESSAGES))
 
     named = found.subject if found.version is None else found.version.reference
     assert (found.verdict, named, found.equivalent) == DECIDABLE[reference]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, timedelta, timezone
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,6 +18,8 @@ from jsonschema.validators import extend
 
 from cdc_contracts.registry.values import FORMS, BrokenValue, Context, Flag, Number, ValueForm
 
+LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
+TIMES_MORE = 10 if LONG else 1
 ODD = " \n\t\0٣\uff1905-+.:TZeExaAfF,[]'=/é😀"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,12})?(?:[eE][+-]?[0-9]{1,3})?"
 EDGES = (
@@ -89,17 +93,29 @@ TIMES = st.builds(
 )
 
 
+@cache
+def of_shape(pattern: str | None) -> st.SearchStrategy[str]:
+    """Give texts of the shape of a form; a strategy is made once, for making it takes longer than a draw."""
+    return st.from_regex(pattern, fullmatch=True) if pattern else st.text(max_size=20)
+
+
+@cache
+def columns_of(form: ValueForm) -> st.SearchStrategy[list[Any]]:
+    """Give a few values of a form, some of them null."""
+    return st.lists(st.none() | values_of(form) | values_of(form), max_size=8)
+
+
 @st.composite
 def near(draw: st.DrawFn, form: ValueForm) -> str:
     """Draw a text of the shape of a form, or one edit away from it."""
-    pattern = form.schema.get("pattern")
-    text: str = draw(st.from_regex(pattern, fullmatch=True) if pattern else st.text(max_size=20))
+    text: str = draw(of_shape(form.schema.get("pattern")))
     if draw(st.booleans()):
         place, cut = draw(st.integers(0, len(text))), draw(st.integers(0, 1))
         text = text[:place] + draw(st.sampled_from(("", *ODD))) + text[place + cut :]
     return text
 
 
+@cache
 def values_of(form: ValueForm) -> st.SearchStrategy[Any]:
     """Give values of the JSON kinds that a form takes."""
     kinds: list[st.SearchStrategy[Any]] = []
@@ -139,19 +155,19 @@ def judge(form: ValueForm, value: Any, context: Context) -> tuple[str | None, Fl
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20 * TIMES_MORE, deadline=None)
 @given(data=st.data())
 def test_the_column_agrees_with_the_reference_on_every_value(read_column: Any, name: str, data: st.DataObject) -> None:
     form = FORMS[name]
     context = data.draw(CONTEXTS)
-    values = data.draw(st.lists(st.none() | values_of(form) | values_of(form), max_size=8))
+    values = data.draw(columns_of(form))
     values *= data.draw(st.sampled_from((1, 1, 64)))  # few and many rows may go different ways
     expected = [judge(form, value, context) for value in values]
     assert read_column(form, values, context) == expected
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMS.items() if "text" in form.wire])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10 * TIMES_MORE, deadline=None)
 @given(data=st.data())
 def test_a_slice_of_a_column_reads_as_its_values(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
@@ -165,7 +181,7 @@ def test_a_slice_of_a_column_reads_as_its_values(name: str, data: st.DataObject)
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15 * TIMES_MORE, deadline=None)
 @given(data=st.data())
 def test_what_is_read_can_be_written_and_reads_back_the_same(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
@@ -177,7 +193,7 @@ def test_what_is_read_can_be_written_and_reads_back_the_same(name: str, data: st
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10 * TIMES_MORE, deadline=None)
 @given(data=st.data())
 def test_a_text_that_no_value_reads_as_cannot_be_written(name: str, data: st.DataObject) -> None:
     form = FORMS[name]
@@ -198,7 +214,7 @@ Validator = extend(Draft202012Validator, type_checker=checker)
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20 * TIMES_MORE, deadline=None)
 @given(data=st.data())
 def test_what_the_schema_refuses_is_broken_and_what_is_read_the_schema_takes(name: str, data: st.DataObject) -> None:
     form = FORMS[name]

@@ -102,12 +102,16 @@ def test_the_column_of_a_slice_keeps_no_other_rows(read_column: Any) -> None:
     assert column.flags.tolist() == [Flag.OK, Flag.OK, Flag.INVALID]
 
 
+LENGTH = 200_000
+"""Of a text: what takes longer than in proportion takes far more than a fifth of a second for so much."""
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_very_long_texts_take_no_longer_than_their_length(name: str) -> None:
     form = FORMS[name]
     if "text" not in form.wire:
         pytest.skip("takes no text")
-    texts = ("9" * 1_000_000, "A" * 1_000_000, "[" + "1, " * 300_000, "1e" + "9" * 1_000_000, " " * 1_000_000)
+    texts = ("9" * LENGTH, "A" * LENGTH, "[" + "1, " * (LENGTH // 3), "1e" + "9" * LENGTH, " " * LENGTH)
     columns = [pa.array([text, "1"]) for text in texts]
     _, taken = measure(lambda: [form.check(column, Context(keep_invalid=True)) for column in columns])
-    assert taken < 1
+    assert taken < LENGTH / 1_000_000
