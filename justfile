@@ -14,13 +14,18 @@ test *ARGS:
 
 # The long forms of tests
 nightly:
-    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest tests/registry/test_pairs.py tests/registry/test_orders.py \
-        tests/registry/test_differential.py
+    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest --timeout=3600 tests/registry/test_pairs.py \
+        tests/registry/test_orders.py tests/registry/test_differential.py tests/registry/test_many_tables.py \
+        tests/registry/test_courses.py tests/registry/test_rendering.py tests/registry/test_schemas.py \
+        tests/registry/test_redaction.py tests/registry/forms/test_form_agreement.py tests/registry/message_schemas
+    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{python}} -m pytest tests/registry/test_lint.py \
+        tests/registry/test_time_units.py
     CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
     CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/test_ranged_judging.py \
         tests/registry/test_version_proposals.py
     CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py
-    CDC_CONTRACTS_STRAYS=all {{python}} -m pytest tests/registry/detection/test_strays.py
+    CDC_CONTRACTS_STRAYS=all {{python}} -m pytest tests/registry/detection/test_strays.py \
+        tests/registry/detection/test_every_version.py
     CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/test_chain_topics.py tests/spark_checks/test_chains.py
     CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compatibility/json/test_enumerated.py \
         tests/registry/compatibility/json/test_soundness.py

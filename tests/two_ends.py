@@ -19,6 +19,13 @@ LONGEST = (
 )  # fmt: skip
 """Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
 
+SLOWEST = (
+    "test_differential.py", "test_pairs.py", "test_many_tables.py", "test_orders.py", "test_courses.py",
+    "test_every_column.py", "test_bound_schemas.py", "test_form_agreement.py", "test_lint.py", "test_every_version.py",
+    "test_strays.py", "test_hostile_schemas.py", "test_rendering.py", "test_time_units.py",
+)  # fmt: skip
+"""Files without Java that take longest (docs/test-times.md), for the same reason."""
+
 
 class TwoEnds(LoadFileScheduling):
     """The first process takes files from the front of the queue, the others take them from its back.
@@ -39,9 +46,9 @@ def order_files(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     java = {item.path for item in items if item.get_closest_marker(JAVA)}
 
     def place(item: pytest.Item) -> tuple[bool, int, int]:
-        if item.path not in java:
-            return True, 0, tests[item.path]
         name = item.path.name
+        if item.path not in java:
+            return True, SLOWEST[::-1].index(name) + 1 if name in SLOWEST else 0, tests[item.path]
         return False, LONGEST.index(name) if name in LONGEST else len(LONGEST), -tests[item.path]
 
     return sorted(items, key=place)

@@ -191,17 +191,14 @@ def test_what_a_version_cannot_say_is_refused(reference, event, what):
 @pytest.mark.parametrize("full_old", [True, False], ids=["full old rows", "changed columns"])
 def test_a_stream_conforms_to_the_version_it_is_written_in_without_a_finding(version, full_old):
     reading_options = ReadingOptions(tables=TABLES)
-    events = [
-        event for event in row_stream(5, 120, snapshot=20, controls=30) if event.op in capabilities_of(version).ops
-    ]
+    ops = capabilities_of(version).ops
+    events = [event for event in row_stream(5, 120, snapshot=20, controls=30) if event.op in ops]
     renderer = Renderer(version, reading_options, full_old=full_old)
     reference = ReferenceValidator(version, reading_options)
 
     judgements = [reference.judge(reference.wire.open(renderer.render(event))) for event in events]
 
-    assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | (
-        {"ddl"} & {*capabilities_of(version).ops}
-    )
+    assert {event.op for event in events} >= {"insert", "update", "delete", "snapshot"} | ({"ddl"} & {*ops})
     assert [judgement.findings for judgement in judgements if judgement.findings] == []
     told = [judgement.changes[0].op if judgement.changes else judgement.control.kind for judgement in judgements]
     assert told == [told_as(version, event.op) for event in events]
