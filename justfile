@@ -17,7 +17,8 @@ nightly:
     CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest --timeout=3600 tests/registry/test_pairs.py \
         tests/registry/test_orders.py tests/registry/test_differential.py tests/registry/test_many_tables.py \
         tests/registry/test_courses.py tests/registry/test_rendering.py tests/registry/test_schemas.py \
-        tests/registry/test_redaction.py tests/registry/forms/test_form_agreement.py tests/registry/message_schemas
+        tests/registry/test_redaction.py tests/registry/test_dropped_columns.py \
+        tests/registry/test_every_typed_column.py tests/registry/forms/test_form_agreement.py tests/registry/message_schemas
     CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{python}} -m pytest tests/registry/test_lint.py \
         tests/registry/test_time_units.py
     CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py

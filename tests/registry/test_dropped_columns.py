@@ -1,5 +1,7 @@
 """A column that a statement of the topic dropped and that is still sent: told since the first row behind the statement."""
 
+import os
+import pickle
 import random
 from itertools import pairwise, permutations
 
@@ -22,6 +24,7 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import DetectedSubjects, open_detected, open_validation
 
 AT = 70
+SEEDS = 8 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else 4
 WITH_STATEMENTS = ["dts/canal@2", "oms-community/canal@2", "drs/json@2", "oms-community/default@2", "dts/avro@1"]
 
 
@@ -69,11 +72,11 @@ def test_the_order_in_which_parts_of_a_partition_come_hides_nothing():
     records = stating("dts/canal@2", (AT, "ALTER TABLE `shop`.`orders` DROP COLUMN `note`, DROP INDEX x"))
     kernel = Kernel(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions()))
     bounds = [0, 30, 60, 71, 90, 120]
-    parts = [records[start:stop] for start, stop in pairwise(bounds)]
+    parts = [pickle.dumps(kernel.audit(batch_of(records[start:stop]))) for start, stop in pairwise(bounds)]
     for order in permutations(parts):
         total = Tally()
         for part in order:
-            total.merge(kernel.audit(batch_of(part)))
+            total.merge(pickle.loads(part))
         assert told(total, "dts/canal@2") == [("D11.dropped-column", "warning", "note", "shop.orders", 49, AT + 1)]
 
 
@@ -93,7 +96,7 @@ def test_small_parts_in_any_order_and_any_grouping_tell_the_same_first_row_and_c
     expected = len({*range(21, 40), *range(81, 100), *range(101, 120)} & set(read))
     kernel = Kernel(open_validation(CATALOGUE, "dts/canal@2", ReadingOptions()))
     states = []
-    for seed in range(8):
+    for seed in range(SEEDS):
         draw = random.Random(seed)
         tallies = [kernel.audit(batch_of(part)) for part in cut_at_gaps(records, draw)]
         draw.shuffle(tallies)

@@ -40,6 +40,10 @@ PARTITIONS, TASKS = 3, 3
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 MOST = 400 if LONG else 30
 """So many records of each version, samples and mutations alike."""
+EVERY = 3 if LONG else 9
+"""One of so many mutations of a kind may be among them, and of those of any member a fourth of that."""
+CUTS = 8 if LONG else 4
+"""In so many places a partition is cut."""
 SHUFFLED = 2 if LONG else 1
 """So many orders besides the first and, of records, the reverse of it."""
 
@@ -51,7 +55,7 @@ def records_of(version: Version) -> tuple[bytes | None, ...]:
     broken = [
         value
         for breaker in dict.fromkeys((*(breaker_of(rule) for rule in version.meaning.rules), neighbours))
-        for value in pairs_of(version, breaker, every=3 if breaker is not neighbours else 11)[1]
+        for value in pairs_of(version, breaker, every=EVERY if breaker is not neighbours else 4 * EVERY)[1]
     ]
     Random(version.reference).shuffle(broken)
     Random(version.reference).shuffle(values)
@@ -135,7 +139,7 @@ def tallies_of(version: Version, records: Sequence[Record], draw: Random) -> lis
     tasks: list[list[list[Record]]] = [[] for _ in range(TASKS)]
     for place in range(PARTITIONS):
         mine = [one for one in records if one[0] == place]
-        for start, stop in pairwise((0, *sorted(draw.sample(range(1, len(mine)), 8)), len(mine))):
+        for start, stop in pairwise((0, *sorted(draw.sample(range(1, len(mine)), CUTS)), len(mine))):
             draw.choice(tasks).append(mine[start:stop])
     tallies = []
     for parts in tasks:
