@@ -96,7 +96,7 @@ def _print_where_to_look(report: Report, decoded: DecodedRun, target: Path) -> N
         [str(target / "report.html"), "the report of the audit, for a browser"],
         [str(target / "report.json"), "the same for a machine"],
         [f"{target}/decoded/changes/run={decoded.run}", f"{ledger.changes:,} row changes, both versions read right"],
-        *([f"{target}/decoded/tables/{one['table']}", f"{one['rows']:,} of them with typed columns"]
-          for one in (decoded.record or {}).get("tables", ())),
+        *([f"{target}/decoded/tables/{one.table}", f"{one.rows:,} of them with typed columns"]
+          for one in (decoded.record.tables if decoded.record is not None else ())),
         [f"{target}/decoded/quarantine/run={decoded.run}", f"{ledger.quarantined:,} messages that are neither"],
     ])  # fmt: skip

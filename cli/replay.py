@@ -120,9 +120,9 @@ def _finish(decoded: DecodedRun, source: QuarantineInput, *, as_json: bool, targ
     if decoded.record is None:
         console.say("none of them conforms: they stay in quarantine")
     else:
-        replay = decoded.record["replay"]
-        left = replay["judged"] - replay["replayed"]
+        replay = decoded.record.replay
+        judged, replayed = (replay.judged, replay.replayed) if replay is not None else (0, 0)
         does = "is there already" if decoded.again else "is published"
-        console.say(f"replay {decoded.run} {does}: {replay['replayed']:,} decoded, {left:,} stay in quarantine")
-        output_options.print_tables(decoded.record["tables"])
+        console.say(f"replay {decoded.run} {does}: {replayed:,} decoded, {judged - replayed:,} stay in quarantine")
+        output_options.print_tables(decoded.record.tables)
     raise typer.Exit(EXIT_CODES[decoded.report.verdict])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
@@ -22,6 +22,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, Valid
 from cdc_contracts.spark_checks.contradictions import contradiction
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_names import name_batch, name_run
+from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import Attempt, Replay
 from cdc_contracts.spark_checks.runs.write_targets import Output
 from cdc_contracts.spark_checks.sources import Input
@@ -45,7 +46,7 @@ class DecodedRun:
     run: str
     directory: str
     withheld: str | None = None
-    record: Mapping[str, Any] | None = None
+    record: RunRecord | None = None
     again: bool = False
 
 
@@ -117,8 +118,7 @@ def decode_input(
         raise
     if record is None:
         attempt.discard()
-    document = None if record is None else record.as_document()
-    return DecodedRun(judged.tally, report, run, output.directory, withheld, document)
+    return DecodedRun(judged.tally, report, run, output.directory, withheld, record)
 
 
 def _name(
@@ -141,11 +141,11 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str) -> Decoded
     record, report = output.runs.find(run, past), output.runs.report(run)
     if record is None or report is None:
         return None
-    repeats = record["repeats"]
-    kept_otherwise = repeats["rows"] > 0 and (repeats["dropped"] > 0) != output.drop_duplicates
+    repeats = record.repeats
+    kept_otherwise = repeats.rows > 0 and (repeats.dropped > 0) != output.drop_duplicates
     if kept_otherwise:
         raise UnavailableError(
-            f"run {run} is there already, with {repeats['dropped']} of {repeats['rows']} repeats dropped",
+            f"run {run} is there already, with {repeats.dropped} of {repeats.rows} repeats dropped",
             where=output.directory,
             hint="choose another directory"
             + (", or give --replace to write it again" if output.tables.replaceable else ""),
@@ -175,7 +175,7 @@ def _overlapping(
 
 def _check_redaction(done: DecodedRun, output: Output) -> None:
     """Raise UnavailableError where a finished run has treated its quarantine differently than is asked for now."""
-    if bool((done.record or {}).get("redacted")) != output.redact:
+    if (done.record is not None and done.record.redacted) != output.redact:
         kept = "whole" if output.redact else "in shapes only"
         raise UnavailableError(
             f"run {done.run} is there already, and its quarantine is kept {kept}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import UNSET
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.report.audit_report import Span
@@ -21,9 +22,8 @@ from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import files_of
+from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.part_files import read_columns
-from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 from cdc_contracts.spark_checks.task_shares import hand_out
 
 if TYPE_CHECKING:
@@ -113,21 +113,17 @@ def list_quarantine(runs: RunDirectory) -> QuarantineFiles:
     schemas: set[str | None] = set()
     current = drops = False
     for record in runs.records():
-        topics |= {one["topic"] for one in record["range"]}
-        formats.add(record.get("table_format", PARQUET))
-        if "table_schema" in record:
-            schemas.add(record["table_schema"])
-        current = (
-            current
-            or record.get("current", False)
-            or any("current" in (one["commit"] or {}) for one in record.get("tables", ()))
-        )
-        dropped = record.get("repeats", {}).get("dropped", 0) > 0
-        drops = drops or record.get("drops_repeats", dropped)
-        if record.get("replay"):
+        topics |= {one.topic for one in record.ranges}
+        formats.add(record.table_format)
+        if record.table_schema is not UNSET:
+            schemas.add(record.table_schema)
+        current = current or record.current or any("current" in (one.commit or {}) for one in record.tables)
+        dropped = record.repeats.dropped > 0 if record.drops_repeats is UNSET else record.drops_repeats
+        drops = drops or dropped
+        if record.replay is not None:
             replayed += _files(record, "replayed")
-        elif record.get("redacted") and record["counts"]["quarantined"]:
-            redacted[record["run"]] = record["counts"]["quarantined"]
+        elif record.redacted and record.counts["quarantined"]:
+            redacted[record.run] = record.counts["quarantined"]
         else:
             files += _files(record, "quarantine")
     return QuarantineFiles(
@@ -275,5 +271,5 @@ def _rows_of(root: str, file: QuarantineFile, columns: Sequence[str]) -> Iterato
     yield from read_columns(folder.filesystem, path, columns, most=_BATCH_ROWS)
 
 
-def _files(record: Mapping[str, Any], table: str) -> list[QuarantineFile]:
-    return [QuarantineFile(record["run"], one["path"], one["size"]) for one in files_of(record, table)]
+def _files(record: RunRecord, table: str) -> list[QuarantineFile]:
+    return [QuarantineFile(record.run, one.path, one.size) for one in record.files_of(table)]

@@ -7,7 +7,7 @@ a finished run never change, and a replay can be undone by removing its record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, Valid
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
 from cdc_contracts.spark_checks.runs.run_names import name_replay
+from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ class QuarantineReplay:
             self.output.runs.begun.add_replay(run, noted, self.check)
         return run
 
-    def as_document(self, tally: Tally) -> dict[str, Any]:
+    def record(self, tally: Tally) -> RecordedReplay:
         counts = tally.partitions.values()
-        return {
-            "of": list(self.source.waiting),
-            "judged": sum(one.read for one in counts),
-            "replayed": sum(one.read - one.quarantined for one in counts),
-        }
+        return RecordedReplay(
+            of=tuple(self.source.waiting),
+            judged=sum(one.read for one in counts),
+            replayed=sum(one.read - one.quarantined for one in counts),
+        )
 
     def check(self) -> None:
         found = list_quarantine(self.output.runs)

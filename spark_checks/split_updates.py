@@ -14,7 +14,6 @@ from cdc_contracts.registry.explain.rulebook import find_rule
 from cdc_contracts.registry.validate.decoded_changes import HALVES
 from cdc_contracts.spark_checks.folders import escape_pattern
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import files_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -64,7 +63,7 @@ def join_split_updates(session: SparkSession, directory: str) -> Joined:
     runs = RunDirectory(directory)
     root = runs.root.rstrip("/")
     target = f"{root}/{JOINED}"
-    paths = [f"{root}/{part['path']}" for record in runs.records() for part in files_of(record, "changes")]
+    paths = [f"{root}/{part.path}" for record in runs.records() for part in record.files_of("changes")]
     if not paths:
         return Joined(0, target, [])
     stored = session.read.option("mergeSchema", "true")  # files of earlier releases may lack a column

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.tables.canonical.table_layouts import TableLayout, read_layout
@@ -12,6 +12,7 @@ from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder, escape_pattern
 from cdc_contracts.spark_checks.runs.finished_runs import grown_layouts
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.runs.run_records import RecordedTable
 from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 
@@ -30,7 +31,7 @@ class TableFile(NamedTuple):
 
 def list_tables(directory: str) -> list[str]:
     """Return the names of the typed tables of a directory. Raises UnavailableError where no run has finished there."""
-    return sorted({one["table"] for one in _tables(directory)})
+    return sorted({one.table for one, _ in _tables(directory)})
 
 
 def table_files(directory: str, table: str | None = None) -> list[TableFile]:
@@ -42,17 +43,17 @@ def table_files(directory: str, table: str | None = None) -> list[TableFile]:
     """
     folder = Folder(directory)
     found = []
-    for one in sorted(_of_table(directory, table), key=lambda one: (one["table"], -len(one["layout"]["columns"]))):
-        for part in one["files"]:
-            where = f"{directory}/{part['path']}"
-            check_whole(folder, part["path"], part["size"], where=where, whose="its run")
-            found.append(TableFile(one["table"], f"{directory.rstrip('/')}/{part['path']}", part["rows"], part["size"]))
+    for one in sorted(_of_table(directory, table), key=lambda one: (one.table, -len(one.layout.columns))):
+        for part in one.files:
+            where = f"{directory}/{part.path}"
+            check_whole(folder, part.path, part.size, where=where, whose="its run")
+            found.append(TableFile(one.table, f"{directory.rstrip('/')}/{part.path}", part.rows, part.size))
     return found
 
 
 def table_layout(directory: str, table: str) -> TableLayout:
     """Return the layout that a typed table has come to. Raises as `table_files` does."""
-    layouts = grown_layouts(read_layout(one["layout"]) for one in _of_table(directory, table))
+    layouts = grown_layouts(read_layout(one.layout) for one in _of_table(directory, table))
     return next(iter(layouts.values()))
 
 
@@ -64,25 +65,25 @@ def read_table(session: SparkSession, directory: str, table: str) -> DataFrame:
     return session.read.schema(schema).parquet(*paths) if paths else session.createDataFrame([], schema)
 
 
-def _of_table(directory: str, table: str | None) -> list[Mapping[str, Any]]:
+def _of_table(directory: str, table: str | None) -> list[RecordedTable]:
     """Return what the records say of a table, or of all."""
     known = list(_tables(directory))
-    found = [one for one in known if table is None or one["table"] == table]
+    found = [(one, kept_as) for one, kept_as in known if table is None or one.table == table]
     if table is not None and not found:
-        near = difflib.get_close_matches(table, sorted({one["table"] for one in known}), 3, 0)
+        near = difflib.get_close_matches(table, sorted({one.table for one, _ in known}), 3, 0)
         raise UsageError(f"there is no table {table}", where=directory, hint=f"Tables: {', '.join(near) or 'none'}.")
-    kept = {one["format"] for one in found} - {ParquetTables.name}
+    kept = {kept_as for _, kept_as in found} - {ParquetTables.name}
     if kept:
         raise UsageError(
             f"its tables are kept as {', '.join(sorted(kept))}, which says itself which files count",
             where=directory,
             hint=f"read {directory}/tables with a reader of that format",
         )
-    return found
+    return [one for one, _ in found]
 
 
-def _tables(directory: str) -> Iterator[Mapping[str, Any]]:
+def _tables(directory: str) -> Iterator[tuple[RecordedTable, str]]:
     """Yield what the records of finished runs say of typed tables, with the format that each was written in."""
     for record in RunDirectory(directory).records():
-        for one in record.get("tables", ()):
-            yield {**one, "format": record["table_format"]}
+        for one in record.tables:
+            yield one, record.table_format

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.report.report_model import RepeatedRows
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
+    from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
     from cdc_contracts.spark_checks.sources import Input
 
 SCHEMA = "table:"
@@ -155,7 +156,7 @@ def finish_decode(decoded: DecodedRun, *, as_json: bool, targets: Sequence[Path]
     else:
         console.say(f"published run {decoded.run}: {changes:,} changes in {decoded.directory}")
     print_repeats(decoded.report.repeats)
-    print_tables((decoded.record or {}).get("tables", ()))
+    print_tables(decoded.record.tables if decoded.record is not None else ())
     print_resets(decoded.record)
     raise typer.Exit(EXIT_CODES[decoded.report.verdict])
 
@@ -170,24 +171,23 @@ def print_repeats(repeats: RepeatedRows | UnsetType) -> None:
     console.say(f"  {repeats.rows:,} rows repeat others by position ({visible(first.table)}: {where}): {kept}")
 
 
-def print_resets(record: Mapping[str, Any] | None) -> None:
+def print_resets(record: RunRecord | None) -> None:
     """Tell on stderr which statements of the source current rows do not follow."""
     from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 
-    for line in describe_unfollowed(record) if record is not None else ():
+    for line in describe_unfollowed(record):
         console.say(f"  {line}")
 
 
-def print_tables(tables: Sequence[Mapping[str, Any]]) -> None:
+def print_tables(tables: Sequence[RecordedTable]) -> None:
     """Tell on stderr how many rows typed tables have got, and which values of them are kept as text."""
     for one in tables[:_MOST_TABLES]:
-        raw = sorted(one["raw"].items(), key=lambda told: (-told[1], told[0]))
+        raw = sorted(one.raw.items(), key=lambda told: (-told[1], told[0]))
         kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
         more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
-        told = _format_current((one.get("commit") or {}).get("current", {}))
+        told = _format_current((one.commit or {}).get("current", {}))
         console.say(
-            f"  {visible(one['table'])}: {one['rows']:,} rows{told}"
-            + (f"; as text in _raw: {kept}{more}" if kept else "")
+            f"  {visible(one.table)}: {one.rows:,} rows{told}" + (f"; as text in _raw: {kept}{more}" if kept else "")
         )
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")

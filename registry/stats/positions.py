@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 from numpy.typing import NDArray
 
 SNAPSHOT: Final = "snapshot"
@@ -96,19 +97,34 @@ class Positions:
         return found
 
 
-def write_positions(lines: Mapping[PositionLine, PositionStretch]) -> list[dict[str, Any]]:
+class RecordedPositions(Struct, frozen=True):
+    """The positions of one subject in one partition as run records keep them."""
+
+    topic: str
+    partition: int
+    subject: str
+    start: int
+    end: int
+    first: int
+    last: int
+    least: int
+    most: int
+    fell: bool = False
+    stayed: bool = False
+
+
+def write_positions(lines: Mapping[PositionLine, PositionStretch]) -> tuple[RecordedPositions, ...]:
     """Return the positions of a run as run records keep them."""
-    return [{**line._asdict(), **vars(stretch)} for line, stretch in sorted(lines.items())]
+    return tuple(RecordedPositions(*line, *vars(stretch).values()) for line, stretch in sorted(lines.items()))
 
 
-def read_positions(documents: Iterable[Mapping[str, Any]]) -> dict[PositionLine, PositionStretch]:
+def read_positions(recorded: Iterable[RecordedPositions]) -> dict[PositionLine, PositionStretch]:
     """Return what a record says of positions."""
-    names = PositionLine._fields
     return {
-        PositionLine(*(one[name] for name in names)): PositionStretch(
-            **{name: value for name, value in one.items() if name not in names}
+        PositionLine(one.topic, one.partition, one.subject): PositionStretch(
+            one.start, one.end, one.first, one.last, one.least, one.most, fell=one.fell, stayed=one.stayed
         )
-        for one in documents
+        for one in recorded
     }
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from cdc_contracts.registry.common.safe_text import visible
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.tables.canonical.table_layouts import TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, meant_tables, read_reset
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
+from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings
 
 MOST_TOLD: Final = 5
@@ -43,17 +44,17 @@ def _pairs(statements: Iterable[TableReset], names: Collection[TableName]) -> It
             yield meant[0], statement
 
 
-def describe_unfollowed(record: Mapping[str, Any]) -> Iterator[str]:
+def describe_unfollowed(record: RunRecord | None) -> Iterator[str]:
     """Yield, for people, what the record of a run says that its current rows do not follow."""
-    if not record.get("current"):
+    if record is None or not record.current:
         return
-    unfollowed = [read_reset(one).text for one in record.get("upheavals", ()) if not one["emptied"]]
+    unfollowed = [read_reset(one).text for one in record.upheavals if not one.emptied]
     for text in unfollowed[:MOST_TOLD]:
         yield f"current rows do not follow: {text}"
     if len(unfollowed) > MOST_TOLD:
         yield f"current rows do not follow {len(unfollowed) - MOST_TOLD:,} more: see `upheavals` of the run record"
-    for one in record.get("tables", ()):
-        merged, table = (one["commit"] or {}).get("current") or {}, visible(one["table"])
+    for one in record.tables:
+        merged, table = (one.commit or {}).get("current") or {}, visible(one.table)
         if merged.get("untold"):
             result = f"nothing tells if {merged['untold']:,} rows from other partitions are older: they stay"
             yield f"{table} was emptied, and {result}"

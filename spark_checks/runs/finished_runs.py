@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, read_positions
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, TableName, read_layout
+from cdc_contracts.registry.tables.canonical.table_layouts import (
+    Layouts,
+    RecordedLayout,
+    TableLayout,
+    TableName,
+    read_layout,
+)
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, read_reset
-from cdc_contracts.spark_checks.runs.run_records import overlap, range_of
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, overlap
 from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 
 RUNS: Final = "_runs"
@@ -42,19 +47,19 @@ class PastRun:
     write_mode: WriteMode = field(default_factory=WriteMode)
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> PastRun:
+    def of(cls, record: RunRecord) -> PastRun:
         return cls(
-            run=record["run"],
-            attempt=record.get("attempt", record["run"]),
-            replaces=tuple(record.get("replaces", ())),
-            spans=range_of(record),
-            layouts=tuple(_layout(json.dumps(one["layout"])) for one in record.get("tables", ())),
-            positions=read_positions(record.get("positions", ())),
-            replays=frozenset((record.get("replay") or {}).get("of", ())),
-            topics=record.get("topics", {}),
-            query=(record.get("stream") or {}).get("query"),
-            resets=tuple(map(read_reset, record.get("upheavals", ()))),
-            write_mode=WriteMode.of(record),
+            run=record.run,
+            attempt=record.attempt or record.run,
+            replaces=record.replaces,
+            spans=record.spans,
+            layouts=tuple(_layout(one.layout) for one in record.tables),
+            positions=read_positions(record.positions),
+            replays=frozenset(record.replay.of if record.replay else ()),
+            topics=record.topics,
+            query=record.stream.query if record.stream else None,
+            resets=tuple(map(read_reset, record.upheavals)),
+            write_mode=WriteMode(record.table_format, record.table_schema or None, record.current),
         )
 
     def overlaps(self, spans: Mapping[Source, Span]) -> bool:
@@ -116,9 +121,9 @@ def grown_layouts(layouts: Iterable[TableLayout]) -> Layouts:
 
 
 @lru_cache(maxsize=4_096)
-def _layout(text: str) -> TableLayout:
-    """Return the layout in a record, the same object for the same text."""
-    return read_layout(json.loads(text))
+def _layout(recorded: RecordedLayout) -> TableLayout:
+    """Return the layout in a record, the same object for the same one."""
+    return read_layout(recorded)
 
 
 def _longest_first(layout: TableLayout) -> tuple[int, str]:

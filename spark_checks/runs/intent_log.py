@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
-from cdc_contracts.spark_checks.runs.run_records import overlap, range_document, range_of, stream_document
+from cdc_contracts.spark_checks.runs.run_records import RecordedRange, overlap, read_ranges, write_ranges, write_stream
 from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
@@ -42,9 +44,9 @@ class Intent:
     def as_document(self) -> dict[str, Any]:
         return {
             "contract": self.contract,
-            "stream": stream_document(self.key),
+            "stream": msgspec.to_builtins(write_stream(self.key)),
             "topics": dict(self.topics),
-            "range": range_document(self.spans),
+            "range": msgspec.to_builtins(write_ranges(self.spans)),
             "drops_repeats": self.drops_repeats,
             "compared": sorted(self.compared),
             **self.write_mode.as_document(),
@@ -124,7 +126,7 @@ class IntentLog:
         nobody else does.
         """
         for note in self.notes():
-            if "replay" not in note and note["run"] != run and overlap(range_of(note), spans):
+            if "replay" not in note and note["run"] != run and overlap(_spans_of(note), spans):
                 raise UnavailableError(
                     f"run {note['run']} was interrupted, or is still running, and has read some of these records: "
                     "some of its rows may be in tables",
@@ -176,10 +178,14 @@ class IntentLog:
         self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})
 
 
+def _spans_of(note: Mapping[str, Any]) -> dict[Source, Span]:
+    return read_ranges(msgspec.convert(note["range"], tuple[RecordedRange, ...]))
+
+
 def _how_to_finish(note: Mapping[str, Any]) -> str:
     """Return what finishes an interrupted run: the same run."""
     if note["stream"]:
         return "start the stream again with the checkpoint it had, or decode into another directory"
-    ranges = range_words(by_topic(bounds_of(range_of(note))))
+    ranges = range_words(by_topic(bounds_of(_spans_of(note))))
     result = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
     return f"decode {', '.join(result)} under {note['contract']} first, with the table contracts and options it had"

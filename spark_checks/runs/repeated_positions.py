@@ -17,7 +17,6 @@ from cdc_contracts.spark_checks.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import files_of
 from cdc_contracts.spark_checks.spark_tasks import TaskResult
 
 if TYPE_CHECKING:
@@ -135,4 +134,4 @@ def _promise(catalogue: Catalogue, subject: str) -> str | None:
 def _changes_of(runs: RunDirectory, finished: PastRuns, earlier: Iterable[str]) -> Iterator[str]:
     for run in earlier:
         record = runs.find(run, finished)
-        yield from (part["path"] for part in files_of(record or {"files": ()}, "changes"))
+        yield from (part.path for part in record.files_of("changes")) if record is not None else ()

@@ -14,7 +14,7 @@ when the run is done, and those of other runs are left alone: another process ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 from pyarrow import fs
@@ -29,7 +29,7 @@ from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog
 from cdc_contracts.spark_checks.runs.repeats import REPEATS
-from cdc_contracts.spark_checks.runs.run_records import RunRecord
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, read_record, write_record
 
 OUTPUTS: Final = ("changes", "control", "quarantine", "replayed", "ledger", REPEATS, UNREPEATED)
 REPORTS: Final = "_reports"
@@ -49,7 +49,7 @@ class RunDirectory:
         """The directory as every worker finds it: a local one by its absolute path."""
         return self._folder.root if self._folder.local else self.directory
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[RunRecord]:
         """Yield the records of all finished runs that none has replaced, in order of their ids.
 
         Raises UnavailableError where there is none.
@@ -62,7 +62,7 @@ class RunDirectory:
             if found is not None:
                 yield found
 
-    def find(self, run: str, among: PastRuns | None = None) -> dict[str, Any] | None:
+    def find(self, run: str, among: PastRuns | None = None) -> RunRecord | None:
         """Return the record of a run, None where it is not finished or another has replaced it.
 
         `among` are the finished runs where they are known already.
@@ -86,7 +86,7 @@ class RunDirectory:
             key = entry.base_name, entry.size, entry.mtime_ns
             if key in known:
                 self._past[key] = known[key]
-            elif (record := self._folder.read_document(f"{RUNS}/{entry.base_name}")) is not None:
+            elif (record := self._record(entry.base_name.removesuffix(".json"))) is not None:
                 self._past[key] = PastRun.of(record)
         return PastRuns(past for past in self._past.values() if past.attempt not in self._replaced())
 
@@ -118,22 +118,21 @@ class RunDirectory:
         before = self._record(record.run)
         self._finalize_files(record)
         self._folder.write_document(f"{REPORTS}/{record.run}.json", write_document(report))
-        document = record.as_document()
-        self._folder.write_document(f"{RUNS}/{record.run}.json", document)
+        self._folder.write_document(f"{RUNS}/{record.run}.json", write_record(record))
         for run in replaced:
             self._remove_run(run)
-        self.tidy(document)
+        self.tidy(record)
         self.begun.forget(record.run)
         if before is not None:
-            self._remove(_paths(before) - _paths(document))
+            self._remove(before.paths - record.paths)
 
-    def tidy(self, record: Mapping[str, Any]) -> None:
+    def tidy(self, record: RunRecord) -> None:
         """Remove what attempts at a finished run have left that were killed, and the runs it was to replace."""
-        kept = _paths(record)
-        for folder in {*map(_folder, kept), *(f"{one}/run={record['run']}" for one in OUTPUTS)}:
+        kept = record.paths
+        for folder in {*map(_folder, kept), *(f"{one}/run={record.run}" for one in OUTPUTS)}:
             self._remove(self._files(folder) - kept)
             self._folder.remove_if_empty(folder)
-        if record.get("replaces"):
+        if record.replaces:
             self.past()
             self._remove_replaced()
 
@@ -142,7 +141,8 @@ class RunDirectory:
 
         What the record of the run names stays: an attempt may be stopped when it counts already.
         """
-        kept = _paths(self._record(place.run) or {"files": ()})
+        known = self._record(place.run)
+        kept = known.paths if known is not None else set()
         for folder in [*map(place.folder, OUTPUTS), *map(place.folder, folders)]:
             own = {path for path in self._files(folder) if path.endswith(f"-{place.token}.parquet")}
             self._remove(own - kept)
@@ -150,7 +150,7 @@ class RunDirectory:
 
     def _finalize_files(self, record: RunRecord) -> None:
         """Make sure that the files a record is to name are there, whole, and stay there."""
-        for part in record.files:
+        for part in record.all_files:
             if not self._folder.holds(part.path, part.size):
                 raise UnavailableError(
                     "a file that this run has written is gone: another process may have written the same run",
@@ -174,7 +174,7 @@ class RunDirectory:
         record = self._record(run)
         if record is not None:
             self._remove({f"{RUNS}/{run}.json"})
-            self._remove({*_paths(record), f"{REPORTS}/{run}.json"})
+            self._remove({*record.paths, f"{REPORTS}/{run}.json"})
 
     def _remove(self, paths: Collection[str]) -> None:
         """Remove files, as far as they are there, and folders that are empty then."""
@@ -185,17 +185,13 @@ class RunDirectory:
     def _listing(self, folder: str) -> list[fs.FileInfo]:
         return [entry for entry in self._folder.files(folder) if entry.base_name.endswith(".json")]
 
-    def _record(self, run: str) -> dict[str, Any] | None:
-        return self._folder.read_document(f"{RUNS}/{run}.json")
+    def _record(self, run: str) -> RunRecord | None:
+        path = f"{RUNS}/{run}.json"
+        document = self._folder.read_document(path)
+        return None if document is None else read_record(document, f"{self.directory}/{path}")
 
     def _files(self, folder: str) -> set[str]:
         return {f"{folder}/{entry.base_name}" for entry in self._folder.files(folder)}
-
-
-def _paths(record: Mapping[str, Any]) -> set[str]:
-    """Return the files that a record names."""
-    tables = (part for table in record.get("tables", ()) for part in table["files"])
-    return {part["path"] for part in (*record["files"], *tables)}
 
 
 def _folder(path: str) -> str:

@@ -1,161 +1,203 @@
-"""Run records: what a run read, by which contract, and what it wrote. Those of earlier releases lack later keys."""
+"""Run records: what a run read, by which contract, and what it wrote. Those of earlier releases lack later members."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, Struct, field
+
+from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Span
+from cdc_contracts.registry.report.report_model import RepeatedRows
 from cdc_contracts.registry.stats.partition_tallies import Source
-from cdc_contracts.registry.stats.positions import PositionLine, PositionStretch, write_positions
-from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableLayout, write_layout
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
+from cdc_contracts.registry.stats.positions import RecordedPositions
+from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, RecordedLayout, TableLayout, write_layout
+from cdc_contracts.registry.tables.canonical.table_resets import RecordedReset
 from cdc_contracts.spark_checks.file_sinks import FilePart
+from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteKey
 
 
-@dataclass(frozen=True)
-class TableRecord:
+class RecordedRange(Struct, frozen=True):
+    """What was read of a partition: from one offset up to, but not including, another."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+
+class RecordedBatch(Struct, frozen=True):
+    """Whose batch a run is: the id of a stream's query, and the number of the batch."""
+
+    query: str
+    batch: int
+
+
+class RecordedReplay(Struct, frozen=True):
+    """The runs whose quarantine was read, and how many of the records that waited are decoded now."""
+
+    of: tuple[str, ...]
+    judged: int
+    replayed: int
+
+
+class RecordedTable(Struct, frozen=True):
     """What a run wrote to one typed table.
 
     `raw` counts by image and column the values that are kept as text; `commit` says where the format keeps versions
     of a table which one this is.
     """
 
-    layout: TableLayout
+    table: str
     rows: int
-    raw: Mapping[str, int]
-    parts: tuple[FilePart, ...] = ()
-    commit: Mapping[str, Any] | None = None
-
-    def as_document(self) -> dict[str, Any]:
-        return {
-            "table": self.layout.name.text,
-            "rows": self.rows,
-            "raw": dict(sorted(self.raw.items())),
-            "commit": self.commit and dict(self.commit),
-            "files": _files(self.parts),
-            "layout": write_layout(self.layout),
-        }
+    raw: dict[str, int]
+    commit: dict[str, Any] | None
+    files: tuple[FilePart, ...]
+    layout: RecordedLayout
 
 
-def table_records(layouts: Layouts, write: TypedWrite) -> tuple[TableRecord, ...]:
-    """Return the result of a write, table by table."""
-    parts: dict[str, list[FilePart]] = {}
-    for part in write.parts:
-        parts.setdefault(part.table, []).append(part)
-    return tuple(
-        TableRecord(
-            layout=layout,
-            rows=write.rows.get(layout.name.text, 0),
-            raw=write.raw.get(layout.name.text, {}),
-            parts=tuple(parts.get(layout.name.text, ())),
-            commit=write.commits.get(layout.name.text),
-        )
-        for layout in layouts.values()
-    )
-
-
-@dataclass(frozen=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True, kw_only=True):
     """What a finished run read and wrote.
 
     `attempt` is like no other's, and `replaces` are the attempts whose records do not count any more. `topics` are the
     broker's ids of the topics, as far as it gave them. `stream` is whose batch it is, None for a run of its own.
     `table_schema` is that of the catalog that typed tables are in, None for the directory; `current` says that current
-    rows are kept of them, `drops_repeats` that rows which repeat others stay out of them. `redacted` says that its
-    quarantine holds shapes only; `replay` names the runs from whose quarantine it has decoded records, None where it
-    read them from their source.
+    rows are kept of them, `drops_repeats` that rows which repeat others stay out of them, `upheavals` what took rows
+    away from them. `redacted` says that its quarantine holds shapes only; `replay` names the runs from whose quarantine
+    it has decoded records, None where it read them from their source.
     """
 
     run: str
-    attempt: str
-    replaces: tuple[str, ...]
+    attempt: Sometimes[str] = UNSET
+    replaces: tuple[str, ...] = ()
     contract: str
-    fingerprint: str
-    table_contracts: str
-    spans: Mapping[Source, Span]
-    counts: Mapping[str, int]
-    parts: tuple[FilePart, ...]
-    table_format: str
-    table_schema: str | None
-    tables: tuple[TableRecord, ...]
-    repeats: Mapping[str, Any]
-    positions: Mapping[PositionLine, PositionStretch]
-    topics: Mapping[str, str] = field(default_factory=dict)
-    stream: WriteKey | None = None
-    current: bool = False
-    resets: tuple[TableReset, ...] = ()
-    drops_repeats: bool = False
+    contract_fingerprint: str
+    table_contracts_fingerprint: Sometimes[str] = UNSET
+    stream: RecordedBatch | None = None
     redacted: bool = False
-    replay: Mapping[str, Any] | None = None
+    replay: RecordedReplay | None = None
+    topics: dict[str, str] = {}
+    ranges: tuple[RecordedRange, ...] = field(name="range")
+    counts: dict[str, int]
+    files: tuple[FilePart, ...]
+    repeats: RepeatedRows = RepeatedRows()
+    positions: tuple[RecordedPositions, ...] = ()
+    upheavals: tuple[RecordedReset, ...] = ()
+    table_format: str = PARQUET
+    table_schema: Sometimes[str | None] = UNSET
+    current: bool = False
+    drops_repeats: Sometimes[bool] = UNSET
+    tables: tuple[RecordedTable, ...] = ()
 
-    @cached_property
-    def files(self) -> tuple[FilePart, ...]:
-        """All files of the run."""
-        return (*self.parts, *(part for table in self.tables for part in table.parts))
+    @property
+    def spans(self) -> dict[Source, Span]:
+        """What it read of each partition."""
+        return read_ranges(self.ranges)
+
+    @property
+    def all_files(self) -> tuple[FilePart, ...]:
+        """All files of the run, those of typed tables included."""
+        return (*self.files, *(part for table in self.tables for part in table.files))
+
+    @property
+    def paths(self) -> set[str]:
+        """Where they are, below the directory."""
+        return {part.path for part in self.all_files}
 
     @property
     def folders(self) -> set[str]:
         """The folders that hold them, below the directory."""
-        return {part.path.rpartition("/")[0] for part in self.files}
+        return {path.rpartition("/")[0] for path in self.paths}
 
-    def as_document(self) -> dict[str, Any]:
-        return {
-            "run": self.run,
-            "attempt": self.attempt,
-            "replaces": list(self.replaces),
-            "contract": self.contract,
-            "contract_fingerprint": self.fingerprint,
-            "table_contracts_fingerprint": self.table_contracts,
-            "stream": stream_document(self.stream),
-            "redacted": self.redacted,
-            "replay": self.replay and dict(self.replay),
-            "topics": dict(sorted(self.topics.items())),
-            "range": range_document(self.spans),
-            "counts": dict(self.counts),
-            "files": _files(self.parts),
-            "repeats": dict(self.repeats),
-            "positions": write_positions(self.positions),
-            "upheavals": [write_reset(one) for one in self.resets],
-            "table_format": self.table_format,
-            "table_schema": self.table_schema,
-            "current": self.current,
-            "drops_repeats": self.drops_repeats,
-            "tables": [table.as_document() for table in sorted(self.tables, key=lambda one: one.layout.name.text)],
-        }
+    def files_of(self, output: str) -> list[FilePart]:
+        """Return the files of an output, such as `changes`."""
+        return [part for part in self.files if part.table == output]
 
 
-def range_document(spans: Mapping[Source, Span]) -> list[dict[str, Any]]:
-    """Return a range as run records keep it."""
-    return [
-        {"topic": source.topic, "partition": source.partition, "start": span.start, "end": span.end}
-        for source, span in sorted(spans.items())
-    ]
+def write_record(record: RunRecord) -> dict[str, Any]:
+    """Return a record as a JSON document."""
+    document: dict[str, Any] = msgspec.to_builtins(record)
+    return document
 
 
-def range_of(document: Mapping[str, Any]) -> dict[Source, Span]:
-    """Return the range in a record."""
-    return {Source(one["topic"], one["partition"]): Span(one["start"], one["end"]) for one in document["range"]}
+def read_record(document: Any, where: str) -> RunRecord:
+    """Return the record that a JSON document describes; members of later releases are read over.
+
+    Raises UnavailableError where it is none, with the path of what is wrong.
+    """
+    try:
+        return msgspec.convert(document, RunRecord)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        what, _, path = str(error).partition(" - at `$")
+        raise UnavailableError(
+            f"this is no record of a run: {what[:200]}",
+            where=f"{where}{path.removesuffix('`')}",
+            hint="Use the release that wrote it, or another directory.",
+        ) from error
+
+
+def write_tables(layouts: Layouts, write: TypedWrite) -> tuple[RecordedTable, ...]:
+    """Return the result of a write, table by table."""
+    parts: dict[str, list[FilePart]] = {}
+    for part in write.parts:
+        parts.setdefault(part.table, []).append(part)
+    recorded = (
+        write_table_record(
+            layout,
+            rows=write.rows.get(layout.name.text, 0),
+            raw=write.raw.get(layout.name.text, {}),
+            parts=parts.get(layout.name.text, ()),
+            commit=write.commits.get(layout.name.text),
+        )
+        for layout in layouts.values()
+    )
+    return tuple(sorted(recorded, key=lambda one: one.table))
+
+
+def write_table_record(
+    layout: TableLayout,
+    *,
+    rows: int = 0,
+    raw: Mapping[str, int] | None = None,
+    parts: Iterable[FilePart] = (),
+    commit: Mapping[str, Any] | None = None,
+) -> RecordedTable:
+    """Return what a run wrote to one typed table, as records keep it."""
+    return RecordedTable(
+        table=layout.name.text,
+        rows=rows,
+        raw=dict(sorted((raw or {}).items())),
+        commit=None if commit is None else dict(commit),
+        files=write_files(parts),
+        layout=write_layout(layout),
+    )
+
+
+def write_ranges(spans: Mapping[Source, Span]) -> tuple[RecordedRange, ...]:
+    """Return a range as records keep it."""
+    return tuple(RecordedRange(*source, span.start, span.end) for source, span in sorted(spans.items()))
+
+
+def read_ranges(recorded: Iterable[RecordedRange]) -> dict[Source, Span]:
+    """Return the range that records keep."""
+    return {Source(one.topic, one.partition): Span(one.start, one.end) for one in recorded}
+
+
+def write_stream(key: WriteKey | None) -> RecordedBatch | None:
+    """Return whose batch a run is, as records keep it."""
+    return None if key is None else RecordedBatch(key.writer, key.number)
+
+
+def write_files(parts: Iterable[FilePart]) -> tuple[FilePart, ...]:
+    """Return files as records keep them, in order of their paths."""
+    return tuple(sorted(parts, key=lambda part: part.path))
 
 
 def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     """Say whether two ranges have a record in common; an empty one has none."""
     shared = [(span, theirs[source]) for source, span in mine.items() if source in theirs]
     return any(max(one.start, other.start) < min(one.end, other.end) for one, other in shared)
-
-
-def files_of(record: Mapping[str, Any], output: str) -> list[Mapping[str, Any]]:
-    """Return the files of an output, such as `changes`, that a record names."""
-    return [part for part in record["files"] if part["table"] == output]
-
-
-def stream_document(key: WriteKey | None) -> dict[str, Any] | None:
-    """Return whose batch a run is, as run records keep it."""
-    return None if key is None else {"query": key.writer, "batch": key.number}
-
-
-def _files(parts: Iterable[FilePart]) -> list[dict[str, Any]]:
-    return [asdict(part) for part in sorted(parts, key=lambda part: part.path)]

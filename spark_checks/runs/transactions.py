@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import msgspec
 from msgspec.structs import replace
 
 from cdc_contracts.registry.report.audit_report import Spans
 from cdc_contracts.registry.report.report_model import Report
+from cdc_contracts.registry.stats.positions import write_positions
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
@@ -27,7 +27,15 @@ from cdc_contracts.spark_checks.runs.intent_log import Intent
 from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.runs.repeats import Repeats
 from cdc_contracts.spark_checks.runs.run_ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
-from cdc_contracts.spark_checks.runs.run_records import RunRecord, TableRecord, table_records
+from cdc_contracts.spark_checks.runs.run_records import (
+    RecordedReplay,
+    RecordedTable,
+    RunRecord,
+    write_files,
+    write_ranges,
+    write_stream,
+    write_tables,
+)
 from cdc_contracts.spark_checks.runs.write_targets import Output
 from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.spark_tasks import (
@@ -56,7 +64,7 @@ class Replay(Protocol):
         """
         ...
 
-    def as_document(self, tally: Tally) -> dict[str, Any]:
+    def record(self, tally: Tally) -> RecordedReplay:
         """Return what the record of the run says of it."""
         ...
 
@@ -117,7 +125,8 @@ class Attempt:
         repeats = look_for_repeats(
             self.session, runs, comparable, self.place, judged, validation.catalogue, query=query
         )
-        report = replace(report, repeats=repeats.report(dropped=output.drop_duplicates))
+        found = repeats.report(dropped=output.drop_duplicates)
+        report = replace(report, repeats=found)
         resets, emptied = self._finalize(judged, past)
         if self.replay is None and not output.tables.replaceable:
             runs.begun.add(self._begun(comparable))
@@ -130,23 +139,23 @@ class Attempt:
             attempt=self.place.token,
             replaces=tuple(past.attempt for past in self.replaces),
             contract=validation.declared,
-            fingerprint=validation.fingerprint,
-            table_contracts=validation.reading_options.tables.fingerprint,
-            spans=self._reach if resets else spans,  # current rows that are made again need it
+            contract_fingerprint=validation.fingerprint,
+            table_contracts_fingerprint=validation.reading_options.tables.fingerprint,
+            ranges=write_ranges(self._reach if resets else spans),  # current rows that are made again need it
             counts=sum_rows(ledger),
-            parts=(*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)),
+            files=write_files([*judged.parts, *repeats.parts, *write_table(self.place, "ledger", ledger)]),
             table_format=output.tables.name,
             table_schema=output.tables.schema,
             tables=tables,
-            repeats=msgspec.to_builtins(report.repeats),
-            positions=judged.positions.whole(),
-            topics=self.topics,
-            resets=resets,
-            stream=self.key,
+            repeats=found,
+            positions=write_positions(judged.positions.whole()),
+            topics=dict(sorted(self.topics.items())),
+            upheavals=tuple(map(write_reset, resets)),
+            stream=write_stream(self.key),
             current=output.tables.keeps_current,
             drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.replay is None,
-            replay=self.replay.as_document(judged.tally) if self.replay is not None else None,
+            replay=self.replay.record(judged.tally) if self.replay is not None else None,
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
         return record, report
@@ -187,7 +196,7 @@ class Attempt:
 
     def _type(
         self, judged: TaskResult, repeats: Repeats, emptied: Mapping[TableName, Emptyings]
-    ) -> tuple[TableRecord, ...]:
+    ) -> tuple[RecordedTable, ...]:
         """Write the rows of `changes/` to the typed tables; a layout without rows only stays known."""
         changes = [part for part in judged.parts if part.table == "changes"]
         dropped: Counter[TableName] = Counter()
@@ -199,7 +208,7 @@ class Attempt:
         key = self.key or WriteKey(self.run, 0)
         written = self.output.tables.write(self.session, WriteOrder(self.place, key, changes, layouts, emptied))
         check_typed(judged.rows, dropped, written.rows)
-        return table_records(self._layouts, written)
+        return write_tables(self._layouts, written)
 
     def _check(self, finished: PastRuns) -> None:
         """Raise UnavailableError where runs that have finished meanwhile do not agree with this one."""

@@ -25,7 +25,7 @@ from cdc_contracts.registry.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.runs.run_records import range_document
+from cdc_contracts.spark_checks.runs.run_records import write_ranges
 
 OWN: Final = "_cdc"
 KEPT: Final = 100
@@ -137,7 +137,7 @@ class Checkpoint:
             "batch": number,
             "pin": pin,
             "fingerprint": fingerprint,
-            "range": range_document(spans),
+            "range": msgspec.to_builtins(write_ranges(spans)),
         }
         self._write(f"{OWN}/batches/{number}.json", (json.dumps(document, indent=1) + "\n").encode())
         known = self._numbers(f"{OWN}/batches")

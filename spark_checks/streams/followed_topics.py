@@ -85,7 +85,7 @@ def open_decode(
                 where=checkpoint.directory,
                 hint="--trust-contract publishes it as declared; a new checkpoint may read it by another contract",
             )
-        for line in describe_unfollowed(decoded.record or {}):
+        for line in describe_unfollowed(decoded.record):
             say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the totals of a stream are kept beside its rows

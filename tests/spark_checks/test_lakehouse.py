@@ -203,17 +203,17 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
         ]
 
     record = decode()
-    (table,) = record["tables"]
+    (table,) = record.tables
     before = content()
-    assert len(before[0]) == table["rows"] == record["counts"]["changes"]
-    assert table["commit"]["current"]["changed"] == len(before[1]) > 0
+    assert len(before[0]) == table.rows == record.counts["changes"]
+    assert table.commit["current"]["changed"] == len(before[1]) > 0
     for path in (out / "_runs").iterdir():
         path.unlink()
     for kind in (CURRENT, DELETED):
         spark.sql(f"DELETE FROM {tables.addresses.find(kind, TableName('shop', None, 'orders'))}")
     again = decode()
-    assert again["tables"][0]["rows"] == table["rows"]
-    assert again["tables"][0]["commit"] == table["commit"]
+    assert again.tables[0].rows == table.rows
+    assert again.tables[0].commit == table.commit
     assert content() == before
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(decode, "b.jsonl")
@@ -222,7 +222,7 @@ def test_a_run_that_was_cut_off_is_completed_by_itself_and_one_that_empties_the_
             seen.add(is_locked(out / "staged"))
     assert True in seen
     emptied = run.result()
-    assert emptied["tables"][0]["commit"]["current"] == {
+    assert emptied.tables[0].commit["current"] == {
         "changed": 0, "deleted": 0, "keyless": 0, "emptied": len(before[1]), "untold": 0, "reloaded": 0,
     }  # fmt: skip
     assert content() == [before[0], []]

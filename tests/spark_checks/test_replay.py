@@ -96,8 +96,8 @@ def test_replayed_records_give_the_rows_that_they_had_given_from_the_start(spark
 def test_the_ledger_of_the_directory_adds_up_over_runs_and_replays(paths, direct, replayed):
     out, decoded = replayed
     records, sums = sum(path.read_bytes().count(b"\n") for path in paths), ledger_of(out)
-    assert decoded.record["replay"]["judged"] == records
-    assert decoded.record["replay"]["replayed"] == records - 1
+    assert decoded.record.replay.judged == records
+    assert decoded.record.replay.replayed == records - 1
     assert decoded.report.ledger.read == records
     assert (sums["read"], sums["quarantined"]) == (records, 1)
     for name in ("read", "conforming", "control", "tombstone", "quarantined", "changes", "gaps"):
@@ -171,7 +171,7 @@ def test_a_redacted_quarantine_holds_no_value_and_is_not_replayed(spark, tmp_pat
     (tmp_path / "a.jsonl").write_bytes(b"\n".join([*lines, b'{"broken": "%s' % CANARY.encode()]))
     decoded = decode(spark, [tmp_path / "a.jsonl"], tmp_path / "out", WRONG, redact=True)
     quarantine = rows_of(tmp_path / "out", "quarantine")
-    assert decoded.record["redacted"]
+    assert decoded.record.redacted
     assert len(quarantine) == 10
     assert b'"address": "aaaaaa-9999-aaaa"' in quarantine[0]["value"]
     for file in files_of(tmp_path / "out"):

@@ -4,11 +4,11 @@ import fcntl
 import json
 import os
 import shutil
-from dataclasses import replace
 
 import duckdb
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 from topics import scope_of
 from written_reports import report_of
 
@@ -17,7 +17,7 @@ from cdc_contracts.registry.records.output_schemas import LEDGER_SCHEMA
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.registry.tables.canonical.table_resets import TableReset
+from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter
@@ -28,7 +28,13 @@ from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layout
 from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled
 from cdc_contracts.spark_checks.runs.intent_log import Intent
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import RunRecord, TableRecord
+from cdc_contracts.spark_checks.runs.run_records import (
+    RecordedBatch,
+    RunRecord,
+    write_ranges,
+    write_record,
+    write_table_record,
+)
 from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
@@ -66,11 +72,10 @@ def begin(runs):
         writer.write(LEDGER)
         parts = tuple(writer.close())
         return place, RunRecord(
-            run=run, attempt=token, replaces=replaces, contract="x@1", fingerprint="f", table_contracts="g",
-            spans={Source("t", 0): Span(*window)}, counts={}, parts=parts, table_format="parquet",
-            table_schema=None,
-            tables=tuple(TableRecord(one, 0, {}) for one in layouts), repeats={}, positions={},
-            topics=dict(topics), stream=WriteKey("query", 3),
+            run=run, attempt=token, replaces=replaces, contract="x@1", contract_fingerprint="f",
+            table_contracts_fingerprint="g", ranges=write_ranges({Source("t", 0): Span(*window)}), counts={},
+            files=parts, table_format="parquet", table_schema=None, drops_repeats=False,
+            tables=tuple(map(write_table_record, layouts)), topics=dict(topics), stream=RecordedBatch("query", 3),
         )  # fmt: skip
 
     return write
@@ -82,7 +87,7 @@ def test_a_run_counts_from_its_record_on_and_no_file_of_a_killed_attempt_stays(r
     _, record = begin("aaaa", "done")
     begin("bbbb", "other")
     runs.commit(record, NOTHING)
-    assert runs.find("aaaa")["stream"] == {"query": "query", "batch": 3}
+    assert runs.find("aaaa").stream == RecordedBatch("query", 3)
     assert runs.report("aaaa") == NOTHING
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.parquet"))
     assert left == ["changes/run=aaaa/part-00000-0-done.parquet", "changes/run=bbbb/part-00000-0-other.parquet"]
@@ -101,7 +106,7 @@ def test_a_run_whose_files_another_process_has_removed_does_not_count(runs, begi
     runs.commit(fast, NOTHING)
     with pytest.raises(UnavailableError, match="another process"):
         runs.commit(slow, NOTHING)
-    assert runs.find("aaaa")["attempt"] == "fast"
+    assert runs.find("aaaa").attempt == "fast"
 
 
 def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(runs, begin, tmp_path):
@@ -122,7 +127,7 @@ def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(ru
         place = SinkPlace(killed.root, run, token)
         writer = TableWriter(place, "changes", LEDGER.schema, "00000-0")
         writer.write(LEDGER)
-        over = replace(new, run=run, attempt=token, replaces=replaces, parts=tuple(writer.close()))
+        over = replace(new, run=run, attempt=token, replaces=replaces, files=tuple(writer.close()))
         killed.commit(over, NOTHING, replaced={"bbbb"} - {run})
         assert [past.run for past in RunDirectory(killed.directory).past()] == [run]
         assert [path.parent.name for path in (tmp_path.parent / token).rglob("*.parquet")] == [f"run={run}"]
@@ -140,7 +145,7 @@ def test_records_of_earlier_releases_are_read(runs, begin, tmp_path):
     _, record = begin("aaaa", "done")
     kept = ("run", "contract", "contract_fingerprint", "range", "counts", "files")
     (tmp_path / "_runs").mkdir()
-    document = {name: record.as_document()[name] for name in kept}
+    document = {name: write_record(record)[name] for name in kept}
     (tmp_path / "_runs" / "aaaa.json").write_text(json.dumps(document))
     (past,) = runs.past().overlapping("bbbb", {Source("t", 0): Span(9, 20)})
     assert (past.run, past.layouts, past.positions) == ("aaaa", (), {})
@@ -175,7 +180,7 @@ def test_a_reader_that_takes_its_columns_from_the_first_file_sees_all_of_them(ru
         writer = TableWriter(place, f"tables/{ORDERS.text}", rows.schema, "00000-0")
         writer.write(rows)
         parts = tuple(writer.close())
-        runs.commit(replace(record, tables=(TableRecord(one, 1, {}, parts),)), NOTHING)
+        runs.commit(replace(record, tables=(write_table_record(one, rows=1, parts=parts),)), NOTHING)
     paths = [one.path for one in table_files(str(tmp_path))]
     assert len(paths) == 3
     assert duckdb.read_parquet(paths).select("after.*").columns == ["id", "note"]
@@ -208,9 +213,11 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
     others = TableName("other", None, "orders")
     first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
     assert (first.emptied, vague.emptied) == (True, False)
-    record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, resets=(first, vague))
+    record = replace(
+        begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(write_reset(first), write_reset(vague))
+    )
     runs.commit(record, NOTHING)
-    assert list(describe_unfollowed(record.as_document())) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
+    assert list(describe_unfollowed(record)) == ["current rows do not follow: TRUNCATE of orders (t/0@5)"]
 
     spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
     past = runs.past()

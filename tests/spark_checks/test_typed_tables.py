@@ -17,6 +17,7 @@ from cdc_contracts.registry.contract.table_contracts import TableContracts, pars
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.runs.run_records import write_record
 from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.table_readers import list_tables, read_table, table_files
 
@@ -74,8 +75,8 @@ def decode(spark, tmp_path):
 
 
 def typed(decoded, out, table):
-    (one,) = [one for one in decoded.record["tables"] if one["table"] == table]
-    rows = [row for part in one["files"] for row in pq.read_table(out / part["path"], partitioning=None).to_pylist()]
+    (one,) = [one for one in decoded.record.tables if one.table == table]
+    rows = [row for part in one.files for row in pq.read_table(out / part.path, partitioning=None).to_pylist()]
     return sorted(rows, key=lambda row: (row["_partition"], row["_offset"], row["_row_index"]))
 
 
@@ -106,16 +107,18 @@ def test_every_table_of_a_topic_has_its_rows_with_their_types(decode, tmp_path):
 
 def test_the_record_of_a_run_names_the_files_rows_and_texts_of_each_table(decode, tmp_path):
     decoded = decode(MESSAGES)
-    told = {one["table"]: (one["rows"], one["raw"]) for one in decoded.record["tables"]}
+    told = {one.table: (one.rows, one.raw) for one in decoded.record.tables}
     assert told == {"shop.orders": (4, {"due": 1}), "shop.users": (1, {}), "`ware.house`.stock levels": (1, {})}
-    files = [part for one in decoded.record["tables"] for part in one["files"]] + decoded.record["files"]
+    files = decoded.record.all_files
     out = tmp_path / "out"
-    assert {str(path.relative_to(out)) for path in out.rglob("*.parquet")} == {part["path"] for part in files}
-    assert all((out / part["path"]).stat().st_size == part["size"] for part in files)
+    assert {str(path.relative_to(out)) for path in out.rglob("*.parquet")} == {part.path for part in files}
+    assert all((out / part.path).stat().st_size == part.size for part in files)
     assert {path.name for path in (out / "tables").iterdir()} == {
         "shop.orders", "shop.users", "ware%2Ehouse.stock%20levels"
     }  # fmt: skip
-    assert json.loads((out / "_runs" / f"{decoded.run}.json").read_text()) == json.loads(json.dumps(decoded.record))
+    assert json.loads((out / "_runs" / f"{decoded.run}.json").read_text()) == json.loads(
+        json.dumps(write_record(decoded.record))
+    )
 
 
 # --- reading
@@ -183,8 +186,8 @@ def test_transaction_marks_and_aborted_records_are_gaps_of_the_ledger_and_no_row
     output = Output(str(tmp_path))
     decoded = decode_input(spark, source, scope_of("oms-community/canal@2"), output, fail_on="error")
     assert [int(row["after"]["id"]) for row in typed(decoded, tmp_path, "shop.orders")] == [1, 3]
-    (part,) = [part for part in decoded.record["files"] if part["table"] == "ledger"]
-    (ledger,) = pq.read_table(tmp_path / part["path"], partitioning=None).to_pylist()
+    (part,) = decoded.record.files_of("ledger")
+    (ledger,) = pq.read_table(tmp_path / part.path, partitioning=None).to_pylist()
     counts = ("start", "end", "read", "conforming", "gaps", "changes", "repeated", "dropped")
     assert [ledger[name] for name in counts] == [0, 6, 2, 2, 4, 2, 0, 0]
 

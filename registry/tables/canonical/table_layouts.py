@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.tables.canonical.column_types import read_type, write_type
@@ -80,31 +81,56 @@ class TableLayout:
 Layouts = Mapping[TableName, TableLayout]
 
 
-def write_layout(layout: TableLayout) -> dict[str, Any]:
-    """Return a layout as a JSON document, as run records keep it."""
-    return {
-        "name": layout.name._asdict(),
-        "columns": [
-            {"name": one.name, "type": write_type(one.type), "source_type": one.source_type, "kind": one.kind}
-            for one in layout.columns
-        ],
-        "primary_key": list(layout.primary_key),
-        "origin": layout.origin,
-        "awaited": list(layout.awaited),
-    }
+class RecordedName(Struct, frozen=True):
+    """The name of a table as run records keep it."""
+
+    database: str | None
+    schema: str | None
+    table: str
 
 
-def read_layout(document: Mapping[str, Any]) -> TableLayout:
-    """Return the layout that a document describes."""
-    return TableLayout(
-        name=TableName(**document["name"]),
+class RecordedColumn(Struct, frozen=True):
+    """A column of a layout as run records keep it, its type as text."""
+
+    name: str
+    type: str
+    source_type: str | None
+    kind: str | None
+
+
+class RecordedLayout(Struct, frozen=True):
+    """A layout as run records keep it."""
+
+    name: RecordedName
+    columns: tuple[RecordedColumn, ...]
+    primary_key: tuple[str, ...]
+    origin: str
+    awaited: tuple[str, ...] = ()
+
+
+def write_layout(layout: TableLayout) -> RecordedLayout:
+    """Return a layout as run records keep it."""
+    return RecordedLayout(
+        name=RecordedName(*layout.name),
         columns=tuple(
-            ColumnLayout(one["name"], read_type(one["type"]), one["source_type"], one["kind"])
-            for one in document["columns"]
+            RecordedColumn(one.name, write_type(one.type), one.source_type, one.kind) for one in layout.columns
         ),
-        primary_key=tuple(document["primary_key"]),
-        origin=document["origin"],
-        awaited=tuple(document.get("awaited", ())),
+        primary_key=layout.primary_key,
+        origin=layout.origin,
+        awaited=layout.awaited,
+    )
+
+
+def read_layout(recorded: RecordedLayout) -> TableLayout:
+    """Return the layout that a run record keeps."""
+    return TableLayout(
+        name=TableName(recorded.name.database, recorded.name.schema, recorded.name.table),
+        columns=tuple(
+            ColumnLayout(one.name, read_type(one.type), one.source_type, one.kind) for one in recorded.columns
+        ),
+        primary_key=recorded.primary_key,
+        origin=recorded.origin,
+        awaited=recorded.awaited,
     )
 
 

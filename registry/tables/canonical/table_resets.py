@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, structs
 
 from cdc_contracts.registry.stats.observed_columns import TableName
 from cdc_contracts.registry.stats.partition_tallies import Source
@@ -104,14 +105,29 @@ def meant_tables(reset: TableReset, names: Iterable[TableName]) -> list[TableNam
     return [name for name in meant if name.table == reset.table[-1]] or meant
 
 
-def write_reset(reset: TableReset) -> dict[str, Any]:
+class RecordedReset(Struct, frozen=True):
+    """A reset as run records keep it."""
+
+    database: str | None
+    schema: str | None
+    table: tuple[str, ...]
+    statement: str
+    emptied: bool
+    contract: str
+    topic: str
+    partition: int
+    offset: int
+    position: str | None
+
+
+def write_reset(reset: TableReset) -> RecordedReset:
     """Return a reset as run records keep it."""
-    return {**reset._asdict(), "table": list(reset.table)}
+    return RecordedReset(*reset)
 
 
-def read_reset(document: Mapping[str, Any]) -> TableReset:
-    """Return the reset that a record describes."""
-    return TableReset(**{**document, "table": tuple(document["table"])})
+def read_reset(recorded: RecordedReset) -> TableReset:
+    """Return the reset that a record keeps."""
+    return TableReset(*structs.astuple(recorded))
 
 
 def _height(reset: TableReset) -> tuple[int, int]:

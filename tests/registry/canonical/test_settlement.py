@@ -6,6 +6,7 @@ import json
 import pickle
 import random
 
+import msgspec
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from cdc_contracts.registry.contract.table_contracts import TableContracts, pars
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.stats.observed_columns import MOST_SHAPES, ObservedColumn, ObservedColumns
 from cdc_contracts.registry.tables.canonical.layout_resolution import MOST_COLUMNS, resolve_layouts
-from cdc_contracts.registry.tables.canonical.table_layouts import TableName, read_layout, write_layout
+from cdc_contracts.registry.tables.canonical.table_layouts import RecordedLayout, TableName, read_layout, write_layout
 from cdc_contracts.registry.tables.canonical.typed_rows import type_rows
 
 ORDERS = TableName("shop", None, "orders")
@@ -36,7 +37,7 @@ def contract(**columns: str) -> TableContracts:
 
 
 def told(layouts, table=ORDERS):
-    return [(one["name"], one["type"]) for one in write_layout(layouts[table])["columns"]]
+    return [(one.name, one.type) for one in write_layout(layouts[table]).columns]
 
 
 NONE = TableContracts()
@@ -149,7 +150,10 @@ def test_a_column_that_a_statement_added_comes_once_a_row_has_it_in_this_run_or_
     known = resolve_layouts({}, NONE, seen((ID,)), {})
     awaiting = resolve_layouts(known, NONE, seen((ID,)), {ORDERS: {"total": "decimal(10,2)"}})
     assert told(awaiting) == [("id", "int64")]
-    kept = {name: read_layout(json.loads(json.dumps(write_layout(one)))) for name, one in awaiting.items()}
+    kept = {
+        name: read_layout(msgspec.json.decode(msgspec.json.encode(write_layout(one)), type=RecordedLayout))
+        for name, one in awaiting.items()
+    }
     assert kept == awaiting
     later = resolve_layouts(kept, NONE, seen((ID, TOTAL)), {})
     assert told(later) == [("id", "int64"), ("total", "decimal(10,2)")]
