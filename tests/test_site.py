@@ -5,14 +5,18 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import typer
+from browsers import launched, needs_browser, windows
 
 from cdc_contracts.cli.app import app, main
 from cdc_contracts.registry.common import exits
@@ -82,6 +86,28 @@ def test_the_search_finds_pages_of_every_part(site):
     places = {one["location"].partition("#")[0] for one in found}
     assert {"first-steps.html", "how-to/decode.html", "reference/rules.html", "reference/commands/audit.html",
             "catalogue/dts-canal.html", "adr/0001-one-kernel-precedents.html"} <= places  # fmt: skip
+
+
+@needs_browser
+def test_a_reader_who_searches_is_led_to_the_page_and_nothing_is_fetched_from_elsewhere(site):
+    serve = partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server, launched() as browser, windows(browser) as show:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        page = show(f"{address}index.html")
+        page.fill("input[name=query]", "redact quarantine")
+        page.wait_for_selector("a.md-search-result__link")
+        found = page.eval_on_selector_all("a.md-search-result__link", "links => links.map(link => link.href)")
+        server.shutdown()
+    assert f"{address}how-to/decode.html" in {one.partition("?")[0].partition("#")[0] for one in found}
+    assert [one for one in page.asked if not one.startswith((address, "data:", "blob:"))] == []
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files and says nothing of it."""
+
+    def log_message(self, *what):
+        pass
 
 
 def test_every_command_and_option_is_in_the_reference(pages, site):
