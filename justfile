@@ -32,6 +32,7 @@ nightly:
         tests/registry/compatibility/json/test_soundness.py
     CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{python}} -m pytest tests/registry/test_every_column.py \
         tests/registry/test_byte_mutations.py
+    {{python}} tests/new_version.py "$(mktemp -d)" tests/registry tests/cli
     CDC_CONTRACTS_SPARK=own {{python}} -m pytest tests/spark_checks tests/cli/test_engines.py tests/cli/test_judging_commands.py
 
 lint:

@@ -17,9 +17,9 @@ def sampled(reference, count, *, seed=7):
     return list(sample_messages(CATALOGUE.version(reference), count, seed=seed, reading_options=ReadingOptions()))
 
 
-def detect_messages(messages):
+def detect_messages(messages, catalogue=CATALOGUE):
     """What messages speak, in their order."""
-    accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
+    accumulator = EvidenceAccumulator(catalogue, ReadingOptions())
     for offset, value in enumerate(messages):
         accumulator.add(RecordPlace("orders", 0, offset), value)
     return detect(accumulator)

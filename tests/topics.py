@@ -13,6 +13,13 @@ from cdc_contracts.registry.validate.validation_context import open_validation
 
 CATALOGUE = shipped_catalogue()
 PLAIN = ReadingOptions()
+VERSION_FOLDERS = [
+    folder for folder in (Path(__file__).parents[1] / "contracts").glob("*/*/v*") if folder.parts[-3] != "canonical"
+]
+"""The folders of versions, found without the catalogue."""
+_NUMBERS = [int(folder.name[1:]) for folder in VERSION_FOLDERS if folder.parts[-3:-1] == ("dts", "canal")]
+NEWEST_CANAL = f"dts/canal@{max(_NUMBERS)}"
+"""What `dts/canal@latest` stands for."""
 
 WITH_TABLES = ReadingOptions(
     tables=TableContracts([

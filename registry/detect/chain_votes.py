@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.contract.catalogue import Version
@@ -28,7 +29,7 @@ class Link(NamedTuple):
     """Two changes of a row, the second at `place`: the reading that joins them, and the one that does not.
 
     `since` is the offset of the first of the two that is proven to be of the version that joins them. `ends` count
-    among the messages that the versions read differently.
+    among the messages that the versions read differently. `plain` is whether the one that joins them warns of nothing.
     """
 
     whole: Version
@@ -36,6 +37,7 @@ class Link(NamedTuple):
     place: RecordPlace
     since: int
     ends: tuple[int, int]
+    plain: bool
 
 
 class _Left(NamedTuple):
@@ -56,6 +58,8 @@ class KeyChains:
     can lie between, the later one after the earlier, and no row that appears in several partitions, nor any row of a
     table in which more than a stray does. A version is proven for all messages only where its links are found
     throughout. What is found of a reading holds for every contract that reads the row that way, whatever its subject.
+    Of three versions those that a message fits are compared: a newer one that places the images as the one before it
+    does changes nothing for messages of the older two.
     """
 
     def __init__(self, versions: Sequence[Version]) -> None:
@@ -79,6 +83,7 @@ class KeyChains:
             for version in self._versions
             if version in message_evidence.fits
         }
+        plain = {version for version in readings if message_evidence.is_plain(version)}
         if any(message_evidence.fits[version].control for version in readings):
             self._left[place[:2]].clear()  # a DDL may change what the images of a table hold
         self._open += len(readings) > 1 and len({str(changes) for changes in readings.values()}) > 1
@@ -87,7 +92,7 @@ class KeyChains:
             if version not in readings and {len(judgement.changes)} == rows:
                 readings[version] = judgement.changes
         for changes in zip(*readings.values(), strict=False):
-            self._link(place, dict(zip(readings, changes, strict=True)))
+            self._link(place, dict(zip(readings, changes, strict=True)), plain)
 
     def pass_over(self, place: RecordPlace) -> None:
         """Note that a record was read; where others were left out before it, what they did to a row is not known."""
@@ -121,8 +126,8 @@ class KeyChains:
         result = []
         for source, links in pairs.items():
             proofs = [
-                ChainProof(self._versions.index(one.whole), 1, Point(one.since, None), Point(one.place.offset, None))
-                for one in links
+                ChainProof(self._reading(joined), 1, Point(since, None), Point(to.offset, None))
+                for (to, since), joined in groupby(links, key=lambda link: (link.place, link.since))
             ]
             result += [
                 (
@@ -134,12 +139,16 @@ class KeyChains:
             ]
         return result if len({version for version, _, _ in result}) > 1 else []
 
+    def _reading(self, alike: Iterable[Link]) -> int:
+        """Return the number of the version that joins a row; of several the newest of those that warn of nothing."""
+        return max((link.plain, self._versions.index(link.whole)) for link in alike)[1]
+
     def _stays(self, row: _Row) -> bool:
         """Say whether a row appears in one partition only, as all rows of its table do, except strays."""
         scattered = self._scattered.get(row[0], ())
         return row not in scattered and len(scattered) <= strays(self._rows[row[0]])
 
-    def _link(self, place: RecordPlace, readings: Mapping[Version, Change]) -> None:
+    def _link(self, place: RecordPlace, readings: Mapping[Version, Change], plain: set[Version]) -> None:
         left = self._left[place[:2]]
         own = {version: change for version, change in readings.items() if version in self._versions}
         rows = {
@@ -163,14 +172,14 @@ class KeyChains:
             return
         (row,) = rows
         self._readers |= readings.keys()
-        known = [found[version][0] for version in self._versions if version in found]
-        if len(known) == len(self._versions) and all(
-            one.moment < _moment(own[version]) for version, one in zip(self._versions, known, strict=True)
+        known = [found[version][0] for version in own if version in found]
+        if len(known) == len(own) > 1 and all(
+            one.moment < _moment(change) for change, one in zip(own.values(), known, strict=True)
         ):
             ends = (known[0].number, self._open - 1)
             since = place.offset if all(one.image == known[0].image for one in known) else known[0].offset
             whole = {version for version, (one, change) in found.items() if _joins(one.image, change.before or {})}
-            self._links[row] += [Link(*pair, place, since, ends) for pair in _pairs([*found], whole)]
+            self._links[row] += [Link(*pair, place, since, ends, pair[0] in plain) for pair in _pairs([*found], whole)]
             if not whole & own.keys():
                 self._torn[row] += 1
         for version, change in readings.items():

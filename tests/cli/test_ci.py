@@ -14,6 +14,7 @@ import pytest
 import yaml
 from repositories import commit, edit, git, line_of
 from site_pages import blocks_of
+from topics import VERSION_FOLDERS
 
 from cdc_contracts.cli.app import main
 
@@ -112,7 +113,7 @@ def test_a_changed_value_form_is_told_on_its_line_with_a_message_that_proves_it(
     assert json.loads(proof["message"])["data"] == [{"id": 7, "value": "1609344671.123456"}]
     assert (proof["published"], proof["now"].split(":")[0]) == ("accepted", "D07.iso-datetime-minutes at /data/0/value")
     summary = (fork / ".git" / "summary.md").read_text()
-    assert summary.startswith("### ❌ cdc-contracts ci: 31 contracts, ")
+    assert summary.startswith(f"### ❌ cdc-contracts ci: {len(VERSION_FOLDERS)} contracts, ")
     assert "**C401 published-meaning /values/TIMESTAMP** contracts/oms-community/types/oms-mysql.yaml:30:26" in summary
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from topics import NEWEST_CANAL
 
 from cdc_contracts.cli.app import main
 
@@ -80,8 +81,8 @@ def test_the_change_of_value_forms_is_printed(capsys):
 
 
 def test_contracts_that_say_the_same_are_told_so(capsys):
-    assert main(["diff", "dts/canal@2", "dts/canal@latest"]) == 0
-    assert capsys.readouterr().out == "dts/canal@2 and dts/canal@2\nsay the same.\n"
+    assert main(["diff", NEWEST_CANAL, "dts/canal@latest"]) == 0
+    assert capsys.readouterr().out == f"{NEWEST_CANAL} and {NEWEST_CANAL}\nsay the same.\n"
 
 
 def test_json_has_every_difference(capsys):

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def versions_follow_each_other(draft: LintRun) -> Iterator[LintFault]:
-    """The ranges of a subject's versions are of one kind, run forward, and leave no hole and no overlap."""
+    """The ranges of a subject's versions are of one kind, run forward, and leave no hole and no overlap.
+
+    A version without an end ends where the next one begins, so that a new version changes no published one.
+    """
     for subject in draft.catalogue.subjects():
         versions = draft.catalogue.versions(subject)
         known = [(one, draft.meanings[one.reference].applies) for one in versions if one.reference in draft.meanings]
@@ -54,15 +57,21 @@ def _broken_range(version: Version, applies: Applies) -> Iterator[LintFault]:
 def _broken_step(
     draft: LintRun, earlier: Version, before: Applies, later: Version, after: Applies
 ) -> Iterator[LintFault]:
-    if draft.is_under_lint(later):
-        if after.since is None:
-            yield LintFault(contract_file(later), f"since, where {earlier} ends", "none", ("applies",))
-        elif before.until is not None and before.until != after.since:
-            expected = f"{before.until}, where {earlier} ends"
-            yield LintFault(contract_file(later), expected, after.since, ("applies", "since"))
-    # A contract of another folder cannot be edited with this one; there the later version ends it.
-    if draft.is_under_lint(earlier) and after.since is not None and before.until is None:
-        yield LintFault(contract_file(earlier), f"until {after.since}, where {later} begins", "no end", ("applies",))
+    if not draft.is_under_lint(later):
+        return
+    if after.since is None:
+        yield LintFault(contract_file(later), f"since, where {earlier} ends", "none", ("applies",))
+    elif before.until is not None and before.until != after.since:
+        expected = f"{before.until}, where {earlier} ends"
+        yield LintFault(contract_file(later), expected, after.since, ("applies", "since"))
+    elif before.until is None and before.since is not None and not _is_later(after.since, before.since):
+        expected = f"after {before.since}, where {earlier} begins"
+        yield LintFault(contract_file(later), expected, after.since, ("applies", "since"))
+
+
+def _is_later(bound: str, other: str) -> bool:
+    """Say whether a date is later than another, or a release than another."""
+    return ("-" in bound) == ("-" in other) and release_order(bound) > release_order(other)
 
 
 RULE = LintRule(

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from by_hand import row_of, without_rows
 
 from cdc_contracts.registry.compat.contract_comparison import compare_contracts
 from cdc_contracts.registry.compat.levels import Level, Policy
@@ -41,12 +42,21 @@ BREAKING = {
 def test_a_version_breaks_what_the_vendor_changed(pair):
     verdict = compare_contracts(*NEIGHBOURS[pair])
 
-    assert verdict.compatible is False
-    assert [f"{one.rule} {one.path}" for one in verdict.findings if one.severity == "breaking"] == BREAKING[pair]
     assert [one for one in verdict.findings if one.severity == "undecided"] == []
     assert all(one.proof is not None for one in verdict.findings if one.severity == "breaking")
     assert all(Path(place.file).is_file() and place.line for one in verdict.findings
                for place in (one.old_place, one.new_place))  # fmt: skip
+    expected = row_of(BREAKING, pair, where="BREAKING of test_contracts.py")
+    assert verdict.compatible is False
+    assert [f"{one.rule} {one.path}" for one in verdict.findings if one.severity == "breaking"] == expected
+
+
+def test_the_table_of_pairs_names_every_pair_but_new_ones():
+    later = [pair.partition(" ")[2] for pair in BREAKING]
+    assert set(BREAKING) <= set(NEIGHBOURS)
+    assert [
+        one for one in without_rows(CATALOGUE, later) if one in {str(after) for _, after in NEIGHBOURS.values()}
+    ] == []
 
 
 def test_every_version_of_the_catalogue_is_compatible_with_itself():

@@ -12,7 +12,7 @@ from cdc_contracts.cli.app import main
 
 
 def compared(subject, capsys):
-    versions = CATALOGUE.versions(subject)
+    versions = [CATALOGUE.version(f"{subject}@{number}") for number in (1, 2)]
     files = [str(Path(str(version.folder)) / "message.schema.json") for version in versions]
     code = main(["compat", *files, "--json"])
     return code, json.loads(capsys.readouterr().out)["findings"]
