@@ -86,7 +86,7 @@ def detect(
     if new_versions is not None:
         found = detection.open_validation(Undetected(catalogue, reading_options))
         if found is None:
-            console.say(f"{new_versions} is not written: it cannot be told which contract the messages speak")
+            console.say(f"{new_versions} is not written: the contract of the messages cannot be determined")
         elif of_files:
             _place_versions(
                 run_options.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions
@@ -147,7 +147,7 @@ def print_detection(detection: ReportedDetection) -> None:
         rows = [
             [one.contract, f"{one.records:,}", f"{one.votes:,}", f"{one.against:,}"] for one in detection.candidates
         ]
-        _print_some("Candidates", ["contract", "messages that fit", "speaks for it", "against it"], rows)
+        _print_some("Candidates", ["contract", "messages that fit", "votes for", "votes against"], rows)
     if detection.evidence:
         rows = [
             [f"{number}.", f"{says} ({support})"] for number, (says, support) in enumerate(evidence_list(detection), 1)
@@ -166,28 +166,26 @@ def _sentence(detection: ReportedDetection) -> str:
     total = count_of(detection.messages, "message")
     fit = detection.candidates[0].records if detection.candidates else 0
     those = total if fit == detection.messages else f"{fit:,} of {total} ({share(fit, detection.messages)})"
-    speak, tell, are = ("speaks", "does", "is") if detection.messages == 1 else ("speak", "do", "are")
+    follow, do, are = ("follows", "does", "is") if detection.messages == 1 else ("follow", "do", "are")
     subject = detection.subject
     named = subject if detection.version is None else f"{subject}@{detection.version}"
     match detection.verdict:
         case "certain":
-            return f"{those} {speak} {named}"
+            return f"{those} {follow} {named}"
         case "likely":
             same = " or ".join(detection.equivalent)
             reads = "reads" if len(detection.equivalent) == 1 else "read"
             undecided = "" if detection.version is not None else ", of which version is open"
-            return f"{those} {speak} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
+            return f"{those} {follow} {named}{undecided}" + (f", or {same}, which {reads} the same" if same else "")
         case "mixed" if subject is not None:
-            return (
-                f"{total} speak several versions of {subject}; --write-versions FILE writes which of them holds where"
-            )
+            return f"{total} follow several versions of {subject}; --write-versions FILE writes which applies where"
         case "mixed":
-            return f"{total} speak several contracts; without --contract each is judged by its own"
+            return f"{total} follow several contracts; without --contract each is validated against its own"
         case "ambiguous" if detection.version is not None:
-            return f"no more than {those} {speak} {named}"
+            return f"at most {those} {follow} {named}"
         case "ambiguous" if not detection.messages:
             return "there is no message"
         case "ambiguous":
-            return f"{total} {tell} not tell which contract is spoken"
+            return f"{total} {do} not show which contract they follow"
     nearest = f"; the nearest contract is {detection.nearest}" if detection.nearest else ""
     return f"{total} {are} not in the catalogue{nearest}"

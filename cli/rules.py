@@ -12,14 +12,14 @@ from cdc_contracts.cli.options.shared_options import AsJson
 from cdc_contracts.cli.output import console
 
 _TITLES = {
-    "drift": "Drift: what messages do that their contract does not say",
+    "drift": "Drift: how messages differ from their contract",
     "cross-field": "Rules across fields: the drift class cross-field in particular",
-    "lint": "Lint: what holds a contract together",
-    "table": "Table contracts: what holds one together",
+    "lint": "Lint: whether contracts are consistent",
+    "table": "Table contracts: whether one is consistent",
     "json-schema": "Compatibility: how JSON Schemas differ",
     "avro": "Compatibility: how Avro schemas differ",
-    "meaning": "Compatibility: what contracts understand differently",
-    "publication": "Compatibility: what may become of a published version",
+    "meaning": "Compatibility: how the meaning of contracts differs",
+    "publication": "Compatibility: how a published version may change",
     "table-versions": "Compatibility: how versions of a table contract differ",
 }
 
@@ -39,7 +39,7 @@ def list_rules(context: typer.Context, *, as_json: AsJson = False) -> None:
     for family, group in groupby(rules(), key=lambda rule: rule.family):
         console.print_heading(_TITLES[family], first=family == "drift")
         rows = [(f"{one.id} {one.name}" if one.name not in one.id else one.id, one.severity, one.says) for one in group]
-        console.print_table(["RULE", "SEVERITY", "SAYS"], rows)
+        console.print_table(["RULE", "SEVERITY", "DESCRIPTION"], rows)
     console.say("\n`cdc-contracts rules show ID` explains one.")
 
 
@@ -59,6 +59,6 @@ def show_rule(
     console.print_line(f"{found.id} {found.name}  {found.severity}")
     why = [("Why", found.why)] if found.why else []
     console.print_table(["", ""], [
-        ("Says", found.says), *why, ("Good", found.good), ("Bad", found.bad), ("What to do", found.action),
+        ("Description", found.says), *why, ("Good", found.good), ("Bad", found.bad), ("Fix", found.action),
         *([("Confluent", found.confluent)] if found.confluent else []),
     ])  # fmt: skip

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _WORDS = {True: "COMPATIBLE", False: "INCOMPATIBLE", None: "UNDECIDED"}
 _STYLES = {True: "bold green", False: "bold red", None: "bold yellow"}
 _ASKED = {
-    "cdc": "policy cdc: does each version read the messages of the other right?",
-    "confluent-strict": "policy confluent-strict, level {level}: as Confluent's registry judges, strict",
-    "confluent-lenient": "policy confluent-lenient, level {level}: as Confluent's registry judges, lenient",
+    "cdc": "policy cdc: does each version read the messages of the other correctly?",
+    "confluent-strict": "policy confluent-strict, level {level}: as Confluent's registry decides, strict",
+    "confluent-lenient": "policy confluent-lenient, level {level}: as Confluent's registry decides, lenient",
 }
 _PROOFS = {
-    "refused-by-new": "{old} takes this message, {new} refuses it:",
-    "refused-by-old": "{new} takes this message, {old} refuses it:",
-    "read-differently": "both take this message and read it differently:",
+    "refused-by-new": "{old} accepts this message, {new} rejects it:",
+    "refused-by-old": "{new} accepts this message, {old} rejects it:",
+    "read-differently": "both accept this message and read it differently:",
 }
 _MOST_NAMED = 4
 _LONGEST = 160
@@ -40,7 +40,7 @@ def print_verdict(verdict: CompatibilityVerdict, named: Sequence[str], *, asked:
     `asked` is the question it answers, where that is not the one of the policy.
     """
     olds, new = ", ".join(named[:-1]), named[-1]
-    result = {True: f"{new} with {olds}", False: f"{new} with {olds}", None: f"{new} with {olds}: look yourself"}
+    result = {True: f"{new} with {olds}", False: f"{new} with {olds}", None: f"{new} with {olds}: check by hand"}
     console.print_text(f"{_WORDS[verdict.compatible]}: {result[verdict.compatible]}", first=_STYLES[verdict.compatible])
     console.print_text(asked or _ASKED[verdict.policy].format(level=verdict.level))
     heavy = [one for one in verdict.findings if one.severity != "note"]
@@ -71,7 +71,7 @@ def print_finding(finding: CompatibilityFinding, *, explain: bool = True) -> Non
         lines.append(("proof", _PROOFS[proof.kind].format(old=_called(old), new=_called(new))))
         lines.append(("", json.dumps(proof.message, ensure_ascii=False)))
         lines += [(old, _shown(proof.old)), (new, _shown(proof.new)), ("", f"(checked by {proof.checked_by})")]
-    lines += [("do", finding.action)] if explain else []
+    lines += [("fix", finding.action)] if explain else []
     lines += [("also", "; ".join(finding.also))] if finding.also else []
     lines += [("name", f"{finding.confluent_rule} at Confluent")] if finding.confluent_rule is not None else []
     console.print_table(["", ""], [(f"  {name}" if name else "", text) for name, text in lines])

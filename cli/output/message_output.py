@@ -71,34 +71,34 @@ def _sentence(one: MessageExplanation) -> str:
         case outcome if outcome == TOMBSTONE:
             return "the value is null: the key is deleted in a compacted topic"
         case outcome if outcome == UNREADABLE:
-            return "these bytes are no message"
+            return "these bytes are not a message"
         case outcome if outcome == CONFORMING:
-            return f"{what}, as {_says(one)}"
+            return f"{what} that conforms to {_contracts(one)}"
         case outcome if outcome == CONTROL:
-            return f"{what} that holds no row, as {_says(one)}"
+            return f"{what} without a row that conforms to {_contracts(one)}"
         case outcome if outcome == AMBIGUOUS and any(remark.rule == LEFT_OPEN for remark in one.findings):
-            return f"{what}, where the versions file declares no version"
+            return f"{what}, outside the ranges of the versions file"
         case outcome if outcome == AMBIGUOUS:
-            return f"{what}; the message alone does not tell which contract it speaks"
+            return f"{what}; the message alone does not determine its contract"
         case outcome if outcome == OTHER_VERSION:
             subject = f"{(one.contract or '').partition('@')[0]}@"
             fits = " and ".join(
                 other.contract for other in one.others if other.fits and other.contract.startswith(subject)
             )
-            return f"{what}, not as {one.contract} says but as {fits} does"
+            return f"{what} that conforms to {fits}, not to {one.contract}"
         case outcome if outcome == OTHER_DIALECT and one.declared is None:
-            near = f"nearest is {one.contract}" if one.contract else "nothing in it is near"
+            near = f"nearest is {one.contract}" if one.contract else "no contract is near"
             return f"the message is not in the catalogue; {near}"
         case outcome if outcome == OTHER_DIALECT:
-            return f"the message does not speak {one.contract}"
-    return f"{what}, not as {one.contract} says"
+            return f"the message is not in the dialect of {one.contract}"
+    return f"{what} that does not conform to {one.contract}"
 
 
-def _says(one: MessageExplanation) -> str:
+def _contracts(one: MessageExplanation) -> str:
     alike = sum(other.fits and other.alike is True for other in one.others)
     if one.declared is not None or not alike:
-        return f"{one.contract} says"
-    return f"{one.contract} says, and {alike} other{'s' * (alike > 1)} that read{'s' * (alike == 1)} the same"
+        return str(one.contract)
+    return f"{one.contract}, and to {alike} other{'s' * (alike > 1)} that read{'s' * (alike == 1)} it the same way"
 
 
 def _what(anatomy: AnnotatedMessage | None) -> str:
@@ -118,13 +118,13 @@ def _format_key(key: bytes | None) -> str:
 
 
 def _print_fault(fault: ParseFault, findings: Sequence[Remark]) -> None:
-    console.print_heading("Where reading stops")
+    console.print_heading("Where parsing stops")
     at = "no single byte" if fault.position is None else f"byte {fault.position:,}, counted from 0"
     rows = [("at", at), ("because", fault.reason), (f"from {fault.window_at:,}", fault.window)]
     if fault.guess is not None:
         rows.append(("looks like", fault.guess))
     rows += [("rule", f"{finding.name} ({finding.rule})") for finding in findings]
-    console.print_table(["", ""], [*rows, ("do", fault.action)])
+    console.print_table(["", ""], [*rows, ("fix", fault.action)])
 
 
 def _print_findings(findings: Sequence[Remark]) -> None:
@@ -142,8 +142,8 @@ def _print_finding(finding: Remark) -> None:
     rows += [("  contract", saying) for saying in finding.says]
     rows += [("  decided", erratum) for erratum in finding.errata]
     if finding.document is not None:
-        rows.append(("  see", finding.document))
-    console.print_table(["", ""], [*rows, ("  do", finding.action)])
+        rows.append(("  source", finding.document))
+    console.print_table(["", ""], [*rows, ("  fix", finding.action)])
 
 
 def _print_anatomy(anatomy: AnnotatedMessage) -> None:
@@ -209,7 +209,8 @@ def _join_alike(others: Sequence[Other]) -> Iterator[tuple[str, str]]:
 
 def _format_other(other: Other) -> str:
     if other.fits:
-        return "fits" if other.alike is None else "fits, and reads the same" if other.alike else "fits, reads otherwise"
+        ways = {None: "fits", True: "fits, and reads the same", False: "fits, but reads it differently"}
+        return ways[other.alike]
     return other.why_not or ""
 
 

@@ -31,7 +31,7 @@ from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
 _MOST_SHOWN = 20
 _MOST_EVIDENCE = 8
-_AGAIN = {"order": "message", "table-schema": "message", "control-share": "message"}
+_REPRODUCE = {"order": "message", "table-schema": "message", "control-share": "message"}
 """Findings of a stream: the command shows their first message, which may be right in itself."""
 _SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
@@ -122,7 +122,7 @@ def _print_findings(findings: Sequence[ReportedFinding]) -> None:
         result = f"{finding.severity} {finding.name} ({finding.rule}) {subject_line(finding)}"
         console.print_text(result, first=_STYLES.get(finding.severity, ""))
         again = visible(command(finding) or "", most=None)
-        rows = [*_facts(finding), *_advice(finding, above), (_AGAIN.get(finding.name, "again"), again)]
+        rows = [*_facts(finding), *_advice(finding, above), (_REPRODUCE.get(finding.name, "reproduce"), again)]
         console.print_table(["", ""], [[f"  {title}", text] for title, text in rows if text])
         above = finding
     if len(findings) > _MOST_SHOWN:
@@ -148,9 +148,9 @@ def _advice(finding: ReportedFinding, above: ReportedFinding | None) -> list[tup
     means = finding.explanation or ""
     known = above is not None and means == above.explanation
     if above is not None and finding.action == above.action and finding.document == above.document:
-        return [("means", None if known else sentence(means)), ("do", "as above")]
+        return [("why", None if known else sentence(means)), ("fix", "as above")]
     return [
-        ("means", sentence(means)),
-        ("see", visible(finding.document or "")),
-        ("do", sentence(finding.action)),
+        ("why", sentence(means)),
+        ("source", visible(finding.document or "")),
+        ("fix", sentence(finding.action)),
     ]

@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cdc_contracts.registry.common.safe_text import sentence
-from cdc_contracts.registry.report.html_markup import Markup, block, cell, element, join, more, name_of, row, table
+from cdc_contracts.registry.report.html_markup import (
+    Markup,
+    block,
+    cell,
+    element,
+    join,
+    more,
+    name_of,
+    row,
+    table,
+    with_code,
+)
 from cdc_contracts.registry.report.report_model import PartitionLedger, Report
 from cdc_contracts.registry.report.report_wording import (
     column_words,
@@ -32,7 +43,7 @@ def finding_list(report: Report) -> Markup:
     if not findings:
         judged = bool(report.ledger.partitions)
         return element(
-            "p", "Nothing was found." if judged else "Nothing was judged, so nothing was found.", class_="none"
+            "p", "Nothing was found." if judged else "Nothing was validated, so nothing was found.", class_="none"
         )
     spans = {(one.topic, one.partition): one for one in report.ledger.partitions}
     shown = [_finding(number, one, spans) for number, one in enumerate(findings[:_MOST_FINDINGS], 1)]
@@ -55,7 +66,7 @@ def _finding(number: int, finding: ReportedFinding, spans: Spans) -> Markup:
     )
     body = element(
         "div",
-        element("p", sentence(finding.explanation)) if finding.explanation else None,
+        element("p", with_code(sentence(finding.explanation))) if finding.explanation else None,
         _facts(finding),
         element("div", _observed(finding), _extents(finding, spans), class_="tables"),
         _example(finding),
@@ -82,13 +93,13 @@ def _subject(finding: ReportedFinding) -> Markup:
 def _facts(finding: ReportedFinding) -> Markup:
     ddl, similar = finding.explained_by, finding.similar or ()
     result: list[tuple[str, str | None]] = [
-        ("Do", sentence(finding.action)),
+        ("Fix", with_code(sentence(finding.action))),
         ("Explained by", join([name_of(ddl.text), f" at {place(ddl)}"]) if ddl else None),
         ("Columns", name_of(column_words(finding)) if finding.columns else None),
         ("Expected", name_of(finding.expected)),
-        ("Looks like", join([name_of(name) for name in similar], ", ") if similar else None),
+        ("Similar to", join([name_of(name) for name in similar], ", ") if similar else None),
         ("Rule", join([name_of(finding.rule), _judged_by(finding)])),
-        ("Document", sentence(finding.document or "")),
+        ("Source", sentence(finding.document or "")),
     ]
     return facts(result)
 
@@ -143,4 +154,4 @@ def _command(finding: ReportedFinding) -> Markup | None:
     call = command(finding)
     if not call:
         return None
-    return element("figure", element("figcaption", "See the message"), block(call, class_="command"))
+    return element("figure", element("figcaption", "Reproduce"), block(call, class_="command"))

@@ -42,6 +42,14 @@ def name_of(text: str) -> Markup:
     return element("code", element("bdi", visible(text)))
 
 
+def with_code(text: str) -> Markup:
+    """Return a sentence of ours, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick of something quoted
+        return join([text])
+    return join(element("code", part) if number % 2 else part for number, part in enumerate(parts))
+
+
 def block(text: str, **attributes: Attribute) -> Markup:
     """Return text that keeps its lines."""
     return element("pre", element("code", join(map(Markup, map(escape, visible_lines(text))), "\n")), **attributes)
@@ -82,7 +90,7 @@ def table(rows: Iterable[Markup], *, head: Iterable[Markup] = (), caption: str |
 
 def heading(text: str, kind: str | None = None) -> Markup:
     """Return the heading of a column."""
-    return element("th", text, validation="col", class_=kind)
+    return element("th", text, scope="col", class_=kind)
 
 
 def _markup(part: str) -> Markup:

@@ -27,6 +27,7 @@ from cdc_contracts.registry.report.html_markup import (
     name_of,
     row,
     table,
+    with_code,
 )
 from cdc_contracts.registry.report.report_model import Ledger, PartitionLedger, Report
 from cdc_contracts.registry.report.report_wording import (
@@ -122,7 +123,12 @@ def _actions(findings: Sequence[ReportedFinding]) -> Markup | None:
     if not first:
         return None
     entries = [
-        element("li", sentence(action), " ", element("a", findings[number - 1].name, href=f"#finding-{number}"))
+        element(
+            "li",
+            with_code(sentence(action)),
+            " ",
+            element("a", findings[number - 1].name, href=f"#finding-{number}"),
+        )
         for action, number in list(first.items())[:_MOST_ACTIONS]
     ]
     return element("section", element("h2", "What to do", id="do"), element("ol", *entries), aria_labelledby="do")
@@ -131,7 +137,7 @@ def _actions(findings: Sequence[ReportedFinding]) -> Markup | None:
 def _ledger(ledger: Ledger) -> Markup:
     partitions, counts = ledger.partitions, counts_of(ledger)
     if not partitions:
-        return element("p", "Nothing was judged.", class_="none")
+        return element("p", "Nothing was validated.", class_="none")
     rows = [_partition_row(one, counts) for one in partitions[:_MOST_PARTITIONS]]
     whole = [_sum_row(ledger, counts)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
@@ -164,7 +170,7 @@ def _sum_row(ledger: Ledger, counts: Sequence[str]) -> Markup:
 
 def _ledger_row(name: str | None, offsets: Markup, counts: Mapping[str, int], gaps: int) -> Markup:
     return row(
-        element("th", name_of(name) if name else "all", validation="row", role="rowheader"),
+        element("th", name_of(name) if name else "all", scope="row", role="rowheader"),
         offsets,
         *(cell(f"{number:,}", _tone(key, number), label=key) for key, number in {**counts, "gaps": gaps}.items()),
         cell(shares_strip(list(counts.items())[1:]), "bar"),

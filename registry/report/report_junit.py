@@ -31,7 +31,7 @@ from cdc_contracts.registry.report.report_wording import (
 )
 from cdc_contracts.registry.report.reported_findings import ReportedFinding
 
-_RUN: Final = "every message was judged"
+_RUN: Final = "every message was validated"
 
 
 def render_junit(report: Report) -> str:
@@ -104,9 +104,9 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("expected", visible(finding.expected)),
         ("observed", observed_words(finding)),
         ("explained by", explained_words(finding)),
-        ("like", ", ".join(visible(name) for name in finding.similar or ())),
+        ("similar", ", ".join(visible(name) for name in finding.similar or ())),
         ("example", "\n".join(visible_lines(example.message)) if example else None),
-        ("document", visible(finding.document or "")),
-        ("do", sentence(finding.action)),
-        ("again", visible(command(finding) or "", most=None)),
+        ("source", visible(finding.document or "")),
+        ("fix", sentence(finding.action)),
+        ("reproduce", visible(command(finding) or "", most=None)),
     ]

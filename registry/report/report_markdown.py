@@ -161,9 +161,9 @@ def _details(finding: ReportedFinding) -> str:
         f"columns {code(column_words(finding))}" if finding.columns else "",
         f"expected {code(finding.expected)}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
-        f"looks like {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
-        f"**do:** {literal(sentence(finding.action))}",
-        f"see {literal(visible(document))}" if document else "",
+        f"similar to {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
+        f"**fix:** {literal(sentence(finding.action))}",
+        f"source: {literal(visible(document))}" if document else "",
     ]
     parts = [
         f"<details><summary>{finding.severity}: {_class_of(finding)} {where}</summary>",

@@ -21,7 +21,7 @@ COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "e
 _DETECTED: Final = {
     "certain": "certain",
     "likely": "likely, not proven",
-    "ambiguous": "it cannot be told",
+    "ambiguous": "cannot be determined",
     "not-in-catalogue": "not in the catalogue",
     "mixed": "several contracts in one topic",
 }
@@ -34,28 +34,29 @@ def headline(report: Report) -> str:
     ledger, said = report.ledger, _said(report)
     judged, valued = ledger.judged, ledger.valued
     if not judged:
-        return "there was nothing to judge" if ledger.read else _unread(report)
+        return "there was nothing to validate" if ledger.read else _unread(report)
     if not valued:
-        return "only records without a value were there to read"
+        return "only records without a value were read"
     unclear = _unclear(report)
     wrong = max(ledger.quarantined - sum(count for count, _ in unclear), _of_other_versions(report))
     if wrong > 0:
-        result = f"{wrong:,} of {valued:,} messages do not say {said}"
+        result = f"{wrong:,} of {valued:,} messages do not conform to {said}"
         result += "".join(f", {count:,} {why}" for count, why in unclear)
     elif unclear:
         (count, why), *more = unclear
         result = f"{count:,} of {valued:,} messages {why}" + "".join(f", {count:,} {why}" for count, why in more)
     elif report.verdict == PASS or all(finding.severity == INFO for finding in report.findings):
         read = " read so far" if report.stopped else ""
-        result = f"all {judged:,} messages{read} say {said}" if judged > 1 else f"the one message{read} says {said}"
+        messages = f"all {judged:,} messages{read} conform" if judged > 1 else f"the one message{read} conforms"
+        result = f"{messages} to {said}"
     else:
-        result = f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should say {said}"
+        result = f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {said}"
     result += _untold(report)
     if report.verdict != PASS:
         return result
     if known(report):
-        return f"{result}, nothing of it new"
-    return f"{result}, which --fail-on {','.join(report.fail_on or ())} lets pass" if wrong > 0 else result
+        return f"{result}, none of it new"
+    return f"{result}, which --fail-on {','.join(report.fail_on or ())} allows" if wrong > 0 else result
 
 
 def _of_other_versions(report: Report) -> int:
@@ -64,12 +65,12 @@ def _of_other_versions(report: Report) -> int:
 
 
 def _untold(report: Report) -> str:
-    """Say what was asked for and could not be tested at all."""
+    """Return the part that names what was asked for and could not be tested at all."""
     groups: dict[tuple[str, ...], list[UnprovenVersion]] = {}
     for one in report.unproven or ():
         groups.setdefault((one.contract, *one.others), []).append(one)
     result = [
-        f"no message {_ranges_of(places)}could tell {visible(contract)} from {' or '.join(map(visible, others))}"
+        f"no message {_ranges_of(places)}distinguishes {visible(contract)} from {' or '.join(map(visible, others))}"
         for (contract, *others), places in groups.items()
     ]
     return f", but {', and '.join(result)}" if result else ""
@@ -92,8 +93,8 @@ def _unread(report: Report) -> str:
     if not found or not found.messages:
         return "there was nothing to read"
     if found.verdict == "not-in-catalogue":
-        return "nothing was judged, because the messages are not in the catalogue"
-    return "nothing was judged, because it cannot be told which contract the messages speak"
+        return "nothing was validated, because the messages are not in the catalogue"
+    return "nothing was validated, because the contract of the messages cannot be determined"
 
 
 def _said(report: Report) -> str:
@@ -101,7 +102,7 @@ def _said(report: Report) -> str:
     found = report.detection
     mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
     several = len(contracts) > 1 or mixed or report.versions
-    return "what their contracts say" if several else f"what {spoken_contract(report)} says"
+    return "their contracts" if several else spoken_contract(report)
 
 
 def counts_of(ledger: Ledger) -> tuple[str, ...]:
@@ -113,7 +114,7 @@ def _unclear(report: Report) -> list[tuple[int, str]]:
     """Return how many messages have no decidable version, by the reason."""
     result = {
         "fit several versions that read them differently": 0,
-        "lie where the versions file declares no version": 0,
+        "are outside the ranges of the versions file": 0,
     }
     for finding in report.findings:
         if finding.name == "ambiguous":
@@ -127,7 +128,7 @@ def spoken_contract(report: Report) -> str:
     if report.contract != "auto":
         return visible(report.contract)
     if not found or not found.subject:
-        return "the contract that each of them speaks" if found and found.verdict == "mixed" else "any one contract"
+        return "the contract detected for each" if found and found.verdict == "mixed" else "any one contract"
     return visible(f"{found.subject}@{found.version}" if found.version else found.subject)
 
 
@@ -135,7 +136,7 @@ def notes(report: Report) -> list[str]:
     """Return what a reader has to know before trusting the verdict: what was not read, and what was left out."""
     result = []
     if report.stopped:
-        result.append(f"Stopped before the end ({report.stopped}): this is what had been read until then.")
+        result.append(f"Stopped before the end ({report.stopped}): the report covers what was read until then.")
     coverage = report.coverage
     if coverage and (coverage.sample or report.stopped):  # else what was not read are gaps, in the ledger
         sample = f", a sample of {coverage.sample}" if coverage.sample else ""
@@ -143,11 +144,11 @@ def notes(report: Report) -> list[str]:
             f"Read {coverage.read:,} of {coverage.of:,} offsets ({share(coverage.read, coverage.of)}){sample}."
         )
     if report.baseline and report.baseline.known:
-        left_out = count_of(report.baseline.known, "finding")
-        result.append(f"{left_out} left out that {visible(report.baseline.file)} has.")
+        omitted = count_of(report.baseline.known, "finding")
+        result.append(f"{omitted} omitted because {visible(report.baseline.file)} lists them.")
     if report.findings_cut:
         others = report.findings_other.records if report.findings_other else 0
-        counted = f"; the others were met {others:,} times" if others else ""
+        counted = f"; the others occurred {others:,} times" if others else ""
         result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")
     return [*result, *_chain_notes(report)]
 
@@ -157,7 +158,7 @@ def _chain_notes(report: Report) -> Iterator[str]:
     for line in report.chains or ():
         name = f"{visible(line.topic)} {line.partition}"
         if line.doubtful:
-            yield f"Key chains of {name} contradict each other: something is missing, and they prove nothing."
+            yield f"Key chains of {name} contradict each other: records are missing, so they prove nothing."
             continue
         for one in line.stretches if report.contract in line.links else ():
             if not one.proven and one.links > line.torn and one.contract != report.contract:
@@ -247,7 +248,7 @@ def onset_words(finding: ReportedFinding) -> str:
     """Return since when: every message since some offsets, sporadic, or once."""
     onset = finding.onset
     if not finding.count:
-        return "not met in what was read"
+        return "not found in what was read"
     if onset is UNSET:
         return f"first at {place(finding.first)}"
     since = onset.since or (finding.first,)

@@ -210,7 +210,7 @@ def test_messages_that_another_tool_wrapped_are_told_and_read_with_unwrap(here, 
     assert main(["detect", "orders.jsonl"]) == 1
     assert f"--unwrap {wrapping} reads what is inside" in " ".join(capsys.readouterr().out.split())
     assert main(["detect", "orders.jsonl", "--unwrap", wrapping]) == 0
-    assert "CERTAIN: 90 messages speak dts/canal@2" in capsys.readouterr().out
+    assert "CERTAIN: 90 messages follow dts/canal@2" in capsys.readouterr().out
     assert audit(here, messages)[1]["detection"]["settle"].endswith(f"--unwrap {wrapping} reads what is inside.")
 
 
@@ -220,7 +220,7 @@ def test_what_is_not_wrapped_as_it_should_be_counts_against_the_share(here, caps
 
     assert main(["detect", "orders.jsonl", "--unwrap", "base64"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("LIKELY: 60 of 90 messages (66.7 %) speak dts/canal@2")
+    assert told.startswith("LIKELY: 60 of 90 messages (66.7 %) follow dts/canal@2")
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_the_local_engine_imports_no_spark_and_starts_no_java(broker, make_topic
     found = subprocess.run([sys.executable, "-c", program], cwd=here, env=environment, capture_output=True, check=False)
     assert found.returncode == 0, found.stderr
     out = found.stdout.decode()
-    assert out.startswith("PASS: all 40 messages say what dts/canal@2 says")
+    assert out.startswith("PASS: all 40 messages conform to dts/canal@2")
     assert out.splitlines()[-1] == "0 []"
 
 
@@ -176,7 +176,7 @@ def test_topics_whose_contracts_are_found_out_from_samples(spark, broker, make_t
         "drs/json", 2,
     )  # fmt: skip
     assert main(["detect", "topic", one, "-b", broker.bootstrap]) == 0
-    assert capsys.readouterr().out.startswith("CERTAIN: 300 messages speak drs/json@2")
+    assert capsys.readouterr().out.startswith("CERTAIN: 300 messages follow drs/json@2")
     assert main(["detect", "topic", several, one, "-b", broker.bootstrap, "--messages", "90", "--json"]) == 4
     found = json.loads(capsys.readouterr().out)
     assert (found["verdict"], found["messages"]) == ("mixed", 90)

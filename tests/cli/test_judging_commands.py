@@ -169,7 +169,7 @@ def test_a_topic_is_bound_to_its_contract_in_the_settings(here, spark, broker, m
     (here / "cdc-contracts.yaml").write_text(f"topics: {{{topic}: dts/canal@2}}\n")
     assert main(["audit", "topic", topic, "-b", broker.bootstrap]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("PASS: all 5 messages say what dts/canal@2 says")
+    assert out.startswith("PASS: all 5 messages conform to dts/canal@2")
     assert f"{topic}: --from '{{\"0\": 0}}' --until '{{\"0\": 5}}'" in err
 
 

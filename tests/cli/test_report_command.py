@@ -56,8 +56,8 @@ def test_a_summary_fits_80_columns_and_holds_no_terminal_sequence(name, capsys):
 def test_a_summary_says_the_verdict_first_and_then_what_a_person_asks_next(capsys):
     text = summary_of("drift", capsys)
     assert text.startswith(
-        "DRIFT: 10,802 of 19,996 messages do not say what oms-community/canal@2 says\n"
-        "2 findings left out that known.json has.\n\n"
+        "DRIFT: 10,802 of 19,996 messages do not conform to oms-community/canal@2\n"
+        "2 findings omitted because known.json lists them.\n\n"
         "Contract\n"
         "found    several contracts in one topic, all of oms-community/canal, from 19,996\n"
         "         messages\n"
@@ -74,21 +74,21 @@ warning table-schema (D11) shop.orders /data/0/vip_levle
   similar   vip_level
   because   ALTER TABLE orders ADD COLUMN vip_levle VARCHAR(8) at shop.changes
             partition 0 offset 4599 (2026-11-20T12:46:30Z)
-  means     The columns of a table change.
-  do        Apply the change to the table contract.
+  why       The columns of a table change.
+  fix       Apply the change to the table contract.
 """ in text  # fmt: skip
     assert text.endswith("""
 info not-exercised (D15) any table (message)
   count     0 of 19,996
-  onset     not met in what was read
+  onset     not found in what was read
   expected  at least one DELETE
   observed  none
-  means     A rule of the contract was never put to the test by the messages
+  why       A rule of the contract was never put to the test by the messages
             read.
-  do        Read a longer range before trusting a green result.
+  fix       Read a longer range before trusting a green result.
 """)  # fmt: skip
-    assert "  observed  number (90), object (20), array (10)\n" in text
-    assert "  again     cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
+    assert "  observed   number (90), object (20), array (10)\n" in text
+    assert "  reproduce  cdc-contracts why topic shop.changes --partition 2 --offset 3777 -b\n" in text
 
 
 def test_advice_is_said_once_where_it_is_the_same(tmp_path, capsys):
@@ -97,10 +97,10 @@ def test_advice_is_said_once_where_it_is_the_same(tmp_path, capsys):
     (tmp_path / "r.json").write_text(json.dumps(example("drift", findings=[first, second, other])))
     assert main(["report", "render", "r.json"]) == 0
     out = capsys.readouterr().out
-    assert out.count("  do        Check when the project or instance was created or restarted; audit\n") == 1
-    assert out.count("  do        as above\n") == 2
-    assert out.count("  means     The message does not fit the version it is judged by, and fits\n") == 1
-    assert "  means     Something else.\n  do        as above\n  again     " in out
+    assert out.count("  fix        Check when the project or instance was created or restarted; audit\n") == 1
+    assert out.count("  fix        as above\n") == 2
+    assert out.count("  why        The message does not fit the version it is judged by, and fits\n") == 1
+    assert "  why        Something else.\n  fix        as above\n  reproduce  " in out
 
 
 def test_a_report_of_an_older_release_is_shown(capsys):
@@ -111,7 +111,7 @@ def test_a_report_of_an_older_release_is_shown(capsys):
 
 def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(capsys):
     text = summary_of("several", capsys)
-    assert text.startswith("DRIFT: 4 of 1,090 messages do not say what their contracts say\n")
+    assert text.startswith("DRIFT: 4 of 1,090 messages do not conform to their contracts\n")
     assert "partition   offsets  read  conform  control  null  quarantine  excluded  gaps\n" in text
     assert "orders 0    0..900   890   580      10       0     0           300       10\n" in text
     assert "excluded" not in summary_of("pass", capsys)
@@ -133,8 +133,8 @@ def test_several_topics_are_told_with_the_contract_of_each(capsys):
 
 def test_a_run_that_was_stopped_says_how_far_it_came(capsys):
     assert summary_of("interrupted", capsys).startswith(
-        "PASS: all 32,000 messages read so far say what dts/canal@2 says\n"
-        "Stopped before the end (interrupted): this is what had been read until then.\n"
+        "PASS: all 32,000 messages read so far conform to dts/canal@2\n"
+        "Stopped before the end (interrupted): the report covers what was read until\nthen.\n"
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by\noffset.\n"
     )
 
@@ -157,8 +157,8 @@ def test_a_baseline_is_made_of_a_stored_report_and_hides_it(capsys):
     assert main(["report", "render", str(path_of("drift")), "--baseline", "known.json"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(
-        "PASS: 10,802 of 19,996 messages do not say what oms-community/canal@2 says,\nnothing of it new\n"
-        "6 findings left out that known.json has.\n"
+        "PASS: 10,802 of 19,996 messages do not conform to oms-community/canal@2, none of\nit new\n"
+        "6 findings omitted because known.json lists them.\n"
     )
     assert "Findings" not in out
 
@@ -183,7 +183,7 @@ def test_a_call_that_cannot_be_carried_out_says_why(tmp_path, capsys, arguments,
 def test_what_was_found_is_told_even_where_a_file_cannot_be_written(tmp_path, capsys):
     with pytest.raises(UnavailableError):
         report_output.print_report(report_of(example("pass")), as_json=False, targets=[tmp_path / "gone" / "a.md"])
-    assert capsys.readouterr().out.startswith("PASS: all 2,400 messages say what dts/canal@2 says\n")
+    assert capsys.readouterr().out.startswith("PASS: all 2,400 messages conform to dts/canal@2\n")
 
 
 def test_names_in_messages_cannot_command_the_terminal(tmp_path, capsys):

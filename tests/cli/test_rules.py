@@ -53,7 +53,7 @@ def test_the_rules_of_compatibility_are_told_by_what_is_compared(family, head):
 
 def test_a_rule_that_confluent_has_a_name_for_says_it(capsys):
     assert main(["rules", "show", "C202"]) == 0
-    assert "\nConfluent   FIXED_SIZE_MISMATCH\n" in capsys.readouterr().out
+    assert "\nConfluent    FIXED_SIZE_MISMATCH\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_rule_is_found_by_its_id_its_name_or_the_id_of_a_finding(asked, found,
     out = capsys.readouterr().out
     assert out.startswith(found)
     titles = [line.split("  ")[0] for line in out.splitlines()[1:] if line[0] != " "]
-    assert titles == ["Says", *(["Why"] if found[0] == "L" else []), "Good", "Bad", "What to do"]
+    assert titles == ["Description", *(["Why"] if found[0] == "L" else []), "Good", "Bad", "Fix"]
 
 
 @pytest.mark.parametrize(

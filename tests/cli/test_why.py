@@ -140,7 +140,7 @@ def test_a_record_of_a_topic_is_told_by_its_coordinates(here, broker, make_topic
     call = ["why", "topic", topic, "-b", broker.bootstrap, "--partition", "1", "--contract", "dts/canal@2"]
     assert main([*call, "--offset", "1"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert words.startswith("CONFORMING: an insert of shop.orders, as dts/canal@2 says")
+    assert words.startswith("CONFORMING: an insert of shop.orders that conforms to dts/canal@2")
     assert f"{topic} partition 1 offset 1 of 2024-06-10T06:13:21.234Z, 245 bytes" in words
     assert main([*call, "--offset", "0", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

@@ -155,7 +155,7 @@ def test_a_declaration_that_no_message_could_put_to_the_test_is_said_and_fails_w
 
     assert report["verdict"] == "pass"
     assert report["unproven"] == [{"contract": NEW, "others": [OLD], "records": len(values)}]
-    assert headline(report).endswith(f"say what {NEW} says, but no message could tell {NEW} from {OLD}")
+    assert headline(report).endswith(f"conform to {NEW}, but no message distinguishes {NEW} from {OLD}")
     assert report_of(audited([records(values)], NEW), NEW, "warning,unproven")["verdict"] == "drift"
 
 

@@ -105,7 +105,7 @@ def _proof(finding: CompatibilityFinding, contracts: Sequence[str]) -> Iterator[
         result["message"] = _json(finding.proof.message)
         result[old if old != new else "published"] = _words(finding.proof.old)
         result[new if old != new else "now"] = _words(finding.proof.new)
-    result["do"] = finding.action
+    result["fix"] = finding.action
     width = max(map(len, result))
     yield from (f"{title:<{width}}  {text}" for title, text in result.items())
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
 )
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.explain.contract_differences import PRESENT, ContractDifferences
-from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of
+from cdc_contracts.registry.report.html_markup import Markup, element, fold, join, name_of, with_code
 from cdc_contracts.registry.server.service.builtin_subjects import name_of_file
 from cdc_contracts.registry.server.ui.page_frame import listing, section
 
@@ -25,9 +25,9 @@ _LONGEST_IN_SIGHT: Final = 300
 _LONGEST_PROOF: Final = 1_000
 _WORDS: Final = {True: "compatible", False: "incompatible", None: "undecided"}
 _KINDS: Final = {
-    "refused-by-new": "The old version takes this message, the new one refuses it.",
-    "refused-by-old": "The new version takes this message, the old one refuses it.",
-    "read-differently": "Both take this message, and read different things from it.",
+    "refused-by-new": "The old version accepts this message, the new one rejects it.",
+    "refused-by-old": "The new version accepts this message, the old one rejects it.",
+    "read-differently": "Both accept this message and read it differently.",
 }
 
 
@@ -38,7 +38,7 @@ def verdict_sections(verdict: CompatibilityVerdict) -> Iterator[Markup | None]:
     yield element(
         "p",
         element("span", word.upper(), class_=f"verdict {word}"),
-        f" as {verdict.policy} judges{asked}",
+        f" by the policy {verdict.policy}{asked}",
         class_="lead",
     )
     findings = verdict.findings[:_MOST_FINDINGS]
@@ -50,9 +50,9 @@ def verdict_sections(verdict: CompatibilityVerdict) -> Iterator[Markup | None]:
 
 
 def difference_section(found: ContractDifferences) -> Markup | None:
-    """Return what two contracts say differently, in the words of contracts."""
+    """Return the facts in which two contracts differ."""
     rows = [(name_of(one.what), one.group, _fact(one.left), _fact(one.right)) for one in found.meaning]
-    return section("What the contracts say", listing(("fact", "about", found.left, found.right), rows))
+    return section("Differences of the contracts", listing(("fact", "about", found.left, found.right), rows))
 
 
 def question_form(hidden: dict[str, str], verdict: CompatibilityVerdict) -> Markup:
@@ -62,7 +62,7 @@ def question_form(hidden: dict[str, str], verdict: CompatibilityVerdict) -> Mark
         *(element("input", type="hidden", name=name, value=value) for name, value in hidden.items()),
         _choice("policy", [one.value for one in Policy], verdict.policy),
         _choice("level", [one.value for one in Level], verdict.level),
-        element("button", "Judge", type="submit"),
+        element("button", "Compare", type="submit"),
         method="get",
         class_="filter",
     )
@@ -78,7 +78,7 @@ def _finding(finding: CompatibilityFinding) -> Markup:
         ("path", name_of(finding.path or "/")),
         (finding.old_version, join([_value(finding.old, finding.old_place), _place(finding.old_place)])),
         (finding.new_version, join([_value(finding.new, finding.new_place), _place(finding.new_place)])),
-        ("do", visible(finding.action, most=None)),
+        ("fix", with_code(visible(finding.action, most=None))),
         ("Confluent", finding.confluent_rule),
     ]
     entries = [part for name, text in facts if text for part in (element("dt", visible(name)), element("dd", text))]
@@ -89,7 +89,7 @@ def _finding(finding: CompatibilityFinding) -> Markup:
             element("span", finding.severity, class_=f"badge {finding.severity}"),
             f" {finding.rule} {finding.name}",
         ),
-        element("p", finding.says),
+        element("p", with_code(finding.says)),
         element("dl", *entries, class_="facts"),
         _proof(finding.proof),
         class_=finding.severity,
@@ -99,7 +99,7 @@ def _finding(finding: CompatibilityFinding) -> Markup:
 def _proof(proof: CompatibilityProof | None) -> Markup | None:
     if proof is None:
         return None
-    entries = [("message", proof.message), ("old says", proof.old), ("new says", proof.new)]
+    entries = [("message", proof.message), ("old reads", proof.old), ("new reads", proof.new)]
     parts = [
         part
         for name, value in entries

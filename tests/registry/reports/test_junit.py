@@ -33,7 +33,7 @@ def test_a_report_is_valid_and_its_counts_add_up(name):
 
 def test_a_finding_that_fails_the_run_is_a_failure():
     assert cases_of(example("drift", fail_on=["error"])) == {
-        "every message was judged": "passed",
+        "every message was validated": "passed",
         "other-version D03.value-form shop.orders /data/0/made": "failure",
         "type-change D06 shop.orders /data/0/total": "failure",
         "unknown-enum D08 shop.orders /type": "failure",
@@ -55,16 +55,16 @@ def test_a_failure_says_what_to_do():
         failure.get("message")
         == "120 of 19,984 (0.6 %): expected string, observed number (90), object (20), array (10)"
     )
-    assert "\ndo: Compare the product version and its serialization options with the contract.\n" in failure.text
+    assert "\nfix: Compare the product version and its serialization options with the contract.\n" in failure.text
 
 
 def test_a_report_without_findings_is_one_passed_test():
-    assert cases_of(example("pass")) == {"every message was judged": "passed"}
+    assert cases_of(example("pass")) == {"every message was validated": "passed"}
 
 
 @pytest.mark.parametrize("name", ["empty", "interrupted"])
 def test_what_came_to_no_verdict_is_never_green(name):
-    assert cases_of(example(name)) == {"every message was judged": "error"}
+    assert cases_of(example(name)) == {"every message was validated": "error"}
 
 
 def test_what_xml_cannot_hold_is_written_as_an_escape():

@@ -68,15 +68,15 @@ def test_topics_of_several_contracts_have_a_table():
 
 def test_a_report_of_drift_opens_to_what_each_finding_means():
     text = render_markdown(example("drift"))
-    assert text.startswith("### ❌ DRIFT: 10,802 of 19,996 messages do not say what oms-community/canal@2 says\n")
+    assert text.startswith("### ❌ DRIFT: 10,802 of 19,996 messages do not conform to oms-community/canal@2\n")
     assert text.count("<details><summary>") == text.count("</details>") == 6
     assert (
         "- explained by ALTER TABLE orders ADD COLUMN vip_levle VARCHAR(8) at shop.changes partition 0 offset 4599"
         in text
     )
-    assert "- looks like <code>vip_level</code>" in text
+    assert "- similar to <code>vip_level</code>" in text
     assert "```sh\ncdc-contracts why topic shop.changes --partition 2 --offset 3777 " in text
-    assert "> 2 findings left out that known.json has." in text
+    assert "> 2 findings omitted because known.json lists them." in text
 
 
 def test_attack_text_marks_nothing_up():
@@ -116,6 +116,6 @@ def test_a_report_that_is_too_long_says_so_and_breaks_off_between_two_findings()
 def test_a_report_without_findings_is_short():
     text = render_markdown(example("pass"))
     assert text.startswith(
-        "### ✅ PASS: all 2,400 messages say what dts/canal@2 says\n\nAudit of topic orders at broker:9092.\n"
+        "### ✅ PASS: all 2,400 messages conform to dts/canal@2\n\nAudit of topic orders at broker:9092.\n"
     )
     assert len(tables_of(text)) == 1

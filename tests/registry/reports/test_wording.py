@@ -46,9 +46,9 @@ def test_a_share_is_none_or_all_only_where_it_is_exactly_so(part, whole, told):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("several", "4 of 1,090 messages do not say what their contracts say"), ("pass", "all 2,400 messages say what dts/canal@2 says"), ("empty", "there was nothing to read"),
-     ("drift", "10,802 of 19,996 messages do not say what oms-community/canal@2 says"),
-     ("interrupted", "all 32,000 messages read so far say what dts/canal@2 says")],
+    [("several", "4 of 1,090 messages do not conform to their contracts"), ("pass", "all 2,400 messages conform to dts/canal@2"), ("empty", "there was nothing to read"),
+     ("drift", "10,802 of 19,996 messages do not conform to oms-community/canal@2"),
+     ("interrupted", "all 32,000 messages read so far conform to dts/canal@2")],
 )  # fmt: skip
 def test_the_headline_is_one_sentence(name, told):
     assert headline(example(name)) == told
@@ -57,16 +57,16 @@ def test_the_headline_is_one_sentence(name, told):
 def test_the_headline_of_a_run_that_passes_in_spite_of_drift_says_why():
     report = example("drift", verdict="pass", fail_on=["unknown-field", "precision"], baseline=None)
     assert headline(report) == (
-        "10,802 of 19,996 messages do not say what oms-community/canal@2 says, "
-        "which --fail-on unknown-field,precision lets pass"
+        "10,802 of 19,996 messages do not conform to oms-community/canal@2, "
+        "which --fail-on unknown-field,precision allows"
     )
 
 
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ("not-in-catalogue", "nothing was judged, because the messages are not in the catalogue"),
-        ("ambiguous", "nothing was judged, because it cannot be told which contract the messages speak"),
+        ("not-in-catalogue", "nothing was validated, because the messages are not in the catalogue"),
+        ("ambiguous", "nothing was validated, because the contract of the messages cannot be determined"),
     ],
 )
 def test_the_headline_says_why_messages_were_not_judged(found, told):
@@ -94,13 +94,13 @@ def test_the_same_evidence_against_several_contracts_is_told_once():
 
 def test_the_headline_of_a_run_in_which_everything_is_known():
     report = example("drift", verdict="pass", findings=[], baseline={"file": "known.json", "known": 8})
-    assert headline(report) == "10,802 of 19,996 messages do not say what oms-community/canal@2 says, nothing of it new"
+    assert headline(report) == "10,802 of 19,996 messages do not conform to oms-community/canal@2, none of it new"
 
 
 @pytest.mark.parametrize(
     ("unclear", "quarantined", "told"),
     [(7, 7, "7 of 19,996 messages fit several versions that read them differently"),
-     (7, 9, "2 of 19,996 messages do not say what oms-community/canal@2 says, 7 fit several versions that read them differently")],
+     (7, 9, "2 of 19,996 messages do not conform to oms-community/canal@2, 7 fit several versions that read them differently")],
 )  # fmt: skip
 def test_the_headline_tells_messages_that_are_wrong_from_messages_that_are_unclear(unclear, quarantined, told):
     ledger = example("drift")["ledger"] | {"quarantined": quarantined}
@@ -111,18 +111,18 @@ def test_the_headline_tells_messages_that_are_wrong_from_messages_that_are_uncle
 def test_the_headline_where_every_table_was_left_out():
     assert (
         headline(example("pass", ledger=example("pass")["ledger"] | {"excluded": 2_400}))
-        == "there was nothing to judge"
+        == "there was nothing to validate"
     )
 
 
 def test_a_reader_is_told_what_was_not_read():
     assert notes(example("interrupted")) == [
-        "Stopped before the end (interrupted): this is what had been read until then.",
+        "Stopped before the end (interrupted): the report covers what was read until then.",
         "Read 32,000 of 200,000 offsets (16.0 %), a sample of 1/2 of the records, by offset.",
     ]
     assert notes(example("pass")) == notes(example("several")) == []
     cut = example("drift", findings_cut=True, findings_other={"findings": None, "records": 12_000}, baseline=None)
-    assert notes(cut) == ["There were more findings than the 6 that are kept; the others were met 12,000 times."]
+    assert notes(cut) == ["There were more findings than the 6 that are kept; the others occurred 12,000 times."]
 
 
 def test_onsets_are_told_by_partition():
@@ -134,7 +134,7 @@ def test_onsets_are_told_by_partition():
     assert by_class["unknown-field"].startswith(
         "every message of the table since shop.changes partition 0 offset 4250 "
     )
-    assert by_class["not-exercised"] == "not met in what was read"
+    assert by_class["not-exercised"] == "not found in what was read"
     (old, *_) = report_of(example("version-1")).findings
     assert onset_words(old) == "first at shop.changes partition 0 offset 0 (2026-11-20T00:00:00Z)"
 
@@ -142,10 +142,10 @@ def test_onsets_are_told_by_partition():
 @pytest.mark.parametrize(
     ("found", "told"),
     [({"verdict": "certain", "subject": "dts/canal", "version": 2}, "dts/canal@2 (certain)"),
-     ({"verdict": "ambiguous", "subject": "dts/canal", "version": None}, "dts/canal, version undecided (it cannot be told)"),
+     ({"verdict": "ambiguous", "subject": "dts/canal", "version": None}, "dts/canal, version undecided (cannot be determined)"),
      ({"verdict": "not-in-catalogue", "subject": None, "nearest": "dts/canal@2"}, "not in the catalogue; nearest dts/canal@2"),
      ({"verdict": "mixed", "subject": "dts/canal"}, "several contracts in one topic, all of dts/canal"),
-     ({"verdict": "ambiguous", "subject": None}, "it cannot be told")],
+     ({"verdict": "ambiguous", "subject": None}, "cannot be determined")],
 )  # fmt: skip
 def test_what_was_detected_is_told_with_how_sure_it_is(found, told):
     assert detected(detection_of(found)) == told

@@ -132,7 +132,7 @@ def test_a_person_walks_from_the_list_to_what_changed(visit):
     assert page.locator("h1").inner_text() == "orders-value: version 1 beside 2"
     assert page.locator(".verdict").inner_text() == "COMPATIBLE"  # the subject's level is NONE
     page.get_by_label("level").select_option("BACKWARD")
-    page.get_by_role("button", name="Judge").click()
+    page.get_by_role("button", name="Compare").click()
     assert page.locator(".verdict").inner_text() == "INCOMPATIBLE"
     assert page.locator(".proof").count() > 0
     changed = page.locator(".sides tr.changed").all_inner_texts()
@@ -145,9 +145,9 @@ def test_the_swap_of_a_contract_is_shown_with_the_message_that_proves_it(visit):
     page.get_by_role("link", name="dts/canal", exact=True).click()
     page.get_by_role("link", name="beside dts/canal@1").click()
     assert page.locator(".verdict").inner_text() == "INCOMPATIBLE"
-    proof = page.locator(".proof", has_text="Both take this message, and read different things from it.").first
+    proof = page.locator(".proof", has_text="Both accept this message and read it differently.").first
     assert "UPDATE" in proof.inner_text()
-    said = page.locator("section", has=page.get_by_role("heading", name="What the contracts say")).inner_text()
+    said = page.locator("section", has=page.get_by_role("heading", name="Differences of the contracts")).inner_text()
     assert "the row in /data, completed from /old" in said
 
 
