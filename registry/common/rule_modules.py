@@ -18,6 +18,22 @@ DRIFT_NOTES: Final = "cdc_contracts.registry.validate.drift_notes"
 """Where those are that contracts name under `notes`."""
 LINT_RULES: Final = "cdc_contracts.registry.lint.lint_rules"
 """Where the rules of lint are, one file each, called after id and name."""
+JSON_RULES: Final = "cdc_contracts.registry.compat.json_schema"
+"""Where JSON Schemas are compared; the rules are in the files that find their differences."""
+PUBLICATION_RULES: Final = "cdc_contracts.registry.compat"
+"""The same of what is published."""
+CONTRACT_SECTIONS: Final = "cdc_contracts.registry.compat.meaning.contract_sections"
+"""Where the keys of contracts are compared, one file each, with the rules that differences fall under."""
+COMPATIBILITY_RULES: Final = (
+    PUBLICATION_RULES,
+    "cdc_contracts.registry.compat.avro",
+    JSON_RULES,
+    "cdc_contracts.registry.compat.meaning",
+    CONTRACT_SECTIONS,
+    "cdc_contracts.registry.compat.tables",
+    "cdc_contracts.registry.sync",
+)
+"""All packages in which something is compared."""
 
 R = TypeVar("R")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cdc_contracts.registry.common.bounded_processes import Overrun, call_guarded
 from cdc_contracts.registry.compat.compatibility_verdict import CompatibilityFinding, TextPlace
 from cdc_contracts.registry.compat.json_schema import compare_json
-from cdc_contracts.registry.compat.json_schema.json_rules import NOT_DECIDED
+from cdc_contracts.registry.compat.json_schema.difference_findings import NOT_DECIDED
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.schema.json_schemas.schema_weight import is_light
 from cdc_contracts.registry.schema.schema_documents import SchemaDocument

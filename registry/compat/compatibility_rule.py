@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+_FAMILIES: Final = {
+    "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityRule:
-    """One way in which two versions differ. `id` never changes; `confluent` is Confluent's name, if any."""
+    """One way in which two versions differ. `id` never changes; `confluent` is Confluent's name, if any.
+
+    `ignorable` says that a comment may ignore its findings up to a day. The record is in the file that finds them.
+    """
 
     id: str
     name: str
@@ -17,3 +25,9 @@ class CompatibilityRule:
     good: str
     bad: str
     confluent: str | None = None
+    ignorable: bool = False
+
+
+def family_of(rule: str) -> str:
+    """Return what the rules of an id's kind compare."""
+    return _FAMILIES[rule[:2]]

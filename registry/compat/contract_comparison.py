@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
-from cdc_contracts.registry.compat.avro.avro_rules import AVRO_RULES
+from cdc_contracts.registry.compat.compatibility_rule import family_of
 from cdc_contracts.registry.compat.compatibility_verdict import (
     BREAKING,
     NOTE,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _FILES: Final[Mapping[str, str]] = {JSON: ENVELOPE, AVRO: AVRO_ENVELOPE}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
-_AVRO: Final = frozenset(rule.id for rule in AVRO_RULES)
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _Told = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 
@@ -135,7 +134,7 @@ def _is_below(member: str, other: str) -> bool:
 
 def _members_of(finding: CompatibilityFinding) -> Iterator[str]:
     """Yield the members of messages that a finding of a schema is about."""
-    if finding.rule in _AVRO:
+    if family_of(finding.rule) == "avro":
         yield finding.path
         return
     pointers = [finding.path, *(place.pointer for place in (finding.old_place, finding.new_place) if place)]

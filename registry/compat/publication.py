@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.errors import UsageError
-from cdc_contracts.registry.compat import publication_rules as rules
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, CompatibilityFinding, TextPlace
 from cdc_contracts.registry.compat.contract_comparison import compare_contracts, compare_shapes, without_prose
 from cdc_contracts.registry.compat.levels import MEANING, Level, Policy
@@ -19,9 +19,110 @@ from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, 
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
     from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 
+_NEW_VERSION: Final = "Take the change back, and make it in a new version."
+
+MEANING_CHANGED: Final = CompatibilityRule(
+    id="C401",
+    name="published-meaning",
+    severity=BREAKING,
+    says="A published version says something else than before: whoever pinned it reads the same messages otherwise.",
+    action=_NEW_VERSION,
+    good="a change of provenance in dts/canal@2",
+    bad="another value form of a type in dts/canal@2",
+    ignorable=True,
+)
+SHAPE_CHANGED: Final = CompatibilityRule(
+    id="C402",
+    name="published-shape",
+    severity=BREAKING,
+    says="The JSON Schema or Avro schema of a published version takes other messages than before.",
+    action=_NEW_VERSION,
+    good="another title in envelope.schema.json",
+    bad="another required member in envelope.schema.json",
+    ignorable=True,
+)
+VERSION_REMOVED: Final = CompatibilityRule(
+    id="C403",
+    name="version-removed",
+    severity=BREAKING,
+    says="A published version is gone: who refers to it finds nothing, and a later one would take its number.",
+    action="Put it back; `status: legacy` says that nobody should begin with it.",
+    good="dts/canal@1 with `status: legacy`",
+    bad="dts/canal/v1 deleted",
+    ignorable=True,
+)
+SUBJECT_REMOVED: Final = CompatibilityRule(
+    id="C404",
+    name="subject-removed",
+    severity=BREAKING,
+    says="A published subject is gone with all its versions: topics that are bound to it have no contract.",
+    action="Put it back; `status: legacy` says that nobody should begin with it.",
+    good="dts/canal with `status: legacy`",
+    bad="dts/canal deleted",
+    ignorable=True,
+)
+SUBJECT_RENAMED: Final = CompatibilityRule(
+    id="C405",
+    name="subject-renamed",
+    severity=BREAKING,
+    says="A published subject has another name: references and bindings by the old one find nothing.",
+    action="Keep the old name; a subject of the new name may be `based_on` it.",
+    good="acme/plain stays, and acme/flat is based on it",
+    bad="acme/plain becomes acme/flat",
+    ignorable=True,
+)
+RANGE_MOVED: Final = CompatibilityRule(
+    id="C406",
+    name="range-moved",
+    severity=BREAKING,
+    says="A published version applies to other releases or dates: references by date lead to another version.",
+    action="Take it back; only an open range may be closed, when a successor begins where it ends.",
+    good='until: "3.3.0" in both',
+    bad='until: "3.3.0", then until: "3.4.0"',
+    ignorable=True,
+)
+RANGE_CLOSED: Final = CompatibilityRule(
+    id="C407",
+    name="range-closed",
+    severity=NOTE,
+    says="A published version is superseded: its open range has an end now, or it counts as legacy.",
+    action="Nothing: this is how a successor is announced.",
+    good="nothing, then status: legacy",
+    bad="an end that no successor begins at",
+    ignorable=True,
+)
+VERSION_ADDED: Final = CompatibilityRule(
+    id="C408",
+    name="version-added",
+    severity=NOTE,
+    says="A version is new. It is compared with the one before it; what differs follows as notes.",
+    action="Tell the readers of the subject what changes, before messages of it arrive.",
+    good="dts/canal@3 beside dts/canal@2",
+    bad="a change of dts/canal@2 in place",
+    ignorable=True,
+)
+SUBJECT_ADDED: Final = CompatibilityRule(
+    id="C409",
+    name="subject-added",
+    severity=NOTE,
+    says="A subject is new.",
+    action="Nothing: nobody refers to it yet.",
+    good="acme/plain is new",
+    bad="acme/plain takes the folder of another subject",
+    ignorable=True,
+)
+SHAPE_REWRITTEN: Final = CompatibilityRule(
+    id="C410",
+    name="shape-rewritten",
+    severity=NOTE,
+    says="A schema of a published version is written otherwise, and no message was found that it takes otherwise.",
+    action="Look whether the change is wanted.",
+    good="members in another order",
+    bad="a pattern that only a rare message breaks",
+    ignorable=True,
+)
 _UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
 _JUDGEMENTS: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)
 """Whose eyes a change of shape is looked at with: what one lets pass the other tells."""
@@ -41,12 +142,12 @@ def compare_published(old: Catalogue, new: Catalogue) -> tuple[CompatibilityFind
         if subject in renamed:
             found.append(_report_renamed(versions[-1], after[renamed[subject]][-1]))
         elif subject not in after:
-            found.append(_report(rules.SUBJECT_REMOVED, versions[-1], None, "", old=subject, new=None))
+            found.append(_report(SUBJECT_REMOVED, versions[-1], None, "", old=subject, new=None))
         else:
             found += _compare_subject(versions, after[subject])
     for subject in added:
         if subject not in renamed.values():
-            found.append(_report(rules.SUBJECT_ADDED, None, after[subject][-1], "", old=None, new=subject))
+            found.append(_report(SUBJECT_ADDED, None, after[subject][-1], "", old=None, new=subject))
     return tuple(_told_once(found))
 
 
@@ -78,7 +179,7 @@ def _compare_subject(before: list[Version], after: list[Version]) -> Iterator[Co
         if version.number in now:
             yield from _compare_version(version, now[version.number])
         else:
-            yield _report(rules.VERSION_REMOVED, version, None, "", old=version.reference, new=None)
+            yield _report(VERSION_REMOVED, version, None, "", old=version.reference, new=None)
     known = {version.number for version in before}
     for place, version in enumerate(after):
         if version.number not in known:
@@ -94,7 +195,7 @@ def _compare_version(old: Version, new: Version) -> Iterator[CompatibilityFindin
         from cdc_contracts.registry.compat.meaning.meaning_comparison import compare_meaning
 
         for finding in compare_meaning(old, new):
-            yield _as_published(rules.MEANING_CHANGED, finding)
+            yield _as_published(MEANING_CHANGED, finding)
     for language in (JSON, AVRO):
         yield from _compare_published_shapes(old, new, language)
 
@@ -109,30 +210,30 @@ def _compare_published_shapes(old: Version, new: Version, language: str) -> Iter
             if finding.path not in result or result[finding.path].proof is None:
                 result[finding.path] = finding
     for finding in result.values():
-        yield _as_published(rules.SHAPE_CHANGED, finding)
+        yield _as_published(SHAPE_CHANGED, finding)
     if not result:
         name = ENVELOPE if language == JSON else AVRO_ENVELOPE
-        yield _report(rules.SHAPE_REWRITTEN, old, new, "", old=name, new=name, file=name)
+        yield _report(SHAPE_REWRITTEN, old, new, "", old=name, new=name, file=name)
 
 
 def _compare_ranges(old: Version, new: Version) -> Iterator[CompatibilityFinding]:
     before, after = ({**one.resolved.get("applies", {})} for one in (old, new))
     closed = {key: value for key, value in after.items() if key != "until" or "until" in before}
     if before != after:
-        rule = rules.RANGE_CLOSED if closed == before else rules.RANGE_MOVED
+        rule = RANGE_CLOSED if closed == before else RANGE_MOVED
         yield _report(rule, old, new, "/applies", old=describe_range(before), new=describe_range(after))
     statuses = [one.resolved.get("status") for one in (old, new)]
     if statuses[0] != statuses[1]:
-        yield _report(rules.RANGE_CLOSED, old, new, "/status", old=statuses[0], new=statuses[1])
+        yield _report(RANGE_CLOSED, old, new, "/status", old=statuses[0], new=statuses[1])
 
 
 def _describe_new(version: Version, before: Version | None) -> Iterator[CompatibilityFinding]:
     """Yield that a version is new, and what differs from the one before it, as notes."""
     if before is None:
-        yield _report(rules.VERSION_ADDED, None, version, "", old=None, new=version.reference)
+        yield _report(VERSION_ADDED, None, version, "", old=None, new=version.reference)
         return
     verdict = compare_contracts(before, version)
-    found = _report(rules.VERSION_ADDED, before, version, "", old=before.reference, new=version.reference)
+    found = _report(VERSION_ADDED, before, version, "", old=before.reference, new=version.reference)
     breaking = sum(one.severity == BREAKING for one in verdict.findings)
     outcome = {True: "nothing breaks", None: "not all could be decided"}.get(verdict.compatible, f"{breaking} break")
     others = len(verdict.findings)
@@ -176,7 +277,7 @@ def _as_published(rule: CompatibilityRule, finding: CompatibilityFinding) -> Com
 
 
 def _report_renamed(old: Version, new: Version) -> CompatibilityFinding:
-    return _report(rules.SUBJECT_RENAMED, old, new, "", old=old.subject, new=new.subject)
+    return _report(SUBJECT_RENAMED, old, new, "", old=old.subject, new=new.subject)
 
 
 def _report(

@@ -14,8 +14,7 @@ from cdc_contracts.registry.contract.errata import Erratum, read_errata
 from cdc_contracts.registry.contract.phrases import describe_side, describe_test
 from cdc_contracts.registry.explain.annotated_messages import AnnotatedMessage
 from cdc_contracts.registry.explain.contract_explanations import describe_members
-from cdc_contracts.registry.explain.rulebook import RuleEntry, rules
-from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
+from cdc_contracts.registry.explain.rulebook import RuleEntry, cross_field_rules
 from cdc_contracts.registry.values import FORMS
 
 _MOST_ERRATA: Final = 2
@@ -49,7 +48,7 @@ def explain_findings(
 
     Raises ContractError where the errata cannot be read.
     """
-    across = {rule.id: rule for rule in rules() if rule.family == CROSS_FIELD}
+    across = {rule.id: rule for rule in cross_field_rules()}
     errata = _cited(version) if findings and version else []
     return tuple(_explain(one, across.get(one.rule), version, anatomy, errata, fits) for one in findings)
 

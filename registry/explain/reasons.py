@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cdc_contracts.registry.common.findings import CLASSES, find_cause
-from cdc_contracts.registry.explain.rulebook import find_rule
 from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 from cdc_contracts.registry.values import FORMS
 
 
@@ -22,7 +22,7 @@ def explain_drift(name: str, rule: str, expected: Iterable[str], observed: Itera
     strange = cause is not None and {*map(_subject, observed)} - {*map(_subject, expected)}
     says = [(cause.of_another_subject if cause and strange else "") or CLASSES[name].says]
     if name == CROSS_FIELD:
-        says.append(find_rule(rule).says)
+        says.append(drift_rules()[rule.partition(".")[2]].says)
     elif cause is not None and cause.says:
         says.append(cause.says)
     else:

@@ -15,12 +15,7 @@ from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
 DRIFT: Final = "drift"
 LINT: Final = "lint"
-JSON_SCHEMA: Final = "json-schema"
-AVRO: Final = "avro"
-MEANING: Final = "meaning"
-PUBLICATION: Final = "publication"
 TABLE: Final = "table"
-TABLE_VERSIONS: Final = "table-versions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +67,13 @@ def cross_field_rules() -> tuple[RuleEntry, ...]:
 
 
 def _compatibility_rules() -> Iterator[RuleEntry]:
-    """Yield the rules of compatibility; their tables stand beside what compares, which takes a while to import."""
-    from cdc_contracts.registry.compat.avro.avro_rules import AVRO_RULES
-    from cdc_contracts.registry.compat.json_schema.json_rules import JSON_RULES
-    from cdc_contracts.registry.compat.meaning.meaning_rules import MEANING_RULES
-    from cdc_contracts.registry.compat.publication_rules import PUBLICATION_RULES
-    from cdc_contracts.registry.compat.tables.table_rules import TABLE_COMPATIBILITY_RULES
-    from cdc_contracts.registry.compat.version_comparison import TYPE_CHANGED
-    from cdc_contracts.registry.sync.published_ids import ID_CHANGED
+    """Yield the rules of compatibility; they are in the files that compare, which take a while to import."""
+    from cdc_contracts.registry.compat.compatibility_rule import family_of
+    from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
 
-    tables = {
-        JSON_SCHEMA: (TYPE_CHANGED, *JSON_RULES),
-        AVRO: AVRO_RULES,
-        MEANING: MEANING_RULES,
-        PUBLICATION: (*PUBLICATION_RULES, ID_CHANGED),
-        TABLE_VERSIONS: TABLE_COMPATIBILITY_RULES,
-    }
-    for family, table in tables.items():
-        for one in table:
-            texts = (one.severity, one.says, one.action, one.good, one.bad)
-            yield RuleEntry(one.id, one.name, family, *texts, confluent=one.confluent)
+    for one in compatibility_rules():
+        texts = (one.severity, one.says, one.action, one.good, one.bad)
+        yield RuleEntry(one.id, one.name, family_of(one.id), *texts, confluent=one.confluent)
 
 
 def find_rule(text: str) -> RuleEntry:

@@ -10,8 +10,7 @@ from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.contract.image_model import Images
 from cdc_contracts.registry.contract.phrases import READINGS, describe_evidence, describe_side, describe_test
 from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
-from cdc_contracts.registry.explain.rulebook import rules
-from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
+from cdc_contracts.registry.explain.rulebook import cross_field_rules
 from cdc_contracts.registry.values import FORMS
 
 Entry = tuple[str, str, int]
@@ -85,8 +84,7 @@ def vocabulary(catalogue: Catalogue) -> Iterator[tuple[str, Sequence[Entry]]]:
         "Rules across fields",
         [
             (rule.name, f"{rule.says} ({rule.severity})", used("rules", rule.name) + used("notes", rule.name))
-            for rule in rules()
-            if rule.family == CROSS_FIELD
+            for rule in cross_field_rules()
         ],
     )
     yield (

@@ -13,12 +13,11 @@ from pydantic import BaseModel
 
 from cdc_contracts.registry.contract.phrases import COUNTED_FROM, READINGS
 from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
-from cdc_contracts.registry.explain.rulebook import rules
+from cdc_contracts.registry.explain.rulebook import cross_field_rules
 from cdc_contracts.registry.explain.vocabulary import CONTAINERS
-from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 
 _LIBRARIES: Final = ("builtins", "pydantic", "msgspec")
-_ACROSS: Final = {rule.name: rule.says for rule in rules() if rule.family == CROSS_FIELD}
+_ACROSS: Final = {rule.name: rule.says for rule in cross_field_rules()}
 _WORDS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     **{("Place", key): told for key, told in READINGS.items()},
     ("Applies", "counted_from"): COUNTED_FROM,

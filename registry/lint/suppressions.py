@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.compat.publication_rules import PUBLICATION_RULES
+from cdc_contracts.registry.common.rule_modules import PUBLICATION_RULES, find_records
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.lint.ignore_comments import Ignore
 from cdc_contracts.registry.lint.lint_rule import LintFault, LintFinding
 from cdc_contracts.registry.lint.lint_rulebook import lint_rules
@@ -27,7 +28,8 @@ def is_ignorable(rule: str) -> bool:
 def _ignorable() -> frozenset[str]:
     """The rules of lint that say so, and those of published versions."""
     of_lint = (rule.id for rule in lint_rules() if rule.ignorable)
-    return frozenset((*of_lint, *(rule.id for rule in PUBLICATION_RULES)))
+    compared = (rule.id for rule in find_records(PUBLICATION_RULES, CompatibilityRule) if rule.ignorable)
+    return frozenset((*of_lint, *compared))
 
 
 def sort_out(

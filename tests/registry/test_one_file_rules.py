@@ -16,6 +16,7 @@ from topics import CATALOGUE
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES
 from cdc_contracts.registry.common.rule_modules import (
+    CONTRACT_SECTIONS,
     DRIFT_CLASSES,
     DRIFT_NOTES,
     DRIFT_RULES,
@@ -39,6 +40,7 @@ EXAMPLES = re.findall(
 PACKAGES = {
     "processed_after_event.py": DRIFT_RULES,
     "l32_title_given.py": LINT_RULES,
+    "title_section.py": CONTRACT_SECTIONS,
 }
 HEAD = """
 import importlib, json, sys
@@ -170,6 +172,25 @@ def test_a_rule_of_lint_is_listed_explained_and_found(paths, contracts):
     assert [(one["severity"], one["line"], one["observed"]) for one in told if one["rule"] == "L32"] == [
         ("warning", 2, "acme/plain")
     ]
+
+
+def test_a_rule_of_compatibility_is_listed_explained_and_found(paths, contracts):
+    listed = [one["id"] for one in json.loads(run(COMMAND, paths, "rules", "--json")) if one["family"] == "meaning"]
+    assert listed[-2:] == ["C372", "C373"]
+    assert run(COMMAND, paths, "rules", "show", "C373").startswith("C373 title  note\n")
+    second = contracts / "acme/plain/v2"
+    second.mkdir()
+    shutil.copy(contracts / "acme/plain/v1/envelope.schema.json", second)
+    (second / "contract.yaml").write_text(
+        "contract: acme/plain@2\nbased_on: acme/plain@1\ntitle: Acme, plain\napplies: {since: '2', until: }\n",
+        encoding="utf-8",
+    )
+    asked = ("compat", "acme/plain@1", "acme/plain@2", "--contracts", contracts, "--json")
+    told = json.loads(run(COMMAND, paths, *asked))["findings"]
+    assert [(one["rule"], one["severity"], one["new"]) for one in told if one["rule"] == "C373"] == [
+        ("C373", "note", "Acme, plain")
+    ]
+    shutil.rmtree(second)
 
 
 def test_without_its_file_there_is_no_such_rule(contracts):

@@ -9,16 +9,19 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
-from cdc_contracts.registry.compat.avro import avro_rules
+from cdc_contracts.registry.compat.avro import schema_resolution as rules
 from cdc_contracts.registry.compat.avro.avro_proofs import AvroProver, Shown
-from cdc_contracts.registry.compat.avro.schema_resolution import Mismatch, SchemaSide, TooManyFields, resolve
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide
+from cdc_contracts.registry.compat.avro.schema_resolution import TooManyFields, resolve
 from cdc_contracts.registry.compat.avro.type_paths import message_pointer
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import (
     BREAKING,
     NOTE,
     READ_DIFFERENTLY,
     REFUSED_BY_NEW,
     REFUSED_BY_OLD,
+    UNDECIDED,
     CompatibilityFinding,
     CompatibilityProof,
     TextPlace,
@@ -28,21 +31,32 @@ from cdc_contracts.registry.compat.text_places import find_positions
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
 from cdc_contracts.registry.schema.schema_documents import SchemaDocument
 
+NOT_ALL_COMPARED: Final = CompatibilityRule(
+    id="C214",
+    name="avro-not-all-compared",
+    severity=UNDECIDED,
+    says="The schemas differ in so many places, or meet in so many pairs of records, that not all was looked at.",
+    action="Mend what is told and compare again; schemas with fewer types of one name meet in fewer pairs.",
+    good="records of different names",
+    bad="500 records `a1.Row`, `a2.Row`, … that all hold one another",
+)
+
+
 ACCEPTED: Final = "accepted"
 MAX_FINDINGS: Final = 2_000
 """Findings of one direction: nobody reads more, and what is past them is said to be undecided."""
 
 _NOT_THERE: Final = "no such field"
 
-_MEANINGS: Final = (avro_rules.DECIMAL, avro_rules.LOGICAL_CHANGED, avro_rules.LOGICAL_GAINED_OR_LOST)
+_MEANINGS: Final = (rules.DECIMAL_CHANGED, rules.LOGICAL_CHANGED, rules.LOGICAL_GAINED_OR_LOST)
 """Rules under which both sides read the same bytes: told once, whichever side writes."""
 _SHOWN_BY_CONFLUENT: Final = MappingProxyType({
-    avro_rules.LOGICAL_CHANGED: NOTE,
-    avro_rules.LOGICAL_GAINED_OR_LOST: NOTE,
-    avro_rules.DIGITS_LOST: NOTE,
-    avro_rules.BYTES_AND_TEXT: NOTE,
-    avro_rules.FIELD_READ_AS_DEFAULT: None,
-    avro_rules.SYMBOL_READ_AS_DEFAULT: None,
+    rules.LOGICAL_CHANGED: NOTE,
+    rules.LOGICAL_GAINED_OR_LOST: NOTE,
+    rules.DIGITS_LOST: NOTE,
+    rules.BYTES_AND_TEXT: NOTE,
+    rules.FIELD_READ_AS_DEFAULT: None,
+    rules.SYMBOL_READ_AS_DEFAULT: None,
 })  # fmt: skip
 """What Confluent's registry lets pass: told as a note, or not told where the schema asks for it with a default."""
 
@@ -89,16 +103,16 @@ class _Comparison:
             yield self._undecided(direction, "there are too many pairs of records to look at")
 
     def _judged(self, mismatch: Mismatch, direction: str, prover: AvroProver) -> Iterator[CompatibilityFinding]:
-        is_new = mismatch.rule == avro_rules.FIELD_READ_AS_DEFAULT and direction == BACKWARD  # what its default is for
+        is_new = mismatch.rule == rules.FIELD_READ_AS_DEFAULT and direction == BACKWARD  # what its default is for
         severity = None if is_new else self._severity(mismatch.rule)
         if severity is not None:
             yield self._finding(mismatch, severity, direction, prover.prove(mismatch))
 
-    def _severity(self, rule: str) -> str | None:
+    def _severity(self, rule: CompatibilityRule) -> str | None:
         return BREAKING if self.policy is Policy.CDC else _SHOWN_BY_CONFLUENT.get(rule, BREAKING)
 
     def _finding(self, mismatch: Mismatch, severity: str, direction: str, shown: Shown | str) -> CompatibilityFinding:
-        rule = avro_rules.BY_ID[mismatch.rule]
+        rule = mismatch.rule
         old, new = _by_age(mismatch.reader, mismatch.writer, direction)
         path = message_pointer(mismatch.trail) + ("" if mismatch.field is None else join_pointer(mismatch.field.name))
         fact = _in_words(mismatch.fact, direction)
@@ -107,7 +121,7 @@ class _Comparison:
             rule=rule.id,
             name=rule.name,
             severity=severity,
-            direction=MEANING if rule.id in _MEANINGS else direction,
+            direction=MEANING if rule in _MEANINGS else direction,
             path=path,
             old=old.value,
             new=new.value,
@@ -122,7 +136,7 @@ class _Comparison:
         )
 
     def _undecided(self, direction: str, why: str) -> CompatibilityFinding:
-        rule = avro_rules.BY_ID[avro_rules.NOT_ALL_COMPARED]
+        rule = NOT_ALL_COMPARED
         return CompatibilityFinding(
             rule=rule.id,
             name=rule.name,
@@ -155,7 +169,7 @@ def _by_age(reader: SchemaSide, writer: SchemaSide, direction: str) -> tuple[Sch
 
 def _confluent_rule(mismatch: Mismatch, name: str | None) -> str | None:
     """Return Confluent's name of a mismatch: below a union it only says that no branch takes what is written."""
-    return avro_rules.BY_ID[avro_rules.UNION_BRANCH].confluent if name and mismatch.under_union else name
+    return rules.UNION_BRANCH.confluent if name and mismatch.under_union else name
 
 
 def _place(side: SchemaSide, document: SchemaDocument) -> TextPlace | None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.avro import avro_rules
+from cdc_contracts.registry.compat.avro import schema_resolution as rules
 from cdc_contracts.registry.compat.avro.avro_readings import APACHE, FASTAVRO, AvroReading, shown
 from cdc_contracts.registry.compat.avro.avro_writing import TooDeep, to_json
 from cdc_contracts.registry.compat.avro.mismatch_messages import NoMessage, Witnesses
-from cdc_contracts.registry.compat.avro.schema_resolution import Mismatch
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch
 from cdc_contracts.registry.schema.avro_types.smallest_messages import all_types
 from cdc_contracts.registry.schema.avro_types.type_graph import AvroType
 
@@ -38,12 +38,12 @@ _Value = tuple[AvroType, AvroType, Any]
 
 _REFUSED: Final = frozenset(
     {
-        avro_rules.NAME,
-        avro_rules.FIXED_SIZE,
-        avro_rules.ENUM_SYMBOLS,
-        avro_rules.FIELD_WITHOUT_DEFAULT,
-        avro_rules.TYPE,
-        avro_rules.UNION_BRANCH,
+        rules.NAME,
+        rules.FIXED_SIZE,
+        rules.ENUM_SYMBOLS,
+        rules.FIELD_WITHOUT_DEFAULT,
+        rules.TYPE,
+        rules.UNION_BRANCH,
     }
 )
 """Rules under which the specification has the reader refuse: where fastavro does not, Apache's library is asked."""
@@ -126,7 +126,7 @@ class AvroProver:
 
     def _in_place(self, mismatch: Mismatch, datum: Any) -> Any:
         """Return what stands at the end of the path: the datum, or the whole record where the mismatch is of one."""
-        of_record = mismatch.field is not None or mismatch.rule == avro_rules.NAME
+        of_record = mismatch.field is not None or mismatch.rule == rules.NAME
         return self._witnesses.smallest(mismatch.writer.type) if of_record else datum
 
     def _cut_out(self, mismatch: Mismatch) -> Iterator[_Value]:
@@ -134,23 +134,23 @@ class AvroProver:
         writer, reader = mismatch.writer.type, mismatch.reader.type
         named_alike = replace(reader, name=writer.name) if writer.name else reader
         match mismatch.rule:
-            case avro_rules.NAME:
+            case rules.NAME:
                 alike = replace(reader, fields=(), symbols=writer.symbols, size=writer.size)
                 bare = replace(writer, fields=())
                 yield bare, alike, {} if writer.kind == "record" else self._witnesses.smallest(writer)
-            case avro_rules.FIELD_WITHOUT_DEFAULT | avro_rules.FIELD_READ_AS_DEFAULT:
+            case rules.FIELD_WITHOUT_DEFAULT | rules.FIELD_READ_AS_DEFAULT:
                 fields = () if mismatch.field is None else (mismatch.field,)
                 yield replace(writer, fields=()), replace(named_alike, fields=fields), {}
-            case avro_rules.ENUM_SYMBOLS | avro_rules.SYMBOL_READ_AS_DEFAULT:
+            case rules.ENUM_SYMBOLS | rules.SYMBOL_READ_AS_DEFAULT:
                 yield writer, named_alike, mismatch.symbol
-            case avro_rules.FIXED_SIZE:
+            case rules.FIXED_SIZE:
                 yield writer, named_alike, bytes(writer.size)
-            case avro_rules.TYPE | avro_rules.UNION_BRANCH:
+            case rules.TYPE | rules.UNION_BRANCH:
                 yield writer, reader, self._witnesses.smallest(writer)
-            case avro_rules.DIGITS_LOST:
+            case rules.DIGITS_LOST:
                 beyond = _MORE_THAN_A_FLOAT if reader.kind == "float" else _MORE_THAN_A_DOUBLE
                 yield writer, reader, beyond
-            case avro_rules.BYTES_AND_TEXT:
+            case rules.BYTES_AND_TEXT:
                 yield writer, reader, b"\xff" if writer.kind == "bytes" else "é"
             case _:
                 yield from ((writer, named_alike, datum) for datum in _samples(writer))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdc_contracts.registry.compat.avro import avro_rules
+from cdc_contracts.registry.compat.avro.schema_mismatches import Mismatch, SchemaSide, Spot
 from cdc_contracts.registry.compat.avro.type_matching import (
     Branches,
     loses_digits,
@@ -21,8 +21,147 @@ from cdc_contracts.registry.compat.avro.type_matching import (
     written_field,
 )
 from cdc_contracts.registry.compat.avro.type_paths import TypePath
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
 from cdc_contracts.registry.schema.avro_types.logical_types import DECIMAL
 from cdc_contracts.registry.schema.avro_types.type_graph import NAMED, PRIMITIVES, AvroField, AvroType
+
+NAME: Final = CompatibilityRule(
+    id="C201",
+    name="avro-name",
+    severity=BREAKING,
+    says="A record, enum or fixed type has another name, which the reader has neither as name nor as alias.",
+    action="Keep the name, or give the reader's type the writer's full name as an alias.",
+    good='{"type": "record", "name": "Order", "aliases": ["shop.Purchase"], …}',
+    bad='{"type": "record", "name": "Order", …} for what was named Purchase',
+    confluent="NAME_MISMATCH",
+)
+
+FIXED_SIZE: Final = CompatibilityRule(
+    id="C202",
+    name="avro-fixed-size",
+    severity=BREAKING,
+    says="A fixed type has another size.",
+    action="Keep the size; add a field with a type of its own for values of another size.",
+    good='{"type": "fixed", "name": "Key", "size": 16} in both',
+    bad='"size": 16 in one and "size": 20 in the other',
+    confluent="FIXED_SIZE_MISMATCH",
+)
+
+ENUM_SYMBOLS: Final = CompatibilityRule(
+    id="C203",
+    name="avro-enum-symbols",
+    severity=BREAKING,
+    says="The writer's enum has a symbol that the reader's has not, and the reader's has no default.",
+    action="Keep the symbols that were ever written, and let readers have a new one before it is written.",
+    good='"symbols": ["INSERT", "UPDATE", "DELETE"] in both',
+    bad='"symbols": ["INSERT", "UPDATE"] in the reader',
+    confluent="MISSING_ENUM_SYMBOLS",
+)
+
+FIELD_WITHOUT_DEFAULT: Final = CompatibilityRule(
+    id="C204",
+    name="avro-field-default",
+    severity=BREAKING,
+    says="The reader's record has a field that the writer does not write, and it has no default.",
+    action="Give the field a default; a field that is no longer written needs one in the readers that still have it.",
+    good='{"name": "note", "type": ["null", "string"], "default": null}',
+    bad='{"name": "note", "type": "string"}',
+    confluent="READER_FIELD_MISSING_DEFAULT_VALUE",
+)
+
+TYPE: Final = CompatibilityRule(
+    id="C205",
+    name="avro-type",
+    severity=BREAKING,
+    says="The reader's type is another one, and Avro does not promote the writer's to it.",
+    action="Keep the type. Avro promotes int to long, float and double, long to float and double, float to double.",
+    good='"long" where the writer has "int"',
+    bad='"int" where the writer has "long"',
+    confluent="TYPE_MISMATCH",
+)
+
+UNION_BRANCH: Final = CompatibilityRule(
+    id="C206",
+    name="avro-union-branch",
+    severity=BREAKING,
+    says="The writer may write a type that no branch of the reader's union takes.",
+    action="Keep the branches that were ever written, and let readers have a new one before it is written.",
+    good='["null", "string"] in both',
+    bad='["null", "string"] in the reader where the writer has "long" as well',
+    confluent="MISSING_UNION_BRANCH",
+)
+
+DECIMAL_CHANGED: Final = CompatibilityRule(
+    id="C207",
+    name="avro-decimal",
+    severity=BREAKING,
+    says="A decimal has another precision or scale: decimals match only where both are the same.",
+    action="Keep precision and scale; add a field of its own for decimals of others.",
+    good='"precision": 12, "scale": 2 in both',
+    bad='"scale": 2 in one and "scale": 3 in the other',
+)
+
+LOGICAL_CHANGED: Final = CompatibilityRule(
+    id="C208",
+    name="avro-logical-type",
+    severity=BREAKING,
+    says="The same number or text means something else: another unit of time, another logical type.",
+    action="Keep the logical type; add a field of its own for values of another meaning.",
+    good='"logicalType": "timestamp-millis" in both',
+    bad='"timestamp-millis" in one and "timestamp-micros" in the other',
+)
+
+LOGICAL_GAINED_OR_LOST: Final = CompatibilityRule(
+    id="C209",
+    name="avro-logical-type-gained-or-lost",
+    severity=BREAKING,
+    says="A value has a logical type in one version and is a bare number, text or bytes in the other.",
+    action="Say the logical type in both versions, or in none.",
+    good='{"type": "long", "logicalType": "timestamp-micros"} in both',
+    bad='"long" in one of them',
+)
+
+FIELD_READ_AS_DEFAULT: Final = CompatibilityRule(
+    id="C210",
+    name="avro-field-read-as-default",
+    severity=BREAKING,
+    says="A field is no longer written, and readers of the old version go on with its default as if it had been sent.",
+    action="Keep writing the field, or tell its readers before it goes.",
+    good="the field is there in both",
+    bad="the field is gone, and the old version has a default for it",
+)
+
+SYMBOL_READ_AS_DEFAULT: Final = CompatibilityRule(
+    id="C211",
+    name="avro-symbol-read-as-default",
+    severity=BREAKING,
+    says="The writer's enum has a symbol that the reader's has not, and is read as the enum's default.",
+    action="Let readers have a symbol before it is written, and keep the symbols that were ever written.",
+    good='"symbols": ["INSERT", "UPDATE"] in both',
+    bad='"symbols": ["INSERT"], "default": "INSERT" in the reader',
+)
+
+DIGITS_LOST: Final = CompatibilityRule(
+    id="C212",
+    name="avro-digits-lost",
+    severity=BREAKING,
+    says="A whole number is read as a floating one that does not hold all its digits.",
+    action="Keep the integer type, or take double where the numbers stay below 2^53.",
+    good='"double" where the writer has "int"',
+    bad='"double" where the writer has "long"',
+)
+
+BYTES_AND_TEXT: Final = CompatibilityRule(
+    id="C213",
+    name="avro-bytes-and-text",
+    severity=BREAKING,
+    says="Bytes are read as text or text as bytes: bytes that are no UTF-8 cannot be read so.",
+    action="Keep the type; add a field of its own for the other one.",
+    good='"bytes" in both',
+    bad='"string" where the writer has "bytes"',
+)
+
 
 MAX_FIELDS: Final = 200_000
 """Fields looked at for one pair of schemas. Each may meet many others under many names, and hardly does."""
@@ -36,40 +175,6 @@ _NAMED_SYMBOLS: Final = 5
 
 class TooManyFields(Exception):
     """Two schemas have so many pairs of records that nobody compares them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place in a schema: a JSON Pointer into the reference that `source` names, empty for the schema itself."""
-
-    pointer: str
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SchemaSide:
-    """What one side has at a mismatch: its type, the value that differs, and where, None if it is absent."""
-
-    type: AvroType
-    value: Any
-    at: Spot | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mismatch:
-    """A place where a rule is broken. `fact` says what is so, in words of `{reader}` and `{writer}`.
-
-    `field` is the reader's field that is not written, `symbol` a symbol that the reader has not.
-    """
-
-    rule: str
-    fact: str
-    reader: SchemaSide
-    writer: SchemaSide
-    trail: TypePath | None
-    under_union: bool
-    field: AvroField | None = None
-    symbol: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,13 +228,13 @@ def _look(pair: _Pair, branches: Branches) -> Iterator[Mismatch | _Pair]:
     if reader.kind == "union":
         place = branches.taker(reader, writer)
         if place is None:
-            yield _of_types(pair, avro_rules.UNION_BRANCH, f"no branch of the union of {{reader}} takes {writer}")
+            yield _of_types(pair, UNION_BRANCH, f"no branch of the union of {{reader}} takes {writer}")
         else:
             taker = reader.branches[place]
             yield _Pair(taker, writer, _inside(reader, str(place)), pair.writer_at, pair.trail, under_union=True)
         return
     if not same_kind(reader, writer):
-        yield _of_types(pair, avro_rules.TYPE, f"{{writer}} writes {writer}, and {{reader}} reads {reader}")
+        yield _of_types(pair, TYPE, f"{{writer}} writes {writer}, and {{reader}} reads {reader}")
         return
     yield from _of_values(pair)
     if writer.kind in NAMED:
@@ -151,9 +256,9 @@ def _of_values(pair: _Pair) -> Iterator[Mismatch]:
     reader, writer = pair.reader, pair.writer
     change = f"{{writer}} writes {writer}, and {{reader}} reads it as {reader}"
     if loses_digits(reader, writer):
-        yield _of_types(pair, avro_rules.DIGITS_LOST, f"{change}, which keeps fewer digits")
+        yield _of_types(pair, DIGITS_LOST, f"{change}, which keeps fewer digits")
     if mixes_bytes_and_text(reader, writer):
-        yield _of_types(pair, avro_rules.BYTES_AND_TEXT, change)
+        yield _of_types(pair, BYTES_AND_TEXT, change)
     if reader.logical != writer.logical:
         yield _of_logical(pair)
 
@@ -162,7 +267,7 @@ def _of_named(pair: _Pair) -> Iterator[Mismatch]:
     reader, writer = pair.reader, pair.writer
     if not same_name(reader, writer):
         yield Mismatch(
-            avro_rules.NAME,
+            NAME,
             f"{{writer}} writes {writer}, and {{reader}} has `{reader.name}` without that alias",
             SchemaSide(reader, reader.name, _inside(reader, "name")),
             SchemaSide(writer, writer.name, _inside(writer, "name")),
@@ -171,7 +276,7 @@ def _of_named(pair: _Pair) -> Iterator[Mismatch]:
         )
     if reader.size != writer.size:
         yield Mismatch(
-            avro_rules.FIXED_SIZE,
+            FIXED_SIZE,
             f"{{writer}} writes {writer.size} bytes, and {{reader}} reads {reader.size}",
             SchemaSide(reader, reader.size, _inside(reader, "size")),
             SchemaSide(writer, writer.size, _inside(writer, "size")),
@@ -192,7 +297,7 @@ def _of_symbols(pair: _Pair) -> Iterator[Mismatch]:
     more = f" and {len(missing) - _NAMED_SYMBOLS} more" if len(missing) > _NAMED_SYMBOLS else ""
     read = "has no such symbol" if reader.default is None else f"reads that as `{reader.default}`"
     yield Mismatch(
-        avro_rules.ENUM_SYMBOLS if reader.default is None else avro_rules.SYMBOL_READ_AS_DEFAULT,
+        ENUM_SYMBOLS if reader.default is None else SYMBOL_READ_AS_DEFAULT,
         f"{{writer}} writes {names}{more}, and {{reader}} {read}",
         SchemaSide(reader, list(reader.symbols), _inside(reader, "symbols")),
         SchemaSide(writer, list(writer.symbols), _inside(writer, "symbols")),
@@ -219,7 +324,7 @@ def _of_fields(pair: _Pair) -> Iterator[Mismatch | _Pair]:
 def _of_field(pair: _Pair, field: AvroField) -> Mismatch:
     default = f"goes on with its default {field.default!r}" if field.has_default else "has no default for it"
     return Mismatch(
-        avro_rules.FIELD_READ_AS_DEFAULT if field.has_default else avro_rules.FIELD_WITHOUT_DEFAULT,
+        FIELD_READ_AS_DEFAULT if field.has_default else FIELD_WITHOUT_DEFAULT,
         f"{{writer}} does not write `{field.name}`, and {{reader}} {default}",
         SchemaSide(pair.reader, outline(field.type), Spot(field.pointer, pair.reader.source)),
         SchemaSide(pair.writer, None, None),
@@ -232,16 +337,16 @@ def _of_field(pair: _Pair, field: AvroField) -> Mismatch:
 def _of_logical(pair: _Pair) -> Mismatch:
     reader, writer = pair.reader, pair.writer
     if reader.logical is None or writer.logical is None:
-        rule = avro_rules.LOGICAL_GAINED_OR_LOST
+        rule = LOGICAL_GAINED_OR_LOST
     elif reader.logical.name == writer.logical.name == DECIMAL:
-        rule = avro_rules.DECIMAL
+        rule = DECIMAL_CHANGED
     else:
-        rule = avro_rules.LOGICAL_CHANGED
+        rule = LOGICAL_CHANGED
     means, reads = writer.logical or f"a bare {writer.kind}", reader.logical or f"a bare {reader.kind}"
     return _of_types(pair, rule, f"{{writer}} writes {means}, and {{reader}} reads {reads}")
 
 
-def _of_types(pair: _Pair, rule: str, fact: str) -> Mismatch:
+def _of_types(pair: _Pair, rule: CompatibilityRule, fact: str) -> Mismatch:
     reader, writer = pair.reader, pair.writer
     return Mismatch(
         rule,

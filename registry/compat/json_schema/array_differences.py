@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.scalar_differences import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compat.json_schema.schema_differences import (
     ELEMENT,
@@ -16,6 +18,52 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
     differ,
 )
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, Parts, SchemaShape
+
+ELEMENT_COUNT: Final = JsonRule(
+    id="C113",
+    name="element-count-narrower",
+    severity=BREAKING,
+    says="The reader takes shorter or longer arrays only, or distinct elements only, or asks for a certain element.",
+    action="Keep the limits at least as wide as they were.",
+    good='"minItems": 1 becomes 0',
+    bad='"minItems": 0 becomes 1',
+    confluent="MIN_ITEMS_INCREASED",
+    breaks=(
+        "MAX_ITEMS_ADDED",
+        "MAX_ITEMS_DECREASED",
+        "MIN_ITEMS_ADDED",
+        "MIN_ITEMS_INCREASED",
+        "UNIQUE_ITEMS_ADDED",
+        "MAX_CONTAINS_ADDED",
+        "MAX_CONTAINS_DECREASED",
+        "MIN_CONTAINS_ADDED",
+        "MIN_CONTAINS_INCREASED",
+    ),
+    passed_over=("CONTAINS_CHANGED",),
+)
+
+ELEMENTS: Final = JsonRule(
+    id="C114",
+    name="elements-narrower",
+    severity=BREAKING,
+    says="The reader gives elements of an array a schema that those the writer sends need not fit.",
+    action="Keep the elements as they were.",
+    good='"items": {"type": "string"} is taken away',
+    bad='"items": {"type": "string"} is added',
+    confluent="SCHEMA_ADDED",
+    breaks=(
+        "SCHEMA_ADDED",
+        "ADDITIONAL_ITEMS_REMOVED",
+        "ADDITIONAL_ITEMS_NARROWED",
+        "UNEVALUATED_ITEMS_REMOVED",
+        "UNEVALUATED_ITEMS_NARROWED",
+        "ITEM_ADDED_TO_OPEN_CONTENT_MODEL",
+        "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL",
+        "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+        "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    ),
+)
+
 
 _COUNTS: Final = {
     "maxItems": ("MAX_ITEMS", judge_most),

@@ -13,7 +13,12 @@ from cdc_contracts.registry.compat.json_schema.closing import close_schema, open
 from cdc_contracts.registry.compat.json_schema.containment import NO, UNKNOWN, YES, ContainmentDecider, is_contained
 from cdc_contracts.registry.compat.json_schema.exempted_schemas import pardon
 from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
-from cdc_contracts.registry.compat.json_schema.json_rules import COUNTED, HARMFUL, PARDONED, confluent_name_of
+from cdc_contracts.registry.compat.json_schema.json_rulebook import (
+    confluent_name_of,
+    counted_differences,
+    harmful_differences,
+    pardoned_differences,
+)
 from cdc_contracts.registry.compat.json_schema.removals import find_removals
 from cdc_contracts.registry.compat.json_schema.schema_differences import SchemaDifference, TooMuchToCompare, is_same
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ShapeReader
@@ -102,7 +107,8 @@ def look_one_way(
         return [*removals, *_look_for_harm(pair, policy)]
     pair = Pair(writer, reader, writer, reader)
     try:
-        named = [one for one in pair.walk(COUNTED[policy]) if one.name in COUNTED[policy]]
+        counted = counted_differences(policy)
+        named = [one for one in pair.walk(counted) if one.name in counted]
     except TooMuchToCompare:
         return _look_at_wholes(pair)
     if not named:
@@ -125,11 +131,12 @@ def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
     """Return the differences for which the reader may refuse a message, and whether it does."""
     decider = ContainmentDecider(*pair.shapes)
     try:
-        found = pair.walk(HARMFUL, decider)
+        found = pair.walk(harmful_differences(), decider)
     except TooMuchToCompare:
         return _look_at_wholes(pair)
-    suspects = [one for one in found if one.name in HARMFUL - PARDONED[policy]]
-    pardoned = [one for one in found if one.name in PARDONED[policy]]
+    let_pass = pardoned_differences(policy)
+    suspects = [one for one in found if one.name in harmful_differences() - let_pass]
+    pardoned = [one for one in found if one.name in let_pass]
     outcomes = [ComparisonOutcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
     if pardoned and suspects:
         pair = Pair(pair.writer, pair.reader, pair.sent, BundledSchema(pardon(pair.taken.value, pardoned)))

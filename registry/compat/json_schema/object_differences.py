@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.pattern_texts import finds
 from cdc_contracts.registry.compat.json_schema.scalar_differences import compare_bounds, judge_least, judge_most
 from cdc_contracts.registry.compat.json_schema.schema_differences import (
@@ -16,6 +18,93 @@ from cdc_contracts.registry.compat.json_schema.schema_differences import (
     differ,
 )
 from cdc_contracts.registry.compat.json_schema.schema_shapes import ANY, NEVER, Parts, SchemaShape
+
+REQUIRED: Final = JsonRule(
+    id="C104",
+    name="member-required",
+    severity=BREAKING,
+    says="The reader asks for a member that the writer may leave out. A default is never filled in by a validator.",
+    action="Leave the member optional.",
+    good='"required": ["id"] stays, "note" is added to properties only',
+    bad='"required": ["id"] becomes "required": ["id", "note"]',
+    confluent="REQUIRED_ATTRIBUTE_ADDED",
+    breaks=(
+        "REQUIRED_ATTRIBUTE_ADDED",
+        "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+        "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL",
+    ),
+    breaks_strictly=("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL",),
+    passed_over=("REQUIRED_NAME_ADDED",),
+    pardoned=("REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_UNOPEN_CONTENT_MODEL"),
+)
+
+CONSTRAINED: Final = JsonRule(
+    id="C105",
+    name="open-member-constrained",
+    severity=BREAKING,
+    says="The reader gives a member a schema, and the writer's schema, open to any member, lets it hold anything.",
+    action='Close the model ("additionalProperties": false) in the version before, or judge by the policy cdc, which '
+    "takes it that a producer sends named members only.",
+    good="a member is added to a closed model",
+    bad="a typed member is added to an open model",
+    confluent="PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+    breaks_strictly=(
+        "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+        "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    ),
+    pardoned_leniently=("MEMBER_OF_OPEN_MODEL_CONSTRAINED",),
+)
+
+MEMBER_REFUSED: Final = JsonRule(
+    id="C106",
+    name="member-refused",
+    severity=BREAKING,
+    says="The reader's schema is closed and does not name a member that the writer sends.",
+    action="Keep the member in properties.",
+    good='the member stays, as "note": true',
+    bad='the member is taken out of a schema with "additionalProperties": false',
+    confluent="PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
+    breaks_strictly=(
+        "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL",
+        "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    ),
+)
+
+OTHERS_REFUSED: Final = JsonRule(
+    id="C107",
+    name="other-members-refused",
+    severity=BREAKING,
+    says="The reader takes fewer members than the writer's schema allows beside those it names.",
+    action="Keep the schema as open as it was.",
+    good='"additionalProperties" stays absent',
+    bad='"additionalProperties": false is added',
+    confluent="ADDITIONAL_PROPERTIES_REMOVED",
+    breaks_strictly=(
+        "ADDITIONAL_PROPERTIES_REMOVED",
+        "ADDITIONAL_PROPERTIES_NARROWED",
+        "UNEVALUATED_PROPERTIES_REMOVED",
+        "UNEVALUATED_PROPERTIES_NARROWED",
+    ),
+    passed_over=("PATTERN_PROPERTIES_CHANGED", "PROPERTY_NAMES_CHANGED"),
+)
+
+DEPENDENCY: Final = JsonRule(
+    id="C112",
+    name="dependency-added",
+    severity=BREAKING,
+    says="The reader asks for more where a certain member is there.",
+    action="Take the dependency back, or publish a new subject.",
+    good='"dependentRequired": {"card": ["name"]} is taken away',
+    bad='"dependentRequired": {"card": ["name"]} is added',
+    confluent="DEPENDENCY_ARRAY_ADDED",
+    breaks=(
+        "DEPENDENCY_ARRAY_ADDED",
+        "DEPENDENCY_ARRAY_EXTENDED",
+        "DEPENDENCY_ARRAY_CHANGED",
+        "DEPENDENCY_SCHEMA_ADDED",
+    ),
+)
+
 
 EVALUATING: Final = frozenset({
     "additionalProperties", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if",

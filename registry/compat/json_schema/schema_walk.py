@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
 from cdc_contracts.registry.compat.json_schema.array_differences import EVALUATING as EVALUATING_ELEMENTS
 from cdc_contracts.registry.compat.json_schema.array_differences import compare_arrays
 from cdc_contracts.registry.compat.json_schema.combinations import (
@@ -15,6 +16,7 @@ from cdc_contracts.registry.compat.json_schema.combinations import (
     compare_with_alternatives,
     compare_with_conditions,
 )
+from cdc_contracts.registry.compat.json_schema.json_rule import JsonRule
 from cdc_contracts.registry.compat.json_schema.object_differences import EVALUATING as EVALUATING_MEMBERS
 from cdc_contracts.registry.compat.json_schema.object_differences import compare_objects
 from cdc_contracts.registry.compat.json_schema.scalar_differences import compare_codes, compare_numbers, compare_texts
@@ -36,6 +38,20 @@ from cdc_contracts.registry.compat.json_schema.schema_shapes import (
     SchemaShape,
     ShapeReader,
 )
+
+TYPE_CHANGED: Final = JsonRule(
+    id="C102",
+    name="type-changed",
+    severity=BREAKING,
+    says="The reader takes another kind of value than the writer sends.",
+    action="Add the new member under a new name and keep the old one, or take both types.",
+    good='"type": "string" becomes "type": ["string", "integer"]',
+    bad='"type": "string" becomes "type": "integer"',
+    confluent="TYPE_CHANGED",
+    breaks=("TYPE_CHANGED", "KEYWORD_CHANGED"),
+    harmless=("KEYWORD_CHANGED",),
+)
+
 
 Decide = Callable[[SchemaShape, SchemaShape], bool]
 """Says whether it is known, other than by walking, that a reader's shape takes all that a writer's does."""

@@ -15,7 +15,7 @@ from cdc_contracts.registry.compat.meaning.mapping_differences import ANY
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from cdc_contracts.registry.compat.meaning.contract_facts import Key
+    from cdc_contracts.registry.compat.meaning.contract_section import Key
     from cdc_contracts.registry.contract.catalogue import Catalogue, Version
     from cdc_contracts.registry.contract.value_mappings import ValueMapping
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.compat.meaning.contract_facts import ContractFact, FactDifference
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    COLUMN_FIELDS,
+    NEW_VERSION,
+    ContractFact,
+    FactDifference,
+    Question,
+    Versions,
+)
 from cdc_contracts.registry.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.contract.phrases import describe_mapping
 
@@ -21,6 +30,77 @@ COMPARED: Final = frozenset({"names", "aliases", "forms", "default", "untyped", 
 UNREAD: Final = frozenset({"mapping", "images", "zeros_left_out"})
 """The keys that nothing is read by."""
 _KINDS: Final = ("number", "text", "boolean")
+
+
+VALUE_FORM: Final = CompatibilityRule(
+    id="C301",
+    name="value-form",
+    severity=BREAKING,
+    says="A source type is written in another value form: what one version reads right the other refuses or misreads.",
+    action=NEW_VERSION + " Readers need the version that fits what the producer writes.",
+    good="TIMESTAMP: epoch-seconds.fraction in both",
+    bad="TIMESTAMP: epoch-seconds-integer, then epoch-seconds.fraction",
+)
+
+SOURCE_TYPE_REMOVED: Final = CompatibilityRule(
+    id="C302",
+    name="source-type-removed",
+    severity=BREAKING,
+    says="A source type has no value form any more: columns of it are refused.",
+    action="Keep the type under a value form as long as any source has it.",
+    good="integer-text: [INT, BIGINT] in both",
+    bad="integer-text: [INT, BIGINT], then [INT]",
+)
+
+SOURCE_TYPE_ADDED: Final = CompatibilityRule(
+    id="C303",
+    name="source-type-added",
+    severity=BREAKING,
+    says="A source type has a value form that it had not: readers of the old version refuse columns of it.",
+    action="Let readers take the new version before any table has such a column.",
+    good="integer-text: [INT] in both",
+    bad="integer-text: [INT], then [INT, BIGINT]",
+)
+
+TYPE_NAMES: Final = CompatibilityRule(
+    id="C304",
+    name="type-names",
+    severity=BREAKING,
+    says="Names of source types are looked up otherwise: a type as messages tell it is known to one version only.",
+    action=NEW_VERSION,
+    good="names: [upper, drop-parameters] in both",
+    bad="names: [upper, drop-parameters], then [upper]",
+)
+
+INVALID_VALUE: Final = CompatibilityRule(
+    id="C305",
+    name="invalid-value",
+    severity=BREAKING,
+    says="A time that does not exist is kept in one version and refused or taken for a value in the other.",
+    action=NEW_VERSION,
+    good="sql-date: keep-text in both",
+    bad="sql-date: keep-text, then nothing",
+)
+
+UNTYPED_FORM: Final = CompatibilityRule(
+    id="C306",
+    name="untyped-form",
+    severity=BREAKING,
+    says="A value of a column without a type is read in another form.",
+    action=NEW_VERSION,
+    good="untyped: {number: json-number} in both",
+    bad="untyped: {text: text}, then {text: base64}",
+)
+
+MAPPING_CHOICE: Final = CompatibilityRule(
+    id="C307",
+    name="mapping-choice",
+    severity=BREAKING,
+    says="Which value mapping holds is decided otherwise: the same column is read in another form.",
+    action=NEW_VERSION,
+    good="mapping: oms-mysql in both",
+    bad="mapping: oms-mysql, then one by the mode of the source",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +131,7 @@ def value_differences(old: Version, new: Version) -> Iterator[tuple[FactDifferen
         here, there = (ContractFact(choice, describe_mapping({"mapping": choice})) for choice in choices)
         apart = [pair for pair in pairs if not pair.is_chosen_alike and pair.old.name != pair.new.name]
         telling = min(apart or pairs, key=lambda pair: pair.kind is None)
-        yield FactDifference("mapping-choice", ("values", "mapping"), here, there), telling
+        yield FactDifference(MAPPING_CHOICE, ("values", "mapping"), here, there), telling
 
 
 def mapping_pairs(old: Version, new: Version) -> Iterator[MappingPair]:
@@ -85,24 +165,27 @@ def _compare(pair: MappingPair) -> Iterator[FactDifference]:
         alias = old.document.aliases.get(name)
         if here != there and (alias is None or alias != new.document.aliases.get(name)):  # the type itself says it
             changed.add(name)
-            rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
-            yield FactDifference(rule, ("values", name), _form(here), _form(there))
+            yield FactDifference(_rule_of(here, there), ("values", name), _form(here), _form(there))
     here, there = old.document.default, new.document.default
     if here != there:
-        rule = "source-type-added" if here is None else "source-type-removed" if there is None else "value-form"
-        yield FactDifference(rule, ("values", ANY), _form(here), _form(there))
+        yield FactDifference(_rule_of(here, there), ("values", ANY), _form(here), _form(there))
     if old.document.names != new.document.names:
         names = [ContractFact(list(one.document.names), ", ".join(one.document.names)) for one in (old, new)]
-        yield FactDifference("type-names", ("values", "names"), names[0], names[1])
+        yield FactDifference(TYPE_NAMES, ("values", "names"), names[0], names[1])
     for kind in _KINDS:
         here, there = old.form_of_kind(kind), new.form_of_kind(kind)
         if here != there:
-            yield FactDifference("untyped-form", ("values", f"{kind} without a type"), _form(here), _form(there))
+            yield FactDifference(UNTYPED_FORM, ("values", f"{kind} without a type"), _form(here), _form(there))
     for form in dict.fromkeys([*old.document.invalid, *new.document.invalid]):
         kept = [_kept(one.document.invalid.get(form)) for one in (old, new)]
         shared = [name for name in _types_of(old) if name not in changed and old.form_of(name) == form]
         if kept[0] != kept[1] and shared:
-            yield FactDifference("invalid-value", ("values", f"{shared[0]} that does not exist"), kept[0], kept[1])
+            yield FactDifference(INVALID_VALUE, ("values", f"{shared[0]} that does not exist"), kept[0], kept[1])
+
+
+def _rule_of(old: str | None, new: str | None) -> CompatibilityRule:
+    """Return whether a type has got a form, lost it, or has another."""
+    return SOURCE_TYPE_ADDED if old is None else SOURCE_TYPE_REMOVED if new is None else VALUE_FORM
 
 
 def _types_of(mapping: ValueMapping) -> list[str]:
@@ -119,3 +202,17 @@ def _kept(entry: Any) -> ContractFact | None:
     if entry is None:
         return None
     return ContractFact(entry, "kept as sent" if isinstance(entry, str) else f'written "{entry["literal"]}"')
+
+
+def ask_value(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages with a value of the type, or with any value."""
+    name = difference.key[1]
+    column = "" if name in ("mapping", "names") else _type_of(name)
+    return Question(("insert", "upsert", "snapshot", "update"), fields=COLUMN_FIELDS, column=column)
+
+
+def _type_of(name: str) -> str:
+    """Return the source type that a key of `values` is about; empty where it is about values without one."""
+    if " without a type" in name:
+        return ""
+    return name.removesuffix(" that does not exist").replace("any other type", "")

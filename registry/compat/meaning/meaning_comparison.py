@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from cdc_contracts.registry.common.findings import ERROR
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import (
     BREAKING,
     NOTE,
@@ -15,27 +17,29 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
     TextPlace,
 )
 from cdc_contracts.registry.compat.levels import BACKWARD, FORWARD, MEANING
-from cdc_contracts.registry.compat.meaning.contract_facts import (
-    VALUES,
-    ContractFact,
-    FactDifference,
-    differences_of,
-    facts_of,
-)
+from cdc_contracts.registry.compat.meaning.contract_facts import VALUES, differences_of, facts_of
+from cdc_contracts.registry.compat.meaning.contract_section import ContractFact, FactDifference
+from cdc_contracts.registry.compat.meaning.contract_sections.recognition_sections import RECOGNITION
 from cdc_contracts.registry.compat.meaning.fact_places import place_of_key, place_of_type
 from cdc_contracts.registry.compat.meaning.mapping_differences import MappingPair, value_differences
 from cdc_contracts.registry.compat.meaning.meaning_proofs import Trial
-from cdc_contracts.registry.compat.meaning.meaning_rules import RULE_OF
 from cdc_contracts.registry.compat.meaning.questions import ask, reachable_ops
+from cdc_contracts.registry.validate.drift_rule import no_edits
+from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
 
-REFUSING: Final = frozenset({
-    "image-present-for-op", "columns-typed", "codes-match-types", "images-match-fields", "ddl-flag-agrees",
-    "position-matches",
-})  # fmt: skip
-"""Rules across fields whose breach refuses a message; the others only warn, or are about a stream."""
+ANOTHER_DIALECT: Final = CompatibilityRule(
+    id="C300",
+    name="another-dialect",
+    severity=BREAKING,
+    says="No message of the one contract is one of the other: they are two dialects, not two versions. All else that "
+    "differs is told as notes.",
+    action="Make it a subject of its own.",
+    good="dts/canal@1 and dts/canal@2",
+    bad="dts/canal@2 and oms/default@1",
+)
 _NARROWER: Final = frozenset({"op-code-removed", "source-type-removed", "rule-added"})
 _WIDER: Final = frozenset({"op-code-added", "source-type-added", "rule-removed"})
 _MOST_OF_A_DIALECT: Final = 12
@@ -49,6 +53,11 @@ class Misreading:
 
     finding: CompatibilityFinding
     members: tuple[str, ...]
+
+
+def refusing_rules() -> frozenset[str]:
+    """Return the rules across fields whose breach refuses a message; the others only warn, or are about a stream."""
+    return frozenset(one.name for one in drift_rules().values() if one.severity == ERROR and one.breaks is not no_edits)
 
 
 def compare_meaning(old: Version, new: Version) -> tuple[CompatibilityFinding, ...]:
@@ -75,7 +84,7 @@ def find_misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:
 
 def _report_apart(old: Version, new: Version, proof: CompatibilityProof) -> Misreading:
     """Return the finding that two contracts have no message in common."""
-    whole = FactDifference("another-dialect", (), ContractFact(None, old.reference), ContractFact(None, new.reference))
+    whole = FactDifference(ANOTHER_DIALECT, (), ContractFact(None, old.reference), ContractFact(None, new.reference))
     finding = replace(_told(old, new, whole, None), proof=proof)
     return Misreading(finding, ("",))
 
@@ -100,7 +109,7 @@ def _together(differences: Sequence[FactDifference]) -> Iterator[FactDifference]
     """Yield the differences, those in what a contract is known by as one for each section."""
     known_by: dict[str, list[FactDifference]] = {}
     for one in differences:
-        if one.rule == "recognition":
+        if one.rule is RECOGNITION:
             known_by.setdefault(one.key[0], []).append(one)
         else:
             yield one
@@ -110,7 +119,7 @@ def _together(differences: Sequence[FactDifference]) -> Iterator[FactDifference]
             ContractFact([fact.value for fact in side], "; ".join(fact.words for fact in side)) if side else None
             for side in sides
         )
-        yield FactDifference("recognition", (section,), old, new)
+        yield FactDifference(RECOGNITION, (section,), old, new)
 
 
 def _finding(trial: Trial, difference: FactDifference, pair: MappingPair | None) -> CompatibilityFinding:
@@ -126,7 +135,7 @@ def _finding(trial: Trial, difference: FactDifference, pair: MappingPair | None)
 
 def _told(old: Version, new: Version, difference: FactDifference, pair: MappingPair | None) -> CompatibilityFinding:
     """Return the finding of a difference as its rule has it, without a proof."""
-    rule = RULE_OF[difference.rule]
+    rule = difference.rule
     places = _places(old, new, difference, pair)
     return CompatibilityFinding(
         rule=rule.id,
@@ -146,7 +155,7 @@ def _told(old: Version, new: Version, difference: FactDifference, pair: MappingP
 
 
 def _only_warns(difference: FactDifference) -> bool:
-    return difference.rule in ("rule-added", "rule-removed") and difference.key[1] not in REFUSING
+    return difference.rule.name in ("rule-added", "rule-removed") and difference.key[1] not in refusing_rules()
 
 
 def _places(

@@ -16,15 +16,17 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
     CompatibilityProof,
 )
 from cdc_contracts.registry.compat.meaning.altered_messages import DROPPED, Path, put, walk
+from cdc_contracts.registry.compat.meaning.contract_section import ANY, COLUMN, Question
+from cdc_contracts.registry.compat.meaning.mapping_differences import TYPE_NAMES, UNTYPED_FORM
 from cdc_contracts.registry.compat.meaning.paired_readings import Told, VersionReader, differing
 from cdc_contracts.registry.compat.meaning.probe_messages import Messages
-from cdc_contracts.registry.compat.meaning.questions import ANY, COLUMN, Question, ask
+from cdc_contracts.registry.compat.meaning.questions import ask
 from cdc_contracts.registry.contract.document_model import ROW_OPS
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract, TableContracts
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.compat.meaning.contract_facts import FactDifference
+    from cdc_contracts.registry.compat.meaning.contract_section import FactDifference
     from cdc_contracts.registry.compat.meaning.mapping_differences import MappingPair
     from cdc_contracts.registry.contract.catalogue import Version
     from cdc_contracts.registry.contract.model import Meaning
@@ -117,11 +119,11 @@ class Trial:
 
     def _types(self, question: Question, difference: FactDifference, pair: MappingPair | None) -> Iterator[str | None]:
         """Yield the source types of the column that a question is about."""
-        if question.column is None or difference.rule == "untyped-form":
+        if question.column is None or difference.rule is UNTYPED_FORM:
             yield None
         elif question.column:
             yield from dict.fromkeys((question.column.lower(), question.column))
-        elif difference.rule == "type-names":
+        elif difference.rule is TYPE_NAMES:
             yield from _SPELLINGS
         else:
             mappings = [pair.old, pair.new] if pair else [self._reader(self.old, ReadingOptions()).judge.forms.mapping]

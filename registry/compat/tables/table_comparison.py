@@ -19,18 +19,157 @@ from cdc_contracts.registry.compat.compatibility_verdict import (
     conclude,
 )
 from cdc_contracts.registry.compat.levels import BACKWARD, Level, Policy
-from cdc_contracts.registry.compat.tables import table_rules
 from cdc_contracts.registry.compat.text_places import find_positions
 from cdc_contracts.registry.contract.table_contracts import TableColumn, TableContract
 from cdc_contracts.registry.values.type_ranges import NARROWER, OTHER, SHORTER, UNKNOWN, WIDER, compare_types
 
+_NEW_TABLE: Final = "Keep what is there and add a column beside it, or decode into another folder from here on."
+
+TABLE_REMOVED: Final = CompatibilityRule(
+    id="T201",
+    name="table-removed",
+    severity=BREAKING,
+    says="A table has no contract any more: its rows are an unknown table, and in dialects without types they "
+    "lose them.",
+    action="Put it back for as long as messages of the table are read, old ranges too.",
+    good="shop.orders in both",
+    bad="shop.orders gone",
+)
+COLUMN_REMOVED: Final = CompatibilityRule(
+    id="T202",
+    name="column-removed",
+    severity=BREAKING,
+    says="A column is gone: who reads the table misses it, and messages that have it drift.",
+    action="Keep it, nullable, for as long as messages have it.",
+    good="note in both",
+    bad="note gone",
+)
+TYPE_CHANGED: Final = CompatibilityRule(
+    id="T203",
+    name="type-changed",
+    severity=BREAKING,
+    says="A column holds values of another kind: they are read, typed and compared otherwise.",
+    action=_NEW_TABLE,
+    good="int, then bigint",
+    bad="int, then varchar(20)",
+)
+TYPE_NARROWED: Final = CompatibilityRule(
+    id="T204",
+    name="type-narrowed",
+    severity=BREAKING,
+    says="A column no longer takes values that it took: they do not fit, and their messages are quarantined.",
+    action="Narrow it when no message with such a value will be read again.",
+    good="decimal(10,2), then decimal(12,2)",
+    bad="decimal(12,2), then decimal(10,2)",
+)
+NOT_NULL: Final = CompatibilityRule(
+    id="T205",
+    name="column-not-null",
+    severity=BREAKING,
+    says="A column that could be NULL no longer can: rows from before have NULL there.",
+    action="Leave it nullable for as long as such rows are read.",
+    good="nullable: false, then nullable",
+    bad="nullable, then nullable: false",
+)
+REQUIRED_ADDED: Final = CompatibilityRule(
+    id="T206",
+    name="required-column-added",
+    severity=BREAKING,
+    says="A column is new and cannot be NULL: rows from before have nothing there.",
+    action="Add it nullable.",
+    good="note: {type: text} is new",
+    bad="note: {type: text, nullable: false} is new",
+)
+KEY_CHANGED: Final = CompatibilityRule(
+    id="T207",
+    name="primary-key-changed",
+    severity=BREAKING,
+    says="Rows are told apart by other columns: what was one row is several, or the other way round.",
+    action="Rebuild tables that hold the latest state of each row, under the new key.",
+    good="primary_key: [id] in both",
+    bad="primary_key: [id], then primary_key: [id, shop]",
+)
+ZONE_CHANGED: Final = CompatibilityRule(
+    id="T208",
+    name="zone-changed",
+    severity=BREAKING,
+    says="Timestamps without a zone stand for other instants: rows from before and after do not compare.",
+    action="Correct it only where it was wrong from the beginning, and decode the range again.",
+    good='source_time_zone: "+08:00" in both',
+    bad='source_time_zone: "+08:00", then none',
+)
+TYPE_UNDECIDED: Final = CompatibilityRule(
+    id="T209",
+    name="type-undecided",
+    severity=UNDECIDED,
+    says="A type became another that is not known here: whether it takes the same values cannot be said.",
+    action="Look in the manual of the database.",
+    good="int, then bigint",
+    bad="point, then geometry",
+)
+VERSION_KEPT: Final = CompatibilityRule(
+    id="T210",
+    name="version-not-raised",
+    severity=BREAKING,
+    says="A contract says something else under a number that was given before, or a lower one: `NAME@N` means "
+    "two things.",
+    action="Raise `version`.",
+    good="version: 1, then version: 2 with a new column",
+    bad="version: 1 in both, one with a new column",
+)
+TABLE_ADDED: Final = CompatibilityRule(
+    id="T221",
+    name="table-added",
+    severity=NOTE,
+    says="A table is new.",
+    action="Nothing: nobody goes by it yet.",
+    good="shop.visits is new",
+    bad="shop.visits takes the place of shop.orders",
+)
+COLUMN_ADDED: Final = CompatibilityRule(
+    id="T222",
+    name="column-added",
+    severity=NOTE,
+    says="A column is new and may be NULL. Typed tables get it; rows from before do not have it.",
+    action="Nothing.",
+    good="note: {type: text} is new",
+    bad="note: {type: text, nullable: false} is new",
+)
+TYPE_WIDENED: Final = CompatibilityRule(
+    id="T223",
+    name="type-widened",
+    severity=NOTE,
+    says="A column takes values that it did not take.",
+    action="A table that was written before keeps its type and what does not fit it as text in `_raw`: decode into a "
+    "new folder where such values count.",
+    good="decimal(10,2), then decimal(12,2)",
+    bad="decimal(12,2), then decimal(10,2)",
+)
+LENGTH_SHORTENED: Final = CompatibilityRule(
+    id="T224",
+    name="length-shortened",
+    severity=NOTE,
+    says="A text or binary column became shorter. Values are kept whole all the same, however long they are.",
+    action="Look whether rows from before have longer ones, and whether their readers count on the length.",
+    good="varchar(20), then varchar(40)",
+    bad="varchar(40), then varchar(20)",
+)
+NOW_NULLABLE: Final = CompatibilityRule(
+    id="T225",
+    name="column-nullable",
+    severity=NOTE,
+    says="A column that could not be NULL now can.",
+    action="Look whether readers of the table are ready for NULL.",
+    good="nullable: false in both",
+    bad="nullable: false, then nullable",
+)
 _SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _BY_TYPE: Final[Mapping[str, CompatibilityRule]] = {
-    OTHER: table_rules.TYPE_CHANGED,
-    NARROWER: table_rules.TYPE_NARROWED,
-    SHORTER: table_rules.LENGTH_SHORTENED,
-    WIDER: table_rules.TYPE_WIDENED,
-    UNKNOWN: table_rules.TYPE_UNDECIDED,
+    OTHER: TYPE_CHANGED,
+    NARROWER: TYPE_NARROWED,
+    SHORTER: LENGTH_SHORTENED,
+    WIDER: TYPE_WIDENED,
+    UNKNOWN: TYPE_UNDECIDED,
 }
 
 
@@ -55,9 +194,9 @@ def compare_tables(old: Iterable[FiledTable], new: Iterable[FiledTable]) -> Comp
         if one is not None and other is not None:
             found += _located(compare_table(one.contract, other.contract), one, other)
         elif one is not None:
-            found += _located([_finding(table_rules.TABLE_REMOVED, one.contract, None, "", name, None)], one, None)
+            found += _located([_finding(TABLE_REMOVED, one.contract, None, "", name, None)], one, None)
         elif other is not None:
-            found += _located([_finding(table_rules.TABLE_ADDED, None, other.contract, "", None, name)], None, other)
+            found += _located([_finding(TABLE_ADDED, None, other.contract, "", None, name)], None, other)
     ordered = tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))
     return conclude(Level.BACKWARD, Policy.CDC, ordered)
 
@@ -67,7 +206,7 @@ def compare_table(old: TableContract, new: TableContract) -> list[CompatibilityF
     found = [_finding(rule, old, new, *rest) for rule, *rest in _differences(old, new)]
     numbered = old.version is not None and new.version is not None
     if numbered and (new.version < old.version or (new.version == old.version and found)):  # type: ignore[operator]
-        found.append(_finding(table_rules.VERSION_KEPT, old, new, "/version", old.version, new.version))
+        found.append(_finding(VERSION_KEPT, old, new, "/version", old.version, new.version))
     return found
 
 
@@ -77,15 +216,15 @@ def _differences(old: TableContract, new: TableContract) -> Iterator[tuple[Compa
         if name in new.columns:
             yield from _column_differences(path, name, old, new)
         else:
-            yield table_rules.COLUMN_REMOVED, path, _said(column), None
+            yield COLUMN_REMOVED, path, _said(column), None
     for name, column in new.columns.items():
         if name not in old.columns:
-            rule = table_rules.COLUMN_ADDED if new.may_be_null(name) else table_rules.REQUIRED_ADDED
+            rule = COLUMN_ADDED if new.may_be_null(name) else REQUIRED_ADDED
             yield rule, join_pointer("columns", name), None, _said(column)
     if old.primary_key != new.primary_key:
-        yield table_rules.KEY_CHANGED, "/primary_key", _listed(old.primary_key), _listed(new.primary_key)
+        yield KEY_CHANGED, "/primary_key", _listed(old.primary_key), _listed(new.primary_key)
     if old.zone != new.zone:  # Z and +00:00 are one
-        yield table_rules.ZONE_CHANGED, "/source_time_zone", old.source_time_zone, new.source_time_zone
+        yield ZONE_CHANGED, "/source_time_zone", old.source_time_zone, new.source_time_zone
 
 
 def _column_differences(
@@ -96,7 +235,7 @@ def _column_differences(
     if rule is not None:
         yield rule, f"{path}/type", before, after
     if old.may_be_null(name) != new.may_be_null(name):
-        rule = table_rules.NOW_NULLABLE if new.may_be_null(name) else table_rules.NOT_NULL
+        rule = NOW_NULLABLE if new.may_be_null(name) else NOT_NULL
         yield rule, f"{path}/nullable", old.may_be_null(name), new.may_be_null(name)
 
 

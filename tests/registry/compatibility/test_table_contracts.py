@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from cdc_contracts.registry.common.yaml_documents import merge
+from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
 from cdc_contracts.registry.compat.tables.table_comparison import FiledTable, compare_tables
-from cdc_contracts.registry.compat.tables.table_rules import TABLE_COMPATIBILITY_RULES
 from cdc_contracts.registry.contract.table_contracts import parse_table_contract
 
 TOLD = yaml.safe_load((Path(__file__).parent / "table_contracts.yaml").read_text(encoding="utf-8"))
@@ -27,5 +27,5 @@ def test_a_change_is_what_the_table_says(case):
 
 def test_every_rule_has_a_case():
     assert {one.split()[0] for case in TOLD["cases"] for one in case["finds"]} == {
-        rule.id for rule in TABLE_COMPATIBILITY_RULES
+        rule.id for rule in compatibility_rules() if rule.id.startswith("T2")
     }

@@ -1,0 +1,89 @@
+"""Columns section: where messages have the types and type codes of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    NEW_VERSION,
+    ROWS,
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    Versions,
+    text_of,
+    values_of,
+)
+from cdc_contracts.registry.contract.phrases import (
+    describe_types,
+)
+from cdc_contracts.registry.validate.type_places import places_of_types
+
+COLUMN_TYPES_PLACE: Final = CompatibilityRule(
+    id="C340",
+    name="column-types-place",
+    severity=BREAKING,
+    says="The source types of columns stand elsewhere, or are told otherwise: values are read without them.",
+    action=NEW_VERSION,
+    good="types: {at: /mysqlType} in both",
+    bad="types: {at: /mysqlType}, then none",
+)
+
+COLUMN_CODES: Final = CompatibilityRule(
+    id="C341",
+    name="column-codes",
+    severity=BREAKING,
+    says="The numeric type codes are elsewhere, or are checked by another table: one version refuses them.",
+    action="Check codes by the table that both versions share, or by `any`.",
+    good="codes: {table: any} in both",
+    bad="codes: {table: any}, then java.sql.Types",
+)
+
+COLUMN_HINTS: Final = CompatibilityRule(
+    id="C342",
+    name="column-hints",
+    severity=NOTE,
+    says="The schema block of messages is described otherwise. It is never used to read a row.",
+    action="Nothing: no reader is concerned.",
+    good="hints: {at: /schema} in both",
+    bad="hints: {at: /schema}, then none",
+)
+
+
+def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield where types, codes and hints are."""
+    for name, value in section.items():
+        if name == "types" and value != "none":
+            more = [f"{part}: {text_of(value[part])}" for part in ("as", "name", "type", "table") if part in value]
+            yield (name,), ContractFact(value, ", ".join([describe_types(section), *more]))
+        else:
+            yield (name,), ContractFact(value, describe_types(section) if name == "types" else text_of(value))
+
+
+def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
+    """Return which of the three is concerned."""
+    return {"types": COLUMN_TYPES_PLACE, "codes": COLUMN_CODES, "hints": COLUMN_HINTS}[key[1]]
+
+
+def ask(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages with rows, and whether types and codes are refused."""
+    result = [value for value in values_of(difference) if isinstance(value, Mapping)]
+    meanings = [version.meaning for version in versions]
+    places = tuple(at for value in result for at in places_of_types(value, meanings))
+    fields = frozenset({"column_types", "types_from", "before", "after"})
+    rules = frozenset({"D09.codes-match-types" if difference.key[1] == "codes" else "D09.columns-typed"})
+    return Question(ROWS, places, rules=rules, members=places, fields=fields)
+
+
+SECTION = ContractSection(
+    name="columns",
+    listed_at=9,
+    tell=tell,
+    rule_of=rule_of,
+    ask=ask,
+)

@@ -1,0 +1,81 @@
+"""Images section: where rows are before and after a change, and how an image is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    IMAGE_FIELDS,
+    NEW_VERSION,
+    ROWS,
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    Versions,
+    values_of,
+)
+from cdc_contracts.registry.contract.phrases import (
+    describe_side,
+)
+
+IMAGE_PLACE: Final = CompatibilityRule(
+    id="C320",
+    name="image-place",
+    severity=BREAKING,
+    says="The row of an op stands elsewhere, or is completed otherwise. Whoever reads by the other version takes the "
+    "row before for the row after, or finds none, and no error says so.",
+    action=NEW_VERSION + " Decode every range by the version that wrote it.",
+    good="delete: {before: {at: /old}} in both",
+    bad="delete: {before: {at: /old}}, then {before: {at: /data}}",
+)
+
+IMAGE_CONTAINER: Final = CompatibilityRule(
+    id="C321",
+    name="image-container",
+    severity=BREAKING,
+    says="Images are written otherwise: as one object, a list of one row, a list of rows, or by position.",
+    action=NEW_VERSION,
+    good="container: list-of-rows in both",
+    bad="container: list-of-one, then list-of-rows",
+)
+
+
+def tell(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield the container, and the sides of each op."""
+    for name, value in section.items():
+        if name == "container":
+            yield (name,), ContractFact(value, value)
+        else:
+            yield (name,), ContractFact(value, "; ".join(f"{side}: {describe_side(at)}" for side, at in value.items()))
+
+
+def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
+    """Return whether images are written otherwise, or are elsewhere."""
+    return IMAGE_CONTAINER if key[1] == "container" else IMAGE_PLACE
+
+
+def ask(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages of the op, with its images."""
+    op, values = difference.key[1], values_of(difference)
+    ops: tuple[str, ...] = (op,)
+    if op == "container":
+        ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
+    else:
+        sides = [side for value in values for side in value.values()]
+        places = [side[part] for side in sides for part in ("at", "over", "or") if part in side]
+    members = tuple(dict.fromkeys(places))
+    return Question(ops, members, members=members, fields=IMAGE_FIELDS)
+
+
+SECTION = ContractSection(
+    name="images",
+    listed_at=5,
+    tell=tell,
+    rule_of=rule_of,
+    ask=ask,
+)

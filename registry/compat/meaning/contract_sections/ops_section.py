@@ -1,0 +1,71 @@
+"""Ops section: what the codes of ops mean."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    ANY,
+    NEW_VERSION,
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    Versions,
+    describe_members,
+    values_of,
+)
+
+OP_CODE_MEANING: Final = CompatibilityRule(
+    id="C310",
+    name="op-code-meaning",
+    severity=BREAKING,
+    says="An op code means another op: a reader of the other version does the wrong thing with the row.",
+    action=NEW_VERSION,
+    good="ROW: snapshot in both",
+    bad="ROW: snapshot, then ROW: insert",
+)
+
+OP_CODE_REMOVED: Final = CompatibilityRule(
+    id="C311",
+    name="op-code-removed",
+    severity=BREAKING,
+    says="An op code is not known any more: the new version refuses its messages.",
+    action="Keep the code as long as a topic may hold messages of it.",
+    good="{INSERT: insert, INIT: snapshot} in both",
+    bad="{INSERT: insert, INIT: snapshot}, then {INSERT: insert}",
+)
+
+OP_CODE_ADDED: Final = CompatibilityRule(
+    id="C312",
+    name="op-code-added",
+    severity=BREAKING,
+    says="An op code is new: readers of the old version refuse its messages.",
+    action="Let readers take the new version before the producer sends the code.",
+    good="{INSERT: insert} in both",
+    bad="{INSERT: insert}, then {INSERT: insert, INIT: snapshot}",
+)
+
+
+def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
+    """Return whether a code is new, gone, or means something else."""
+    return OP_CODE_ADDED if old is None else OP_CODE_REMOVED if new is None else OP_CODE_MEANING
+
+
+def ask(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages with the code."""
+    code, places = difference.key[1], tuple(dict.fromkeys(version.meaning.envelope.op.at for version in versions))
+    codes = tuple((place, code) for place in places)
+    return Question(tuple(values_of(difference)), places, codes, frozenset({"D08.op"}), places, ANY)
+
+
+SECTION = ContractSection(
+    name="ops",
+    listed_at=3,
+    tell=describe_members,
+    rule_of=rule_of,
+    ask=ask,
+)

@@ -1,0 +1,73 @@
+"""Recognition sections: what a contract is known by, on one message and over many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import NOTE
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    ContractFact,
+    ContractSection,
+    Key,
+    always,
+    describe_names,
+    describe_whole,
+)
+from cdc_contracts.registry.contract.phrases import (
+    describe_evidence,
+    describe_test,
+)
+
+RECOGNITION: Final = CompatibilityRule(
+    id="C370",
+    name="recognition",
+    severity=NOTE,
+    says="What the contract is known by differs: tests on a message, evidence over many, look-alikes. No row is read "
+    "otherwise.",
+    action="Run `detect` on messages of the topic.",
+    good="the same discriminators in both",
+    bad="[{present: /id}], then [{present: /id}, {absent: /gtid}]",
+)
+
+
+def tell_tests(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield each test on a message."""
+    for test in section:
+        yield (describe_test(test),), ContractFact(test, describe_test(test))
+
+
+def tell_evidence(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
+    """Yield each evidence over many messages."""
+    for entry in section:
+        yield (describe_evidence(entry),), ContractFact(entry, describe_evidence(entry))
+
+
+DISCRIMINATORS = ContractSection(
+    name="discriminators",
+    listed_at=16,
+    tell=tell_tests,
+    rule_of=always(RECOGNITION),
+)
+
+CLAIM = ContractSection(
+    name="claim",
+    listed_at=17,
+    tell=describe_whole,
+    rule_of=always(RECOGNITION),
+)
+
+NOT_SEPARABLE_FROM = ContractSection(
+    name="not_separable_from",
+    listed_at=18,
+    tell=describe_names,
+    rule_of=always(RECOGNITION),
+)
+
+VERSION_EVIDENCE = ContractSection(
+    name="version_evidence",
+    listed_at=19,
+    tell=tell_evidence,
+    rule_of=always(RECOGNITION),
+)

@@ -1,0 +1,57 @@
+"""Undocumented section: what the document is silent about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE
+from cdc_contracts.registry.compat.meaning.contract_section import (
+    COLUMN_FIELDS,
+    ContractFact,
+    ContractSection,
+    FactDifference,
+    Key,
+    Question,
+    Versions,
+    describe_names,
+)
+
+UNDOCUMENTED_FORM: Final = CompatibilityRule(
+    id="C308",
+    name="undocumented-form",
+    severity=BREAKING,
+    says="How values are written is documented in one version only: the other keeps text that this one refuses.",
+    action="Say `undocumented` as long as the document is silent; a reader must expect any text there.",
+    good="undocumented: [value-forms] in both",
+    bad="undocumented: [value-forms], then nothing",
+)
+
+UNDOCUMENTED: Final = CompatibilityRule(
+    id="C372",
+    name="undocumented",
+    severity=NOTE,
+    says="What the document is silent about differs. It is read alike, and marked in reports.",
+    action="Nothing: no reader is concerned.",
+    good="undocumented: [insert-images] in both",
+    bad="undocumented: [insert-images], then none",
+)
+
+
+def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
+    """Return whether value forms are concerned: those decide how a value is read."""
+    return UNDOCUMENTED_FORM if key[1].startswith("value-forms") else UNDOCUMENTED
+
+
+def ask(difference: FactDifference, versions: Versions) -> Question:
+    """Ask for messages with values."""
+    return Question(("insert", "snapshot"), fields=COLUMN_FIELDS, column="")
+
+
+SECTION = ContractSection(
+    name="undocumented",
+    listed_at=15,
+    tell=describe_names,
+    rule_of=rule_of,
+    ask=ask,
+)
