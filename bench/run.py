@@ -43,6 +43,7 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.broker import running_broker
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_session import open_session
 
 NEW, OLD = "oms-community/canal@2", "oms-community/canal@1"
@@ -123,7 +124,7 @@ def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[st
     )  # fmt: skip
 
     def audit(reference: str) -> object:
-        return audit_input(session, our_input(), validation(reference), fail_on="warning")
+        return audit_input(SparkEngine(session), our_input(), validation(reference), fail_on="warning")
 
     def our_input() -> object:
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
@@ -152,8 +153,8 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
     reader = session.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
 
     def audit() -> None:
-        source = read_topics(session, broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
-        audit_input(session, source, validation(NEW), fail_on="warning")
+        source = read_topics(SparkEngine(session), broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
+        audit_input(SparkEngine(session), source, validation(NEW), fail_on="warning")
 
     return {
         "Spark count of a Kafka topic": lambda: reader.option("subscribe", TOPIC).load().count(),

@@ -62,8 +62,8 @@ def audit_topic(
     opened = topic_options.open_inputs(
         names, reading, brokers, judging.contract, judge, bookmarks, judging.ranged_topics
     )
-    with run_options.open_engine(reading, brokers) as session:
-        result, code = run_options.watch_audit(session, opened(session), fail_on, reading.time_limit)
+    with run_options.open_engine(reading, brokers) as engine:
+        result, code = run_options.watch_audit(engine, opened(engine), fail_on, reading.time_limit)
         if new_versions is not None:
             write_versions(result, new_versions, judging.open_reading_options()[0])
         run_options.finish(
@@ -98,8 +98,8 @@ def audit_file(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
     )
     fitted = fit_validation(validation, source.spans, some=run_options.names_partitions(reading.start, reading.end))
-    with run_options.open_engine(reading) as session:
-        result, code = run_options.watch_audit(session, [(source, fitted)], fail_on, reading.time_limit)
+    with run_options.open_engine(reading) as engine:
+        result, code = run_options.watch_audit(engine, [(source, fitted)], fail_on, reading.time_limit)
         if new_versions is not None:
             write_versions(result, new_versions, judging.open_reading_options()[0])
         run_options.finish(result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline)

@@ -205,9 +205,10 @@ def convert_topic(
     converting: Converting,
     start: run_options.From = None,
     end: run_options.Until = "latest",
-    engine: Annotated[
-        run_options.Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
-    ] = run_options.Engine.SPARK,
+    engine_name: Annotated[
+        run_options.EngineName,
+        typer.Option("--engine", help="spark, or local: the same in one process, without a JVM."),
+    ] = run_options.EngineName.SPARK,
     quarantine: Quarantine = None,
     replace: Replace = False,
     kafka_config: run_options.KafkaConfig = None,
@@ -231,10 +232,10 @@ def convert_topic(
     _check_quarantine(quarantine, [])
     wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
     brokers = run_options.Brokers(bootstrap, jars=jars, packages=packages)
-    with run_options.open_engine(run_options.RunOptions(engine=engine, cores=cores), brokers) as session:
-        source = run_options.open_topics(session, bootstrap, [topic], wanted, properties, headers=True)
+    with run_options.open_engine(run_options.RunOptions(engine=engine_name, cores=cores), brokers) as engine:
+        source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
         topics.check_topic(source, target)
-        counts = topics.convert_topic(session, source, target, conversion, quarantine)
+        counts = topics.convert_topic(engine, source, target, conversion, quarantine)
     _finish(counts, set(), quarantine)
 
 

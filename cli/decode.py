@@ -37,6 +37,8 @@ def decode_topic(
     packages: run_options.Packages = None,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+
     stream.check(refused={"--until": end != "latest"})
     output.check()
     report_output.check_targets(report)
@@ -51,7 +53,7 @@ def decode_topic(
     with run_options.spark_session(
         kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
     ) as session:
-        source = run_options.open_topics(session, bootstrap, topics, wanted, properties, headers=True)
+        source = run_options.open_topics(SparkEngine(session), bootstrap, topics, wanted, properties, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
         decoded = output_options.watch_decode(session, source, fitted, output.open(validation.catalogue), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun
-    from cdc_contracts.spark_checks.sources import Input
+    from cdc_contracts.spark_checks.engines import Input
 
 
 def demo(
@@ -36,6 +36,7 @@ def demo(
 ) -> None:
     """Generate a topic whose producer is upgraded midway, audit and decode it, and say where to look."""
     from cdc_contracts.spark_checks import demo_topic as story
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     version = open_catalogue(None).version(contract or story.SUBJECT)
     subject = version.subject
@@ -49,7 +50,7 @@ def demo(
         source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")
-        report, code = run_options.watch_audit(session, [(source, declared)], "warning")
+        report, code = run_options.watch_audit(SparkEngine(session), [(source, declared)], "warning")
         if report.stopped:
             raise typer.Exit(code)
         report_output.print_report(report, as_json=False, targets=[target / "report.json", target / "report.html"])
@@ -61,12 +62,13 @@ def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack)
     from cdc_contracts.spark_checks import demo_topic as story
     from cdc_contracts.spark_checks.kafka.broker import running_broker
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     broker = stack.enter_context(running_broker(target / "broker", say=console.say))
     topic = f"{story.TOPIC}.{broker.pid}"
     story.produce(session, broker, capture, topic)
     console.say(f"a broker at {broker.bootstrap} holds them in the topic {topic}")
-    return run_options.open_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
+    return run_options.open_topics(SparkEngine(session), broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
 
 def _open(reference: str) -> ValidationContext:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
     from cdc_contracts.registry.detect.reported_detection import ReportedDetection
     from cdc_contracts.registry.validate.validation_context import ValidationContext
-    from cdc_contracts.spark_checks.sources import Input
+    from cdc_contracts.spark_checks.engines import Input
 
 TOPIC = "topic"
 _MOST_SHOWN = 8
@@ -84,6 +84,8 @@ def detect(
         _add_files(accumulator, sources, messages, whole=whole)
     detection = conclude(accumulator)
     if new_versions is not None:
+        from cdc_contracts.spark_checks.local_engine import LOCAL
+
         found = detection.open_validation(Undetected(catalogue, reading_options))
         if found is None:
             console.say(f"{new_versions} is not written: the contract of the messages cannot be determined")
@@ -92,7 +94,7 @@ def detect(
                 run_options.open_files(of_files, None, "latest", whole=whole, cores=None), found, new_versions
             )
         else:
-            topics = run_options.open_topics(None, bootstrap or "", sources[1:], wanted, properties, headers=False)
+            topics = run_options.open_topics(LOCAL, bootstrap or "", sources[1:], wanted, properties, headers=False)
             _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(write_document(detection.report()))
@@ -105,8 +107,9 @@ def detect(
 def _place_versions(source: Input, validation: ValidationContext, target: Path) -> None:
     """Read every message, and write which version holds where."""
     from cdc_contracts.spark_checks.auditing import audit_input
+    from cdc_contracts.spark_checks.local_engine import LOCAL
 
-    write_versions(audit_input(None, source, validation, fail_on="error").report, target, validation.catalogue)
+    write_versions(audit_input(LOCAL, source, validation, fail_on="error").report, target, validation.catalogue)
 
 
 def _add_files(accumulator: EvidenceAccumulator, sources: Sequence[str], messages: int, *, whole: bool) -> None:

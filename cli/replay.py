@@ -50,6 +50,7 @@ def replay_quarantine(
     """Re-validate the quarantined records of DIR and decode those that now conform, exactly once."""
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks import replaying
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     report_output.check_targets(report)
     found, source = _open(directory, topics or (), cores)
@@ -64,7 +65,7 @@ def replay_quarantine(
         run_options.spark_session(
             kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
         ) as session,
-        progress(session, source.spans) as watch,
+        progress(SparkEngine(session), source.spans) as watch,
     ):
         opened = output.open(validation.catalogue)
         decoded = replaying.replay_quarantine(session, source, validation, opened, fail_on=fail_on, watch=watch)

@@ -17,12 +17,10 @@ from cdc_contracts.cli.output.table_output import Folder, Replace, check_output,
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
     from cdc_contracts.registry.tables.inference.proposals import Proposal
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
-    from cdc_contracts.spark_checks.sources import Input
+    from cdc_contracts.spark_checks.engines import Engine, Input
 
 _LONGEST_NAME = 30
 """So much of the name of a column is shown beside what is known of it; the files have all of it."""
@@ -51,8 +49,8 @@ def infer_topic(
     judging = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
     judge = partial(judging.open_validation, reading=reading)
     opened = topic_options.open_inputs(names, reading, brokers, contract, judge, topic_options.open_bookmarks(brokers))
-    with run_options.open_engine(reading, brokers) as session:
-        _infer(session, opened(session), reading, output, replace=replace, as_json=as_json)
+    with run_options.open_engine(reading, brokers) as engine:
+        _infer(engine, opened(engine), reading, output, replace=replace, as_json=as_json)
 
 
 @app.command("file", short_help="From the messages of files or folders.")
@@ -78,12 +76,12 @@ def infer_file(
     source = run_options.open_files(
         paths, reading.start, reading.end, whole=whole, cores=reading.cores, sample=reading.sample
     )
-    with run_options.open_engine(reading) as session:
-        _infer(session, [(source, validation)], reading, output, replace=replace, as_json=as_json)
+    with run_options.open_engine(reading) as engine:
+        _infer(engine, [(source, validation)], reading, output, replace=replace, as_json=as_json)
 
 
 def _infer(
-    session: SparkSession | None,
+    engine: Engine,
     inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
     reading: run_options.RunOptions,
     output: Path | None,
@@ -100,7 +98,7 @@ def _infer(
     total = InferenceEvidence()
     with stopping(reading.time_limit) as stop:
         for source, validation in inputs:
-            total.merge(infer_input(session, source, validation, stop))
+            total.merge(infer_input(engine, source, validation, stop))
     proposals = propose(total, inputs[0][1].catalogue) if inputs else []
     if as_json:
         console.print_json(write_account(total, proposals))

@@ -20,12 +20,13 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.contradictions import contradiction
+from cdc_contracts.spark_checks.engines import Input
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_names import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import Attempt, Replay
 from cdc_contracts.spark_checks.runs.write_targets import Output
-from cdc_contracts.spark_checks.sources import Input
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import halt
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
@@ -74,7 +75,7 @@ def decode_input(
     UnavailableError where another run of the directory has read some of the same records and not `replace`;
     LedgerError where the counts do not add up.
     """
-    found, detection = find_validation(validation, lambda: source.peek(session, ENOUGH))
+    found, detection = find_validation(validation, lambda: source.peek(SparkEngine(session), ENOUGH))
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",
@@ -89,7 +90,7 @@ def decode_input(
         if key is None and replay is None:
             _check_redaction(done, output)
         return done
-    topics = topics or source.topic_ids(session)  # a batch that is done may outlive its topic
+    topics = topics or source.topic_ids(SparkEngine(session))  # a batch that is done may outlive its topic
     overlapping = _overlapping(past, run, spans, output, topics) if replay is None else ()
     attempt = Attempt(session, source, found, output, run, topics, overlapping, key, replay)
     runs.begun.check_topics(topics, past, without=attempt.gone)
@@ -129,7 +130,7 @@ def _name(
         return replay.begin(validation), {}
     if key is not None:
         return name_batch(key), {}
-    topics = source.topic_ids(session)
+    topics = source.topic_ids(SparkEngine(session))
     return name_run(source.spans, validation.fingerprint, topics), topics
 
 

@@ -26,6 +26,7 @@ from cdc_contracts.spark_checks.task_shares import hand_out
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+    from cdc_contracts.spark_checks.engines import Engine
     from cdc_contracts.spark_checks.spark_tasks import Work
 
 _TASK_BYTES: Final = 256 * 1024 * 1024
@@ -50,7 +51,7 @@ class FileInput:
     def idle(self) -> dict[Source, Span]:
         return {}
 
-    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
+    def topic_ids(self, engine: Engine) -> dict[str, str]:
         return {}  # a capture does not say which topic of its name it is of
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
@@ -69,7 +70,7 @@ class FileInput:
 
         return hand_out(session, len(groups), read_and_work, schema).collect()
 
-    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         yield from sample_files(FilePlan(self.plan.slices, dict(self.windows)), most)
 
     def batches(self) -> Iterator[pa.RecordBatch]:

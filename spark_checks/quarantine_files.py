@@ -29,6 +29,7 @@ from cdc_contracts.spark_checks.task_shares import hand_out
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+    from cdc_contracts.spark_checks.engines import Engine
     from cdc_contracts.spark_checks.spark_tasks import Work
 
 _AS_READ: Final = {"kafka_timestamp": "timestamp", "timestamp_type": "timestampType"}
@@ -162,7 +163,7 @@ class QuarantineInput:
         """The topics that they are of."""
         return sorted({source.topic for source in self.spans})
 
-    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
+    def topic_ids(self, engine: Engine) -> dict[str, str]:
         return {}  # the runs that have read the topics keep what they were known by
 
     def pieces(self, offsets: int | None = None) -> list[QuarantineInput]:
@@ -191,7 +192,7 @@ class QuarantineInput:
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield from self._read(self.files)
 
-    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         step = max(1, -(-self.records // most))
         for batch in self.batches():
             yield batch.take(pa.array(range(0, batch.num_rows, step), pa.int64()))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -17,11 +17,12 @@ from cdc_contracts.registry.report.audit_report import Span, Spans
 from cdc_contracts.registry.report.report_model import ReportSource
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, report_ranges
-from cdc_contracts.spark_checks.kafka.spark_source import list_topics, reading_options, resolve, topic_ids
+from cdc_contracts.spark_checks.kafka.spark_source import reading_options
 from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
 
 if TYPE_CHECKING:
@@ -30,51 +31,6 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.spark_tasks import Work
 
 _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
-
-
-class Input(Protocol):
-    """Something to read: its spans by partition, what a report says of it, and how work is run over it.
-
-    With `sample` only slices of it are read.
-    """
-
-    @property
-    def sample(self) -> Fraction | None: ...
-
-    def pieces(self, offsets: int | None = None) -> Sequence[Input]:
-        """Return what is to be read as inputs of about so many offsets, which together are all of it."""
-        ...
-
-    @property
-    def spans(self) -> Mapping[Source, Span]: ...
-
-    @property
-    def idle(self) -> Spans:
-        """Where partitions stand that are not read because they hold nothing new: all before has been read."""
-        ...
-
-    def topic_ids(self, session: SparkSession | None) -> Mapping[str, str]:
-        """Return the ids of its topics, as far as the broker gives them. Raises UnavailableError as `read_topics`."""
-        ...
-
-    def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
-        """Return what a report says of the source; `spans` is what was read of it."""
-        ...
-
-    def run(self, session: SparkSession, work: Work, schema: str) -> list[Row]:
-        """Run the work over every record of the range, each read once, and return the rows it yields.
-
-        Raises UnavailableError where records are gone by the time they are read.
-        """
-        ...
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield every record of the range, read in this process. Raises as `run` does."""
-        ...
-
-    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
-        """Yield records from the beginning, the middle and the end of each partition. Raises as `run` does."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -97,11 +53,8 @@ class TopicInput:
             for partition, window in partitions.items()
         }
 
-    def topic_ids(self, session: SparkSession | None) -> dict[str, str]:
-        if session is not None:
-            return topic_ids(session, self.bootstrap, list(self.selected), self.properties)
-        with open_reader(self.bootstrap, self.properties) as reader:
-            return reader.topic_ids(list(self.selected))
+    def topic_ids(self, engine: Engine) -> dict[str, str]:
+        return engine.topic_ids(self.bootstrap, list(self.selected), self.properties)
 
     def pieces(self, offsets: int | None = None) -> list[TopicInput]:
         """Return what is to be read in pieces of about so many offsets; without a number, in one if it is not sampled.
@@ -141,17 +94,12 @@ class TopicInput:
         with reading(self.bootstrap, list(self.selected), self.properties):
             return self.frame(session).mapInArrow(work, schema).collect()
 
-    def peek(self, session: SparkSession | None, most: int) -> Iterator[pa.RecordBatch]:
+    def peek(self, engine: Engine, most: int) -> Iterator[pa.RecordBatch]:
         for windows in share_windows(bounds_of(self.spans), most):
             selected = by_topic(windows)
             part = replace(self, selected=selected, tasks=None, headers=False, sample=None)
-            if not selected:
-                continue
-            if session is None:
-                yield from part.batches()
-                continue
-            with reading(self.bootstrap, list(selected), self.properties):
-                yield from part.frame(session).select("value", "topic", "partition", "offset").toArrow().to_batches()
+            if selected:
+                yield from engine.peek(part)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         with open_reader(self.bootstrap, self.properties) as reader:
@@ -160,7 +108,7 @@ class TopicInput:
 
 
 def read_topics(
-    session: SparkSession | None,
+    engine: Engine,
     bootstrap: str,
     topics: Sequence[str],
     wanted: Range,
@@ -170,32 +118,21 @@ def read_topics(
     headers: bool = True,
     since: Offsets | None = None,
 ) -> TopicInput:
-    """Return a range of topics, resolved against the broker now; without a session, without a JVM.
+    """Return a range of topics, resolved against the broker now.
 
     With `since` it begins at these offsets, and where they do not name a partition at its beginning.
     Raises UnavailableError where broker, topic or offsets are not there.
     """
     ranges = {topic: wanted if since is None else wanted.since(since.get(topic, {})) for topic in topics}
-    if session is not None:
-        selected = {topic: resolve(session, bootstrap, topic, one, properties) for topic, one in ranges.items()}
-    else:
-        with open_reader(bootstrap, properties) as reader:
-            selected = {topic: reader.resolve(topic, one) for topic, one in ranges.items()}
-    return TopicInput(bootstrap, selected, properties, tasks, headers)
+    return TopicInput(bootstrap, engine.resolve(bootstrap, ranges, properties), properties, tasks, headers)
 
 
-def match_topics(
-    session: SparkSession | None, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]
-) -> list[str]:
+def match_topics(engine: Engine, bootstrap: str, pattern: re.Pattern[str], properties: Mapping[str, str]) -> list[str]:
     """Return the topics whose whole name matches, in order; those of Kafka itself (`__...`) never do.
 
     Raises UnavailableError where none does, or the broker does not answer.
     """
-    if session is not None:
-        names = list_topics(session, bootstrap, properties)
-    else:
-        with open_reader(bootstrap, properties) as reader:
-            names = reader.topics()
+    names = engine.topics(bootstrap, properties)
     found = [name for name in names if pattern.fullmatch(name)]
     if not found:
         near = difflib.get_close_matches(pattern.pattern, names, 3, 0) or ["none"]

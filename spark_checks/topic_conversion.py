@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,15 +16,12 @@ from cdc_contracts.registry.common.atomic_files import put_whole
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.registry.records.conversion.converted_records import REFUSED_SCHEMA, Counts, convert_batch
 from cdc_contracts.registry.records.conversion.converter import Conversion
+from cdc_contracts.spark_checks.engines import Engine
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.producer import open_writer
 from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, Work, as_result, attempt_name, read_results
-from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.spark_tasks import Work, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.topic_capture import join_parts
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass
@@ -56,11 +52,11 @@ def check_topic(source: TopicInput, topic: str) -> None:
 
 
 def convert_topic(
-    session: SparkSession | None, source: TopicInput, topic: str, conversion: Conversion, quarantine: Path | None = None
+    engine: Engine, source: TopicInput, topic: str, conversion: Conversion, quarantine: Path | None = None
 ) -> Counts:
     """Convert every record of the range into another topic; what is refused goes to a capture, if one is named.
 
-    Without a session it is done in this process. Returns what became of the records.
+    Returns what became of the records.
     Raises UnavailableError where records cannot be read or written: what was written before stays in the topic.
     """
     one_task_each = replace(source, tasks=None)  # two tasks on one partition would write it in an order of their own
@@ -70,17 +66,7 @@ def convert_topic(
             folder = Path(tempfile.mkdtemp(prefix=f".{quarantine.name}-", dir=quarantine.absolute().parent))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         work = _work(conversion, source.bootstrap, source.properties, topic, None if folder is None else str(folder))
-        if session is None:
-            rows: Iterable[tuple[bytes]] = [
-                (one.as_py(),) for batch in work(one_task_each.batches()) for one in batch.column(0)
-            ]
-        else:
-            try:
-                rows = one_task_each.run(session, work, RESULT_SCHEMA)
-            except BaseException:
-                halt(session)
-                raise
-        results: list[_Result] = read_results(rows)
+        results: list[_Result] = read_results(engine.run(one_task_each, work))
         for result in results:
             if result.failure is not None:
                 raise result.failure

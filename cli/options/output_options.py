@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.report.report_model import RepeatedRows
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
+    from cdc_contracts.spark_checks.engines import Input
     from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
-    from cdc_contracts.spark_checks.sources import Input
 
 SCHEMA = "table:"
 _MOST_TABLES = 20
@@ -136,8 +136,9 @@ def watch_decode(
     """Decode the input with progress on a terminal."""
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks.decoding import decode_input
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    with progress(session, source.spans) as watch:
+    with progress(SparkEngine(session), source.spans) as watch:
         return decode_input(session, source, validation, output, fail_on=fail_on, watch=watch)
 
 

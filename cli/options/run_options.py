@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.report.baseline import Baseline
     from cdc_contracts.registry.report.report_model import Report
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.file_inputs import FileInput
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
     from cdc_contracts.spark_checks.kafka.offsets import Range
-    from cdc_contracts.spark_checks.sources import Input, TopicInput
+    from cdc_contracts.spark_checks.sources import TopicInput
 
 Bootstrap = Annotated[
     str, typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="The bootstrap brokers, comma-separated.")
@@ -65,7 +66,7 @@ _STOP_SECONDS = 10
 """A JVM that does not stop its session in this time ends with this process."""
 
 
-class Engine(StrEnum):
+class EngineName(StrEnum):
     """Where the work is done."""
 
     SPARK = "spark"
@@ -89,8 +90,8 @@ class RunOptions:
     start: From = None
     end: To = "latest"
     engine: Annotated[
-        Engine, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
-    ] = Engine.SPARK
+        EngineName, typer.Option("--engine", help="spark, or local: the same in one process, without a JVM.")
+    ] = EngineName.SPARK
     cores: Cores = None
     unwrap: Unwrap = None
     sample: Annotated[
@@ -132,14 +133,18 @@ class Brokers:
 
 
 @contextmanager
-def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[SparkSession | None]:
-    """The Spark session to work in, or None where the work is done in this process."""
-    if reading.engine is Engine.LOCAL:
-        yield None
+def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator[Engine]:
+    """The engine that does the work, ready to."""
+    if reading.engine is EngineName.LOCAL:
+        from cdc_contracts.spark_checks.local_engine import LOCAL
+
+        yield LOCAL
         return
+    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+
     jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
     with spark_session(kafka=brokers is not None, cores=reading.cores, jars=jars, packages=packages) as session:
-        yield session
+        yield SparkEngine(session)
 
 
 @contextmanager
@@ -196,14 +201,15 @@ def refuse_for_files(given: Mapping[str, object]) -> None:
 
 
 def open_topics(
-    session: SparkSession | None, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
+    engine: Engine, bootstrap: str, topics: Sequence[str], wanted: Range, properties: Mapping[str, str],
     *, headers: bool, since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
     """Return the range of the topics as it is now, printed on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.sources import read_topics
 
-    tasks = session.sparkContext.defaultParallelism if session is not None else None
-    source = read_topics(session, bootstrap, topics, wanted, properties, tasks=tasks, headers=headers, since=since)
+    source = read_topics(
+        engine, bootstrap, topics, wanted, properties, tasks=engine.tasks, headers=headers, since=since
+    )
     _print_ranges(source)
     return source
 
@@ -223,7 +229,7 @@ def open_files(
 
 
 def watch_audit(
-    session: SparkSession | None,
+    engine: Engine,
     inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
     fail_on: str,
     seconds: float | None = None,
@@ -238,8 +244,8 @@ def watch_audit(
 
     spans = {place: span for source, _ in inputs for place, span in source.spans.items()}
     with stopping(seconds) as stop:
-        with progress(session, spans) as watch:
-            report = audit_inputs(session, inputs, fail_on=fail_on, watch=watch, stop=stop)
+        with progress(engine, spans) as watch:
+            report = audit_inputs(engine, inputs, fail_on=fail_on, watch=watch, stop=stop)
         if stop.signal is not None and report.stopped:
             return report, TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED
     return report, EXIT_CODES[report.verdict]

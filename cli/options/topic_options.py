@@ -14,11 +14,9 @@ from cdc_contracts.cli.options.version_options import fit_validation
 from cdc_contracts.registry.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.engines import Engine, Input
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
-    from cdc_contracts.spark_checks.sources import Input
 
 Judge = Callable[..., "ValidationContext | Undetected"]
 """Opens the scope of a contract for topics."""
@@ -34,7 +32,7 @@ def open_inputs(
     judge: Judge,
     bookmarks: Bookmarks | None,
     ranged: Ranged | None = None,
-) -> Callable[[SparkSession | None], list[tuple[Input, ValidationContext | Undetected]]]:
+) -> Callable[[Engine], list[tuple[Input, ValidationContext | Undetected]]]:
     """Return what opens the inputs once there is an engine; what is wrong with the call is reported before one starts.
 
     Raises UsageError where topics are not named in one way, or a contract is not known.
@@ -51,13 +49,13 @@ def open_inputs(
     assign = partial(assign_validations, contract=contract, judge=judge, ranged=ranged)
     assigned = None if pattern else assign(list(dict.fromkeys(topics or _bound_topics())))
 
-    def opened(session: SparkSession | None) -> list[tuple[Input, ValidationContext | Undetected]]:
+    def opened(engine: Engine) -> list[tuple[Input, ValidationContext | Undetected]]:
         from cdc_contracts.spark_checks.sources import match_topics
 
         found = assigned
         if pattern is not None:
-            found = assign(match_topics(session, brokers.bootstrap, pattern, properties))
-        read = partial(run_options.open_topics, session, brokers.bootstrap, headers=False, since=since)
+            found = assign(match_topics(engine, brokers.bootstrap, pattern, properties))
+        read = partial(run_options.open_topics, engine, brokers.bootstrap, headers=False, since=since)
         some = wanted.names_partitions
         sources = [
             (replace(read(names, wanted, properties), sample=sample), validation) for validation, names in found or ()
@@ -67,7 +65,7 @@ def open_inputs(
         ]
         if bookmarks is not None:
             for source, _ in inputs:
-                bookmarks.recognise(source.topic_ids(session), anew=anew)
+                bookmarks.recognise(source.topic_ids(engine), anew=anew)
         return inputs
 
     return opened
@@ -98,7 +96,7 @@ def is_followed(
         "--time-limit": reading.time_limit is not None,
         "--since-last": brokers.since_last is not None,
         "--pattern": brokers.pattern is not None,
-        "--engine local": reading.engine is run_options.Engine.LOCAL,
+        "--engine local": reading.engine is run_options.EngineName.LOCAL,
     })  # fmt: skip
     return stream.follow
 

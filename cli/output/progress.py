@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.report.audit_report import Span
@@ -15,29 +14,18 @@ from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.spark_tasks import Watch
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cdc_contracts.spark_checks.engines import Engine
 
 _EVERY_SECONDS = 0.5
 
 
-@dataclass
-class ProgressCount:
-    """A counter of this process, read as those of Spark are."""
-
-    value: int = 0
-
-    def add(self, number: int) -> None:
-        self.value += number
-
-
 @contextmanager
-def progress(session: SparkSession | None, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
+def progress(engine: Engine, spans: Mapping[Source, Span]) -> Iterator[Watch | None]:
     """Show how far the work is while the body runs; nothing where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    count = ProgressCount if session is None else lambda: session.sparkContext.accumulator(0)
-    watch = Watch(count(), count())
+    watch = Watch(engine.counter(), engine.counter())
     total = sum(span.end - span.start for span in spans.values())
     done = threading.Event()
     thread = threading.Thread(target=_show, args=(watch, total, done), daemon=True)

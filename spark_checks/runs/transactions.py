@@ -18,6 +18,7 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.tables.canonical.table_layouts import Layouts, TableName
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, write_reset
 from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.engines import Input
 from cdc_contracts.spark_checks.file_sinks import SinkPlace, table_folder, write_table
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
@@ -37,7 +38,6 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_tables,
 )
 from cdc_contracts.spark_checks.runs.write_targets import Output
-from cdc_contracts.spark_checks.sources import Input
 from cdc_contracts.spark_checks.spark_tasks import (
     RESULT_SCHEMA,
     Quarantine,

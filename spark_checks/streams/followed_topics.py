@@ -21,6 +21,7 @@ from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
 from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
@@ -47,7 +48,7 @@ def open_audit(
     """Return an audit of a stream, ready to run; None where it was stopped before. Raises as `open_epoch` does."""
 
     def judge(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: Chains) -> tuple[Tally, None]:
-        return audit_input(session, source, within, fail_on=fail_on).tally, None
+        return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally, None
 
     epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
     if epoch is None:
@@ -94,7 +95,7 @@ def open_decode(
 
     def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:
         try:
-            return audit_input(session, source, within, fail_on=fail_on).tally
+            return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally
         except RecordsGone:
             say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
             return _counted(report)

@@ -24,6 +24,7 @@ from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.sources import TopicInput, read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.stopping import Stop
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
 
@@ -186,7 +187,7 @@ def _begin(
     """Return the stream with the partitions that are named, and the offsets it begins at."""
     start = wanted.start or parse_range()
     resolved = read_topics(
-        session, wanted.bootstrap, wanted.topics, start, wanted.properties,
+        SparkEngine(session), wanted.bootstrap, wanted.topics, start, wanted.properties,
         since=since if wanted.start is None else None,
     )  # fmt: skip
     starts = {topic: {one: first for one, (first, _) in found.items()} for topic, found in resolved.selected.items()}
@@ -226,7 +227,13 @@ def _finalize_validation(
     result = False
     while stop.reason is None:
         source = read_topics(
-            session, wanted.bootstrap, wanted.topics, parse_range(), wanted.properties, headers=False, since=starts
+            SparkEngine(session),
+            wanted.bootstrap,
+            wanted.topics,
+            parse_range(),
+            wanted.properties,
+            headers=False,
+            since=starts,
         )
         if setup.partitions is not None:
             source = replace(source, selected=_named(source.selected, setup.partitions))
@@ -251,7 +258,7 @@ def _named(selected: Mapping[str, Mapping[int, Any]], named: Mapping[str, list[i
 
 
 def _peek(session: SparkSession, source: TopicInput) -> Callable[[], Iterable[Any]]:
-    return lambda: source.peek(session, ENOUGH)
+    return lambda: source.peek(SparkEngine(session), ENOUGH)
 
 
 def _sleep(seconds: float, stop: Stop) -> None:

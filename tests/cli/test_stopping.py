@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 from stopwatch import wait_for_work
 from topics import rendered, scope_of
+from written_reports import document_of
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.spark_checks import spark_engine
 from cdc_contracts.spark_checks.auditing import audit_inputs
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import Stop
 
@@ -97,8 +100,8 @@ def long_topic(make_topic):
 
 
 def test_a_run_of_spark_keeps_what_finished_jobs_came_to(spark, broker, long_topic, monkeypatch):
-    monkeypatch.setattr(sys.modules[audit_inputs.__module__], "PIECE_OFFSETS", 5_000)
-    source = read_topics(spark, broker.bootstrap, [long_topic], parse_range(), {}, headers=False)
+    monkeypatch.setattr(spark_engine, "PIECE_OFFSETS", 5_000)
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [long_topic], parse_range(), {}, headers=False)
     stop, watch = Stop(), Watch(spark.sparkContext.accumulator(0), spark.sparkContext.accumulator(0))
 
     def end_soon():
@@ -107,12 +110,13 @@ def test_a_run_of_spark_keeps_what_finished_jobs_came_to(spark, broker, long_top
         stop.signal = signal.SIGINT
 
     threading.Thread(target=end_soon, daemon=True).start()
-    report = audit_inputs(spark, [(source, scope_of(CONTRACT))], fail_on="warning", watch=watch, stop=stop)
+    ended = audit_inputs(SparkEngine(spark), [(source, scope_of(CONTRACT))], fail_on="warning", watch=watch, stop=stop)
+    report = document_of(ended)
     assert report["stopped"] == "interrupted"
     check_partial(report, 20_000)
     assert report["ledger"]["read"] % 5_000 == 0
-    whole = audit_inputs(spark, [(source, scope_of(CONTRACT))], fail_on="warning")
-    assert (whole["stopped"], whole["verdict"], whole["ledger"]["read"]) == (None, "pass", 20_000)
+    whole = audit_inputs(SparkEngine(spark), [(source, scope_of(CONTRACT))], fail_on="warning")
+    assert (whole.stopped, whole.verdict, whole.ledger.read) == (None, "pass", 20_000)
 
 
 def test_ctrl_c_ends_a_run_of_spark_and_the_session_lives_on(spark, here, long_file, capsys):

@@ -17,6 +17,7 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.failures import outliving
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(spark
     begun, ended = threading.Barrier(2), []
 
     def run():
-        source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+        source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
         begun.wait(300)
         try:
             with outliving():

@@ -17,6 +17,7 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
 
@@ -25,12 +26,14 @@ def audit_lines(spark, tmp_path, lines, reference, fail_on="warning", **reading_
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     source = read_files([path], parse_range(), tasks=2)
-    return document_of(audit_input(spark, source, scope_of(reference, **reading_options), fail_on=fail_on).report)
+    return document_of(
+        audit_input(SparkEngine(spark), source, scope_of(reference, **reading_options), fail_on=fail_on).report
+    )
 
 
 def audit_topic(spark, broker, topic, reference, fail_on="warning", window=("earliest", "latest")):
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(*window), {}, headers=False)
-    return document_of(audit_input(spark, source, scope_of(reference), fail_on=fail_on).report)
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(*window), {}, headers=False)
+    return document_of(audit_input(SparkEngine(spark), source, scope_of(reference), fail_on=fail_on).report)
 
 
 def paths_of(report, name):
@@ -138,7 +141,7 @@ def test_the_report_does_not_depend_on_how_the_work_was_cut(spark, tmp_path):
     path = tmp_path / "topic.jsonl"
     path.write_bytes(b"\n".join(lines))
     validation = scope_of("oms-community/canal@2")
-    audited = audit_input(spark, read_files([path], parse_range(), tasks=2), validation, fail_on="warning")
+    audited = audit_input(SparkEngine(spark), read_files([path], parse_range(), tasks=2), validation, fail_on="warning")
     by_spark = document_of(audited.report)
     kernel, tallies = Kernel(validation), []
     plan, total = plan_files([path]), Tally()
@@ -209,10 +212,10 @@ def test_an_empty_topic_is_inconclusive(spark, broker, make_topic):
 
 def test_records_that_are_deleted_before_they_are_read_end_the_run_with_a_clear_error(spark, broker, make_topic):
     topic = make_topic([(0, value) for value in rendered("dts/canal@2", 200)])
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {}, headers=False)
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {}, headers=False)
     delete_records(broker, topic, 0, before=150)
     with pytest.raises(UnavailableError) as failure:
-        audit_input(spark, source, scope_of("dts/canal@2"), fail_on="warning")
+        audit_input(SparkEngine(spark), source, scope_of("dts/canal@2"), fail_on="warning")
     assert failure.value.what == "records were deleted from the topic before they were read"
     assert failure.value.where == f"{topic} partition 0, offsets 0 to 200"
     assert "--from earliest" in failure.value.hint

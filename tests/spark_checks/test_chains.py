@@ -13,6 +13,8 @@ from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 MESSAGES = int(os.environ.get("CDC_CHAIN_MESSAGES", "2000"))
 """How long the streams are; the long form takes 20,000."""
@@ -48,7 +50,7 @@ def test_a_switch_in_four_partitions_is_the_one_finding_and_exact(spark, tmp_pat
     topic, proven = turned
     source = read_files([write(tmp_path / "a.parquet", topic, order)], parse_range(), tasks=4)
 
-    audited = audit_input(spark if engine == "Spark" else None, source, scope_of(NEW), fail_on="warning")
+    audited = audit_input(SparkEngine(spark) if engine == "Spark" else LOCAL, source, scope_of(NEW), fail_on="warning")
     report = document_of(audited.report)
 
     (finding,) = [one for one in report["findings"] if one["severity"] != "info"]

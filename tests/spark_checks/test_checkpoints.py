@@ -29,6 +29,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, open_
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
@@ -107,7 +108,7 @@ def test_what_was_found_out_is_told_again_after_a_restart(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join(rendered("dts/canal@1", 60)))
     source = read_files([path], parse_range(), tasks=1)
-    validation, detection = find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: source.peek(None, 100))
+    validation, detection = find_validation(Undetected(CATALOGUE, ReadingOptions()), lambda: source.peek(LOCAL, 100))
     kept = json.dumps(msgspec.to_builtins(detection.report()))
     again = read_detection(msgspec.convert(json.loads(kept), ReportedDetection), CATALOGUE, validation.detected)
     assert again.report() == detection.report()
@@ -134,12 +135,12 @@ def test_an_account_kept_from_batch_to_batch_is_the_account_of_the_whole(tmp_pat
         return read_files([tmp_path / "a.parquet"], parse_range(*window), tasks=1)
 
     validation, end, numbers = scope_of(CONTRACT), len(rows) // 2, random.Random(7)
-    whole = document_of(audit_input(None, read(), validation, fail_on="warning").report)
+    whole = document_of(audit_input(LOCAL, read(), validation, fail_on="warning").report)
     cuts = [0, *sorted(numbers.sample(range(1, end), 5)), end]
     rolling, one, other = Rolling(), Rolling(), Rolling()
     for number, (first, last) in enumerate(pairwise(cuts)):
         part = read(f"offset:{first}", f"offset:{last}")
-        audited = audit_input(None, part, validation, fail_on="warning")
+        audited = audit_input(LOCAL, part, validation, fail_on="warning")
         for account in (rolling, one, other):
             account.add(number, audited.tally, part.spans)
         rolling = read_rolling(write_rolling(rolling))
@@ -242,7 +243,7 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join([*rendered(CONTRACT, 20, controls=0), b"broken"]))
     source = read_files([path], parse_range(), tasks=1)
-    audited = audit_input(None, source, scope_of(CONTRACT), fail_on="warning")
+    audited = audit_input(LOCAL, source, scope_of(CONTRACT), fail_on="warning")
     metrics = StreamMetrics()
     began = figures(metrics.text())["start_timestamp_seconds",]
     assert time.time() - 60 < began <= round(time.time(), 3)

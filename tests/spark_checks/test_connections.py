@@ -7,7 +7,9 @@ from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.kafka import consumer, spark_source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_certificate_fault
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
@@ -29,14 +31,14 @@ def trust(authority):
 @pytest.fixture(params=["local", "spark"])
 def read(request, monkeypatch):
     """A function that reads a topic by one of the engines, and gives up only after a time that no test has."""
-    session = request.getfixturevalue("spark") if request.param == "spark" else None
+    engine = SparkEngine(request.getfixturevalue("spark")) if request.param == "spark" else LOCAL
     monkeypatch.setattr(consumer, "PATIENCE_SECONDS", 3_000)
     monkeypatch.setattr(consumer, "_SILENCE_SECONDS", 3_000)
     monkeypatch.setattr(spark_source, "PATIENCE_SECONDS", 3_000)
 
     def read_all(bootstrap, topic, properties):
-        source = read_topics(session, bootstrap, [topic], parse_range(), properties, headers=False)
-        return sum(part.num_rows for part in (source.peek(session, 9) if session else source.batches()))
+        source = read_topics(engine, bootstrap, [topic], parse_range(), properties, headers=False)
+        return sum(part.num_rows for part in (source.batches() if engine is LOCAL else source.peek(engine, 9)))
 
     return read_all
 

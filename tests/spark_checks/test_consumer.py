@@ -17,6 +17,7 @@ from cdc_contracts.spark_checks.kafka.excerpts import _in_order, read_record, re
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.kafka.property_names import translate
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
@@ -59,7 +60,7 @@ def varied(make_topic):
 
 
 def test_the_records_are_those_that_spark_reads_column_for_column(spark, broker, reader, varied):
-    frame = read_topics(spark, broker.bootstrap, [varied], parse_range(), {}, headers=True).frame(spark)
+    frame = read_topics(SparkEngine(spark), broker.bootstrap, [varied], parse_range(), {}, headers=True).frame(spark)
     by_spark = frame.toArrow()
     headers = read_headers(by_spark.column("headers").combine_chunks())
     by_spark = by_spark.set_column(by_spark.schema.get_field_index("headers"), "headers", headers)

@@ -18,6 +18,7 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.run_names import name_run
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 
 def write_lines(path, lines):
@@ -66,7 +67,7 @@ def test_every_row_of_a_topic_of_an_older_version_comes_out_as_it_went_in(
 ):
     fractions = reference != "oms-community/canal@1"
     topic = make_topic([(0, value) for value in rendered(reference, 1_500, fractions=fractions)])
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     decoded = decode_input(spark, source, scope_of(reference), Output(str(tmp_path)), fail_on="error")
     assert decoded.withheld is None
     rows, events = read_table(tmp_path, "changes"), source_rows(1, 1_500, fractions=fractions)
@@ -248,7 +249,7 @@ def test_a_capture_holds_a_topic_byte_for_byte(spark, broker, make_topic, tmp_pa
         ],
         partitions=2,
     )
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     assert capture_topic(spark, source, tmp_path / "c.parquet") == 4
     rows = pq.read_table(tmp_path / "c.parquet").to_pylist()
     assert [(row["partition"], row["offset"], row["value"], row["key"]) for row in rows] == [
@@ -262,7 +263,7 @@ def test_a_capture_holds_a_topic_byte_for_byte(spark, broker, make_topic, tmp_pa
 def test_headers_of_a_quarantined_record_are_kept_whole(spark, broker, make_topic, tmp_path):
     headers = [("trace", b"\xff\x00"), ("trace", b"again"), ("empty", b""), ("none", None)]
     topic = make_topic([(0, b"broken", {"headers": headers, "key": b"k"}), (0, b"broken too")])
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     decode_input(spark, source, scope_of("dts/canal@2"), Output(str(tmp_path)), fail_on="error")
     first, second = read_table(tmp_path, "quarantine")
     assert [(header["key"], header["value"]) for header in first["headers"]] == headers

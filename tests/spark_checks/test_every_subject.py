@@ -18,7 +18,9 @@ from cdc_contracts.registry.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 PARTITIONS = 2
 
@@ -37,11 +39,11 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(spark, broker, make_topic,
     )
     validation = open_validation(CATALOGUE, version.reference, reading_options)
 
-    def read(session):
-        return read_topics(session, broker.bootstrap, [topic], parse_range(), {}, headers=True)
+    def read(engine):
+        return read_topics(engine, broker.bootstrap, [topic], parse_range(), {}, headers=True)
 
-    report = audit_input(None, read(None), validation, fail_on="warning").report
-    decoded = decode_input(spark, read(spark), validation, Output(str(tmp_path)), fail_on="warning")
+    report = audit_input(LOCAL, read(LOCAL), validation, fail_on="warning").report
+    decoded = decode_input(spark, read(SparkEngine(spark)), validation, Output(str(tmp_path)), fail_on="warning")
 
     assert report.verdict == decoded.report.verdict == "pass"
     assert decoded.report.findings == report.findings

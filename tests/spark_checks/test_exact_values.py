@@ -25,6 +25,7 @@ from cdc_contracts.registry.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import HISTORY
 
@@ -99,7 +100,7 @@ def test_ten_thousand_decimals_times_and_byte_strings_are_read_back_as_they_were
 ):
     assert len(values) * (DIGITS + 1) >= 10_000
     topic = write_topic(make_topic, TABLE, values)
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     decoded = decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path)), fail_on="error")
     assert decoded.report.ledger.conforming == len(values)
 
@@ -116,7 +117,9 @@ def test_values_in_delta_and_iceberg_are_read_back_as_they_were_with_and_without
         replace(TABLE, types={name: TYPES[name] for name in names}),
         open_lakehouse(table_format, str(tmp_path)),
     )
-    source = read_topics(spark, broker.bootstrap, [write_topic(make_topic, table, values)], parse_range(), {})
+    source = read_topics(
+        SparkEngine(spark), broker.bootstrap, [write_topic(make_topic, table, values)], parse_range(), {}
+    )
     decode_input(spark, source, scope_of(REFERENCE), Output(str(tmp_path), tables), fail_on="error")
 
     check_files(tmp_path, values)

@@ -21,7 +21,9 @@ from cdc_contracts.registry.tables.canonical.typed_rows import split_by_table, t
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 KAFKA = pa.schema([
     ("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64()), ("value", pa.binary()),
@@ -86,7 +88,7 @@ def test_the_kernel_alone_makes_the_rows_that_the_source_had(log):
 def at_once(spark, broker, topic, tmp_path_factory):
     """The topic decoded by one run of Spark: where the rows are, and the run."""
     folder = tmp_path_factory.mktemp("at-once")
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     return folder, decode_input(spark, source, scope_of(REFERENCE), Output(str(folder)), fail_on="error"), source
 
 
@@ -98,7 +100,7 @@ def test_spark_writes_the_rows_that_the_kernel_makes_and_reports_what_an_audit_r
         assert read_output(folder, name) == outputs[name]
     for name, rows in tables.items():
         assert read_table(folder, name) == rows
-    audited = audit_input(None, source, scope_of(REFERENCE), fail_on="error")
+    audited = audit_input(LOCAL, source, scope_of(REFERENCE), fail_on="error")
     # Repeats are looked for among the rows that are kept, and an audit keeps none.
     assert decoded.report == structs.replace(audited.report, repeats=decoded.report.repeats)
 

@@ -19,6 +19,7 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.run_records import write_record
 from cdc_contracts.spark_checks.sources import read_topics
+from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.table_readers import list_tables, read_table, table_files
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}
@@ -182,7 +183,7 @@ def test_transaction_marks_and_aborted_records_are_gaps_of_the_ledger_and_no_row
     topic = make_topic()
     first, second, third = ([change("orders", "INSERT", ORDERS, order(number))] for number in (1, 2, 3))
     write_transactions(broker, topic, (first, True), (second, False), (third, True))
-    source = read_topics(spark, broker.bootstrap, [topic], parse_range(), {})
+    source = read_topics(SparkEngine(spark), broker.bootstrap, [topic], parse_range(), {})
     output = Output(str(tmp_path))
     decoded = decode_input(spark, source, scope_of("oms-community/canal@2"), output, fail_on="error")
     assert [int(row["after"]["id"]) for row in typed(decoded, tmp_path, "shop.orders")] == [1, 3]

@@ -1,0 +1,71 @@
+"""Local engine: the work of a run in this process, without a JVM, on one core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.stepwise_audit import audit_in_steps
+from cdc_contracts.registry.report.report_model import StopReason
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.inference.batch_inference import infer_batches
+from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.kafka.consumer import open_reader
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
+from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work
+from cdc_contracts.spark_checks.stopping import Stop
+
+
+@dataclass
+class ProcessCount:
+    """A counter of this process, read as those of Spark are."""
+
+    value: int = 0
+
+    def add(self, number: int) -> None:
+        self.value += number
+
+
+class LocalEngine:
+    """The engine of this process."""
+
+    tasks: int | None = None
+
+    def counter(self) -> TaskCount:
+        return ProcessCount()
+
+    def topics(self, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
+        with open_reader(bootstrap, properties) as reader:
+            return reader.topics()
+
+    def topic_ids(self, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
+        with open_reader(bootstrap, properties) as reader:
+            return reader.topic_ids(topics)
+
+    def resolve(self, bootstrap: str, ranges: Mapping[str, Range], properties: Mapping[str, str]) -> dict[str, Limits]:
+        with open_reader(bootstrap, properties) as reader:
+            return {topic: reader.resolve(topic, one) for topic, one in ranges.items()}
+
+    def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
+        yield from source.batches()
+
+    def audit(
+        self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
+    ) -> tuple[Tally, StopReason | None]:
+        tally, whole = audit_in_steps(source.batches(), validation, watch, stop)
+        return tally, None if whole else stop.reason
+
+    def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:
+        return infer_batches(source.batches(), Kernel(validation), lambda: stop.reason is not None)
+
+    def run(self, source: TopicRecords, work: Work) -> Iterable[tuple[bytes]]:
+        return [(one.as_py(),) for batch in work(source.batches()) for one in batch.column(0)]
+
+
+LOCAL: Final = LocalEngine()

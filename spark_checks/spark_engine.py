@@ -1,0 +1,107 @@
+"""Spark engine: the work of a run in tasks, piece by piece, each a job whose results are kept when a run is to stop."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from cdc_contracts.registry.report.report_model import StopReason
+from cdc_contracts.registry.stats.tally import Tally
+from cdc_contracts.registry.tables.inference.batch_inference import infer_batches
+from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
+from cdc_contracts.registry.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.kafka.failures import reading
+from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
+from cdc_contracts.spark_checks.kafka.spark_source import list_topics, resolve, topic_ids
+from cdc_contracts.spark_checks.spark_tasks import (
+    RESULT_SCHEMA,
+    TaskCount,
+    Watch,
+    Work,
+    as_result,
+    audit_work,
+    describe_validation,
+    merge_tallies,
+    open_kernel,
+    read_results,
+)
+from cdc_contracts.spark_checks.stopping import Stop, halt, run_job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+PIECE_OFFSETS: Final = 2_000_000
+LIMITED_OFFSETS: Final = 200_000
+"""So many offsets are one job of Spark; fewer where the time is limited, because a job is kept whole or not at all."""
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """The engine of a Spark session."""
+
+    session: SparkSession
+
+    @property
+    def tasks(self) -> int | None:
+        return self.session.sparkContext.defaultParallelism
+
+    def counter(self) -> TaskCount:
+        return self.session.sparkContext.accumulator(0)
+
+    def topics(self, bootstrap: str, properties: Mapping[str, str]) -> list[str]:
+        return list_topics(self.session, bootstrap, properties)
+
+    def topic_ids(self, bootstrap: str, topics: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
+        return topic_ids(self.session, bootstrap, topics, properties)
+
+    def resolve(self, bootstrap: str, ranges: Mapping[str, Range], properties: Mapping[str, str]) -> dict[str, Limits]:
+        return {topic: resolve(self.session, bootstrap, topic, one, properties) for topic, one in ranges.items()}
+
+    def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
+        with reading(source.bootstrap, list(source.selected), source.properties):
+            frame = source.frame(self.session).select("value", "topic", "partition", "offset")
+            yield from frame.toArrow().to_batches()
+
+    def audit(
+        self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
+    ) -> tuple[Tally, StopReason | None]:
+        work, total = audit_work(describe_validation(validation), watch), Tally()
+        for piece in source.pieces(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS):
+            job = partial(piece.run, self.session, work, RESULT_SCHEMA)
+            rows = None if stop.reason else run_job(self.session, job, stop)
+            if rows is None:
+                return total, stop.reason
+            total.merge(merge_tallies(read_results(rows)))
+        return total, None
+
+    def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:
+        work, total = _infer_work(validation), InferenceEvidence()
+        for piece in source.pieces(PIECE_OFFSETS):
+            job = partial(piece.run, self.session, work, RESULT_SCHEMA)
+            rows = None if stop.reason else run_job(self.session, job, stop)
+            for evidence in () if rows is None else read_results(rows):
+                total.merge(evidence)
+        return total
+
+    def run(self, source: TopicRecords, work: Work) -> Iterable[tuple[bytes]]:
+        try:
+            return source.run(self.session, work, RESULT_SCHEMA)
+        except BaseException:
+            halt(self.session)
+            raise
+
+
+def _infer_work(validation: ValidationContext) -> Work:
+    spec = pickle.dumps(describe_validation(validation))
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield as_result(infer_batches(batches, open_kernel(spec)))
+
+    return work

@@ -1,0 +1,65 @@
+"""An audit in steps: a run can stop between two of them, and what was validated until then is counted whole."""
+
+import pytest
+from record_batches import batch_of_values
+from topics import rendered, scope_of
+
+from cdc_contracts.registry.engine.stepwise_audit import audit_in_steps
+
+SENT = 2_000
+
+
+class Steps:
+    """Lets so many steps be done; then the run is to end, before the next step or within it."""
+
+    def __init__(self, most, *, within):
+        self.most, self.within, self.done = most, within, 0
+
+    @property
+    def reason(self):
+        return "interrupted" if self.done >= self.most and not self.within else None
+
+    def attempt(self, step):
+        self.done += 1
+        return None if self.done > self.most else step()
+
+
+class Watch:
+    def __init__(self):
+        self.read = 0
+
+    def add(self, tally):
+        self.read += read_by(tally)
+
+
+def read_by(tally):
+    return sum(one.read for one in tally.partitions.values())
+
+
+def batches():
+    values = rendered("dts/canal@2", SENT)
+    half = SENT // 2
+    return [batch_of_values(values[:half]), batch_of_values(values[half:], start=half)]
+
+
+def test_a_run_that_goes_on_validates_every_record():
+    watch = Watch()
+    tally, whole = audit_in_steps(batches(), scope_of("dts/canal@2"), watch, Steps(SENT, within=False))
+    assert (read_by(tally), whole, watch.read) == (SENT, True, SENT)
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["between two steps", "within a step"])
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_a_run_that_is_to_end_has_counted_what_its_finished_steps_read(steps, within):
+    watch = Watch()
+    tally, whole = audit_in_steps(batches(), scope_of("dts/canal@2"), watch, Steps(steps, within=within))
+    assert not whole
+    assert read_by(tally) == watch.read < SENT
+    assert (read_by(tally) > 0) == (steps > 0)
+    (counts,) = tally.partitions.values() or [None]
+    assert counts is None or counts.last_offset + 1 == counts.read
+
+
+def test_without_records_nothing_is_left_to_validate():
+    tally, whole = audit_in_steps([], scope_of("dts/canal@2"), None, Steps(0, within=False))
+    assert (read_by(tally), whole) == (0, True)
