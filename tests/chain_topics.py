@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 from record_batches import batch_of
-from topics import CATALOGUE
+from topics import SCENARIOS as CATALOGUE
 from written_reports import build_report
+
+from cdc_contracts.registry.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
 OLD, NEW = "dts/canal@1", "dts/canal@2"
 FULL, CHANGED_IN_OLD, CHANGED_IN_DATA = "full", "changed columns in old", "changed columns in data"
 _START = 1_760_000_000_000
+
+
+@cache
+def scope_of(reference: str) -> ValidationContext:
+    return open_validation(CATALOGUE, reference, ReadingOptions())
 
 
 @dataclass

@@ -106,6 +106,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.fixture
+def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands know the versions of `dts/canal` that scenarios are about, and none that came later."""
+    from topics import leave_out_later_versions
+
+    from cdc_contracts.registry.contract.catalogue import Catalogue
+
+    monkeypatch.setattr(Catalogue, "_scan", leave_out_later_versions)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     from cdc_contracts.spark_checks.spark_session import open_session

@@ -15,6 +15,8 @@ from cdc_contracts.cli import app
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import LedgerError, UnavailableError
 
+pytestmark = pytest.mark.usefixtures("first_versions")
+
 ROOT = Path(__file__).parents[2]
 SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
 

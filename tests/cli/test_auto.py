@@ -10,6 +10,8 @@ from topics import rendered
 
 from cdc_contracts.cli.app import main
 
+pytestmark = pytest.mark.usefixtures("first_versions")
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):

@@ -16,6 +16,8 @@ from cdc_contracts.cli.app import main
 from cdc_contracts.cli.options.validation_options import ValidationOptions
 from cdc_contracts.spark_checks.kafka import spark_source as kafka_source
 
+pytestmark = pytest.mark.usefixtures("first_versions")
+
 ROOT = Path(__file__).parents[2]
 
 

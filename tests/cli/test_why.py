@@ -14,6 +14,8 @@ import yaml
 
 from cdc_contracts.cli.app import main
 
+pytestmark = pytest.mark.usefixtures("first_versions")
+
 CASES = sorted((Path(__file__).parent / "why").glob("*.yaml"))
 INSERT = (
     b'{"data":[{"id":"7","name":"Kim"}],"database":"shop","es":1718000000000,"id":9,"isDdl":false,'

@@ -7,9 +7,8 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from chain_topics import NEW, OLD, records, report_of
+from chain_topics import NEW, OLD, records, report_of, scope_of
 from changing_rows import Rows, audited, message, stream, update
-from topics import scope_of
 from written_reports import headline, notes
 
 from cdc_contracts.registry.common.errors import UsageError

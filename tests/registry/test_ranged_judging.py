@@ -10,7 +10,8 @@ import pytest
 from hearings import sampled
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from topics import CATALOGUE, rendered
+from topics import SCENARIOS as CATALOGUE
+from topics import rendered
 
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.version_files import parse_versions

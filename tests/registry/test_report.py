@@ -6,13 +6,12 @@ from importlib.metadata import version
 
 import pytest
 from jsonschema import Draft202012Validator
-from topics import rendered
+from topics import SCENARIOS, rendered
 from written_reports import build_report
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.common.errors import LedgerError
 from cdc_contracts.registry.common.findings import Finding
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.message.envelope_times import instant
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.report.report_documents import report_schema
@@ -27,7 +26,7 @@ FINGERPRINT = "2a2b3652b101cef8"  # of printf 'value-form\037D07.integer-text\03
 
 def a_report(tally, fail_on="warning", spans=None):
     return build_report(
-        tally, catalogue=shipped_catalogue(), contract="dts/canal@2", source={"kind": "file"},
+        tally, catalogue=SCENARIOS, contract="dts/canal@2", source={"kind": "file"},
         spans=spans if spans is not None else {SOURCE: Span(10, 20)}, fail_on=fail_on,
     )  # fmt: skip
 

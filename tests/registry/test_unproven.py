@@ -4,7 +4,8 @@ import pytest
 from chain_topics import NEW, OLD, records
 from jsonschema import Draft202012Validator
 from record_batches import batch_of
-from topics import CATALOGUE, rendered
+from topics import SCENARIOS as CATALOGUE
+from topics import rendered
 from turning import switching
 from written_reports import build_report, headline
 
@@ -55,8 +56,8 @@ def test_ranges_that_no_message_could_tell_are_named_and_fail_where_it_is_asked_
     assert report["verdict"] == "pass"
     assert report["unproven"] == [unproven(OLD, NEW, 20, None, 20), unproven(NEW, OLD, 20, 20, None)]
     assert headline(report).endswith(
-        f"but no message of orders partition 0 up to 20 could tell {OLD} from {NEW}, "
-        f"and no message of orders partition 0 from 20 could tell {NEW} from {OLD}"
+        f"but no message of orders partition 0 up to 20 distinguishes {OLD} from {NEW}, "
+        f"and no message of orders partition 0 from 20 distinguishes {NEW} from {OLD}"
     )
     assert ranged_report(parts, PLACES, "warning,unproven")["verdict"] == "drift"
 
@@ -76,7 +77,7 @@ def test_ranges_without_a_message_are_not_named_and_several_are_counted_in_the_h
     }  # fmt: skip
     report = ranged_report([records(inserts(20))], places)
     assert report["unproven"] == [unproven(NEW, OLD, 10, None, 10), unproven(NEW, OLD, 8, 12, 20)]
-    assert f"no message of orders partition 0 up to 10 or in 1 other range could tell {NEW} from" in headline(report)
+    assert f"no message of orders partition 0 up to 10 or in 1 other range distinguishes {NEW} from" in headline(report)
 
 
 def test_a_column_that_turns_tells_what_no_message_does():

@@ -9,9 +9,9 @@ import json
 from functools import cache
 
 import pytest
+from topics import SCENARIOS
 
 from cdc_contracts.registry.common.findings import Finding, Severities
-from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.validate.validation_context import JudgedMessage, ValidationContext, open_validation
@@ -86,9 +86,7 @@ SECOND_ONLY_BROKEN = {
 
 @cache
 def validation(reference: str, *, tables: bool = True) -> ValidationContext:
-    return open_validation(
-        shipped_catalogue(), reference, ReadingOptions(tables=TableContracts([TABLE] if tables else []))
-    )
+    return open_validation(SCENARIOS, reference, ReadingOptions(tables=TableContracts([TABLE] if tables else [])))
 
 
 def judge(reference: str, message: dict | bytes | None, *, tables: bool = True) -> JudgedMessage:
@@ -213,7 +211,7 @@ def test_a_raised_severity_makes_of_a_warning_what_stops_a_record(subject):
     reading_options = ReadingOptions(tables=TableContracts([TABLE]), severities=Severities({"unknown-field": "error"}))
     value = json.dumps({**BOTH[subject], "shard": 7}).encode()
 
-    judged = open_validation(shipped_catalogue(), subject, reading_options).judge(value)
+    judged = open_validation(SCENARIOS, subject, reading_options).judge(value)
 
     assert judged.verdict.outcome == "drifted"
     assert [brief(finding) for finding in judged.verdict.findings] == [("D04", "error", "/shard")]

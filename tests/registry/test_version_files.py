@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from topics import CATALOGUE
+from topics import SCENARIOS as CATALOGUE
 
 from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.contract.version_files import read_versions, topics_in

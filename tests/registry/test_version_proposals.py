@@ -6,7 +6,8 @@ from random import Random
 import pyarrow as pa
 import pytest
 import yaml
-from topics import CATALOGUE, rendered
+from topics import SCENARIOS as CATALOGUE
+from topics import rendered
 from written_reports import build_report, propose_versions
 
 from cdc_contracts.registry.common.errors import UsageError
