@@ -111,9 +111,6 @@ class Layout:
     def decode_lines(self) -> Any:
         return self._compiled[1].decode_lines
 
-    def leaves(self) -> Iterator[Leaf]:
-        yield from _walk(self.parts, Leaf)
-
     def images(self) -> Iterator[Image]:
         yield from _walk(self.parts, Image)
 

@@ -91,16 +91,6 @@ class Codec:
         return message
 
 
-def to_avro(message: Mapping[str, Any], schema: Any) -> bytes:
-    """Return a parsed message as one record of an Avro schema. Raises AvroError where that loses something."""
-    return Codec(schema).write(message)
-
-
-def from_avro(record: bytes, schema: Any) -> dict[str, Any]:
-    """Return the message of one record. Raises AvroError where the bytes are not exactly one record."""
-    return Codec(schema).read(record)
-
-
 def same_message(left: Any, right: Any) -> bool:
     """Say whether two parsed messages are the same to the digit: `1.0` is not `1.00`, and null is not absent."""
     if isinstance(left, Number) or isinstance(right, Number):

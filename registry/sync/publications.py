@@ -7,7 +7,7 @@ schema stay two schemas, and carries the contract's meaning as metadata, so that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from cdc_contracts.registry.sync.id_locks import Key
 from cdc_contracts.registry.sync.schema_digests import schema_digest
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.contract.catalogue import Catalogue, Version
+    from cdc_contracts.registry.contract.catalogue import Version
 
 CONTRACT: Final = "cdc-contracts.contract"
 """The property of metadata that names the version, `dts/canal@2`."""
@@ -52,12 +52,6 @@ def publish_version(version: Version) -> tuple[Publication, ...]:
         )
         for kind, text in published_texts(version).items()
     )
-
-
-def publish_catalogue(catalogue: Catalogue) -> Iterator[Publication]:
-    """Yield the publications of every version of a catalogue, in catalogue order."""
-    for version in catalogue.all_versions():
-        yield from publish_version(version)
 
 
 def publish_for_topic(version: Version) -> Publication:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -283,10 +282,3 @@ def _refused(message: Any, old: Told, new: Told, about: tuple[Any, ...], checked
     if old.accepted:
         return CompatibilityProof(REFUSED_BY_NEW, message, ACCEPTED, new.refusal(about), checked_by)
     return CompatibilityProof(REFUSED_BY_OLD, message, old.refusal(about), ACCEPTED, checked_by)
-
-
-def value_of(proof: CompatibilityProof, version: Version, reading_options: ReadingOptions) -> bytes:
-    """Return the bytes that a proof's message stands for, as a version writes them."""
-    if isinstance(proof.message, dict) and proof.message.keys() == {"bytes"}:
-        return bytes.fromhex(proof.message["bytes"])
-    return VersionReader(version, reading_options).write(json.loads(json.dumps(proof.message)))

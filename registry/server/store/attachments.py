@@ -44,16 +44,6 @@ def merge_rules(below: Attachment | None, above: Attachment | None) -> Attachmen
     return {name: value for name, value in merged.items() if value}
 
 
-def without_rules(rule_set: Attachment | None, names: list[str]) -> Attachment | None:
-    """Return a rule set without the rules of some names."""
-    if not rule_set or not names:
-        return rule_set
-    kept = dict(rule_set)
-    for phase in PHASES:
-        kept[phase] = [rule for rule in rule_set.get(phase) or () if rule["name"] not in names]
-    return {name: value for name, value in kept.items() if value}
-
-
 def check_rules(rule_set: Attachment | None) -> None:
     """Raise Refusal where a rule has no name, stands twice, or is of no known kind or mode."""
     for phase, modes in PHASES.items():
