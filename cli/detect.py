@@ -15,7 +15,6 @@ from cdc_contracts.cli.options.version_options import NewVersions, check_new_ver
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
-from cdc_contracts.registry.report.report_wording import count_of, evidence_list, share
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.detect.evidence_accumulator import EvidenceAccumulator
@@ -143,6 +142,8 @@ def _add_topics(
 
 def print_detection(detection: ReportedDetection) -> None:
     """Write what was detected: the contract and how sure that is first, then what it rests on."""
+    from cdc_contracts.registry.report.report_wording import evidence_list
+
     console.print_text(f"{detection.verdict.upper()}: {_sentence(detection)}")
     if detection.settle:
         console.print_text(detection.settle)
@@ -166,6 +167,8 @@ def _print_some(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def _sentence(detection: ReportedDetection) -> str:
+    from cdc_contracts.registry.report.report_wording import count_of, share
+
     total = count_of(detection.messages, "message")
     fit = detection.candidates[0].records if detection.candidates else 0
     those = total if fit == detection.messages else f"{fit:,} of {total} ({share(fit, detection.messages)})"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cdc_contracts.cli.output import report_output, summary
+from cdc_contracts.cli.output import report_output
 
 app = typer.Typer(help="Show a stored report, or convert its format.", no_args_is_help=True)
 
@@ -37,4 +37,6 @@ def render(
     if targets:
         write_reports(report, targets)
     else:
-        summary.summarise(report)
+        from cdc_contracts.cli.output.summary import summarise
+
+        summarise(report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli.output import console, summary
+from cdc_contracts.cli.output import console
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.report.baseline import Baseline
@@ -81,4 +81,6 @@ def print_report(report: Report, *, as_json: bool, targets: Sequence[Path] | Non
         if as_json:
             console.print_json(write_document(report))
         else:
-            summary.summarise(report)
+            from cdc_contracts.cli.output.summary import summarise
+
+            summarise(report)
