@@ -4,8 +4,7 @@ import itertools
 import json
 from random import Random
 
-from chain_topics import NEW
-from topics import scope_of
+from chain_topics import NEW, scope_of
 
 from cdc_contracts.registry.engine.kernel import Kernel
 from cdc_contracts.registry.stats.tally import Tally

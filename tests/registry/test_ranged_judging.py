@@ -240,6 +240,7 @@ def test_the_identity_of_a_run_holds_what_the_file_means():
     assert len({one.fingerprint, other.fingerprint, bare.fingerprint}) == 3
 
 
+@pytest.mark.usefixtures("first_versions")
 def test_a_scope_of_ranges_travels_to_workers_and_is_pinned_for_streams():
     validation = ranged({0: [{"to": 9, "contract": "dts/canal@1"}], "all": [{"from": "2022-03-20T00:00:00+08:00",
                                                                           "contract": "dts/canal@2"}]})  # fmt: skip
