@@ -6,7 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +21,7 @@ from cdc_contracts.spark_checks.file_sinks import check_whole
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
 from cdc_contracts.spark_checks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.tables.part_files import read_columns
@@ -64,7 +65,7 @@ class QuarantineFiles:
     schemas: frozenset[str | None]
     current: bool
     drops: bool
-    begun: Mapping[str, Any] | None = None
+    begun: LoggedIntent | None = None
 
     @property
     def table_format(self) -> str:
@@ -222,11 +223,11 @@ def open_quarantine(
             hint="decode its range again from where it was read, with --replace or into another directory",
         )
     begun = found.begun
-    if begun is not None:
-        noted = begun["replay"]
-        files = tuple(file for file in found.files if file.run in noted["of"])
-        replayed = tuple(file for file in found.replayed if file.run in noted["after"])
-        found, topics = replace(found, files=files, replayed=replayed), noted["topics"]
+    if begun is not None and begun.replay:
+        noted = begun.replay
+        files = tuple(file for file in found.files if file.run in noted.of)
+        replayed = tuple(file for file in found.replayed if file.run in noted.after)
+        found, topics = replace(found, files=files, replayed=replayed), noted.topics
     known = _read_coordinates(runs.root, found.replayed)
     ends: dict[Source, tuple[int, int]] = {}
     counts: Counter[Source] = Counter()
@@ -247,7 +248,7 @@ def open_quarantine(
     return QuarantineInput(
         directory=runs.directory, root=runs.root, files=files, replayed=found.replayed, spans=spans,
         waiting=dict(sorted((+waiting).items())), topics=tuple(topics), tasks=tasks,
-        begun=begun["run"] if begun is not None else None,
+        begun=begun.run if begun is not None else None,
     )  # fmt: skip
 
 

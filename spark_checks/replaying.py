@@ -19,6 +19,7 @@ from cdc_contracts.registry.stats.tally import Tally
 from cdc_contracts.registry.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
 from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
+from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
 from cdc_contracts.spark_checks.runs.run_names import name_replay
 from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
@@ -40,8 +41,8 @@ class QuarantineReplay:
         source = self.source
         run = name_replay(source.waiting, source.topics, validation.fingerprint)
         if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
-            after = sorted({file.run for file in source.replayed})
-            noted = {"of": list(source.waiting), "after": after, "topics": source.topics}
+            after = tuple(sorted({file.run for file in source.replayed}))
+            noted = LoggedReplay(of=tuple(source.waiting), after=after, topics=source.topics)
             self.output.runs.begun.add_replay(run, noted, self.check)
         return run
 
@@ -80,7 +81,7 @@ def replay_quarantine(
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
     decoded = decode_input(session, source, validation, output, fail_on=fail_on, replay=replay, watch=watch)
-    cut_off = begun is not None and begun["run"] == decoded.run
+    cut_off = begun is not None and begun.run == decoded.run
     if not (cut_off and decoded.withheld):
         output.runs.begun.forget(decoded.run)
     return decoded

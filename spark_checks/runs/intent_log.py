@@ -7,21 +7,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import msgspec
+from msgspec import UNSET, Struct, field
 
 from cdc_contracts.registry.common.errors import UnavailableError
+from cdc_contracts.registry.common.written_models import Sometimes
 from cdc_contracts.registry.report.audit_report import Span
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
-from cdc_contracts.spark_checks.runs.run_records import RecordedRange, overlap, read_ranges, write_ranges, write_stream
+from cdc_contracts.spark_checks.runs.run_records import (
+    RecordedBatch,
+    RecordedRange,
+    overlap,
+    read_ranges,
+    write_ranges,
+    write_stream,
+)
 from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 BEGUN: Final = "_begun"
+
+
+class LoggedReplay(Struct, frozen=True):
+    """What a replay reads: the runs whose records wait, the replays that were before it, and the topics."""
+
+    of: tuple[str, ...]
+    after: tuple[str, ...]
+    topics: tuple[str, ...]
+
+
+class LoggedIntent(Struct, frozen=True, kw_only=True):
+    """An intent as the log keeps it: of a run, or of a `replay`. Earlier releases kept less of a run."""
+
+    run: str
+    contract: Sometimes[str] = UNSET
+    stream: Sometimes[RecordedBatch | None] = UNSET
+    topics: Sometimes[dict[str, str]] = UNSET
+    ranges: Sometimes[tuple[RecordedRange, ...]] = field(name="range", default=UNSET)
+    drops_repeats: Sometimes[bool] = UNSET
+    compared: Sometimes[tuple[str, ...]] = UNSET
+    table_format: Sometimes[str] = UNSET
+    table_schema: Sometimes[str | None] = UNSET
+    current: Sometimes[bool] = UNSET
+    replay: Sometimes[LoggedReplay] = UNSET
+
+    @property
+    def spans(self) -> dict[Source, Span]:
+        """What the run reads of each partition."""
+        return read_ranges(self.ranges or ())
 
 
 @dataclass(frozen=True)
@@ -41,16 +79,20 @@ class Intent:
     drops_repeats: bool = False
     compared: frozenset[str] = frozenset()
 
-    def as_document(self) -> dict[str, Any]:
-        return {
-            "contract": self.contract,
-            "stream": msgspec.to_builtins(write_stream(self.key)),
-            "topics": dict(self.topics),
-            "range": msgspec.to_builtins(write_ranges(self.spans)),
-            "drops_repeats": self.drops_repeats,
-            "compared": sorted(self.compared),
-            **self.write_mode.as_document(),
-        }
+    def record(self) -> LoggedIntent:
+        """Return the intent as the log keeps it."""
+        return LoggedIntent(
+            run=self.run,
+            contract=self.contract,
+            stream=write_stream(self.key),
+            topics=dict(self.topics),
+            ranges=write_ranges(self.spans),
+            drops_repeats=self.drops_repeats,
+            compared=tuple(sorted(self.compared)),
+            table_format=self.write_mode.table_format,
+            table_schema=self.write_mode.table_schema,
+            current=self.write_mode.current,
+        )
 
 
 class IntentLog:
@@ -61,22 +103,22 @@ class IntentLog:
         self._folder = folder
         self._finished = finished
 
-    def notes(self, past: PastRuns | None = None) -> list[dict[str, Any]]:
+    def notes(self, past: PastRuns | None = None) -> list[LoggedIntent]:
         """Return the intents of runs that are not finished; those of finished ones are removed.
 
         `past` are the finished runs where they are known already.
         """
         paths = [f"{BEGUN}/{entry.base_name}" for entry in self._folder.files(BEGUN)]
-        found = [note for path in paths if path.endswith(".json") and (note := self._folder.read_document(path))]
+        found = [note for path in paths if path.endswith(".json") and (note := self._read(path))]
         finished = (self._finished() if past is None else past).names if found else frozenset()
         for note in found:
-            if note["run"] in finished:
-                self.forget(note["run"])
-        return [note for note in found if note["run"] not in finished]
+            if note.run in finished:
+                self.forget(note.run)
+        return [note for note in found if note.run not in finished]
 
-    def replay(self) -> dict[str, Any] | None:
+    def replay(self) -> LoggedIntent | None:
         """Return the intent of a replay that is not finished, None where there is none."""
-        return next((note for note in self.notes() if "replay" in note), None)
+        return next((note for note in self.notes() if note.replay), None)
 
     def add(self, begun: Intent) -> None:
         """Record what a run reads and how it writes, before it writes where writes cannot be undone.
@@ -91,20 +133,20 @@ class IntentLog:
             self.check_write_mode(begun.write_mode, finished)
             finished.check_unread(begun.run, begun.spans, self._directory)
             if self.find(begun.run) is None:  # what it was compared with when it began stays true of its rows
-                self._note(begun.run, begun.as_document())
+                self._note(begun.record())
 
-    def find(self, run: str) -> dict[str, Any] | None:
+    def find(self, run: str) -> LoggedIntent | None:
         """Return the intent of a run that is not finished, None where it was not begun."""
-        return self._folder.read_document(f"{BEGUN}/{run}.json")
+        return self._read(f"{BEGUN}/{run}.json")
 
-    def add_replay(self, run: str, noted: Mapping[str, Any], check: Callable[[], None]) -> None:
+    def add_replay(self, run: str, noted: LoggedReplay, check: Callable[[], None]) -> None:
         """Record what a replay reads, before it writes where writes cannot be undone.
 
         `check` raises where the quarantine is not what the replay has found.
         Raises UnavailableError where another was begun and is not finished.
         """
         with self._folder.locked(RUNS):
-            other = next((note["run"] for note in self.notes() if "replay" in note and note["run"] != run), None)
+            other = next((note.run for note in self.notes() if note.replay and note.run != run), None)
             if other is not None:
                 raise UnavailableError(
                     f"replay {other} with another contract was started and not finished, or is still running: some "
@@ -113,7 +155,7 @@ class IntentLog:
                     hint="replay with the contract and table contracts of that time first, then with these",
                 )
             check()
-            self._note(run, {"replay": dict(noted)})
+            self._note(LoggedIntent(run=run, replay=noted))
 
     def forget(self, run: str) -> None:
         """Remove the intent of a run, if there is one."""
@@ -126,9 +168,9 @@ class IntentLog:
         nobody else does.
         """
         for note in self.notes():
-            if "replay" not in note and note["run"] != run and overlap(_spans_of(note), spans):
+            if not note.replay and note.run != run and overlap(note.spans, spans):
                 raise UnavailableError(
-                    f"run {note['run']} was interrupted, or is still running, and has read some of these records: "
+                    f"run {note.run} was interrupted, or is still running, and has read some of these records: "
                     "some of its rows may be in tables",
                     where=self._directory,
                     hint=_how_to_finish(note),
@@ -136,7 +178,8 @@ class IntentLog:
 
     def check_repeats(self, run: str, *, dropped: bool) -> None:
         """Raise UnavailableError where an unfinished run treats rows which repeat others differently."""
-        kept = (self.find(run) or {}).get("drops_repeats", dropped)
+        known = self.find(run)
+        kept = dropped if known is None or known.drops_repeats is UNSET else known.drops_repeats
         if kept != dropped:
             raise UnavailableError(
                 f"run {run} was interrupted, and was started {'with' if kept else 'without'} --drop-duplicates: some "
@@ -147,15 +190,18 @@ class IntentLog:
 
     def comparable(self, run: str, past: PastRuns) -> PastRuns:
         """Return the finished runs that rows of a run are compared with: those of then, where it was begun before."""
-        compared = (self.find(run) or {}).get("compared")
-        return past if compared is None else PastRuns(one for one in past if one.run in compared)
+        known = self.find(run)
+        if known is None or known.compared is UNSET:
+            return past
+        compared = known.compared
+        return PastRuns(one for one in past if one.run in compared)
 
     def check_topics(self, topics: Mapping[str, str], past: PastRuns, *, without: Collection[str] = ()) -> None:
         """Raise UnavailableError where another run, but for some, has read other topics of the same names.
 
         The same offsets mean other records there, and whoever reads the rows could not tell them apart.
         """
-        begun = ((note["run"], note.get("topics", {})) for note in self.notes(past))
+        begun = ((note.run, note.topics or {}) for note in self.notes(past))
         for run, known in [*((one.run, one.topics) for one in past), *begun]:
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
             if others and run not in without:
@@ -171,21 +217,30 @@ class IntentLog:
         for one in past:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
-            if "table_format" in note:  # earlier releases recorded less, and so do replays, which write like the runs
-                WriteMode.of(note).check(write_mode, note["run"], self._directory)
+            if note.table_format:  # earlier releases recorded less, and so do replays, which write like the runs
+                written = WriteMode(note.table_format, note.table_schema or None, bool(note.current))
+                written.check(write_mode, note.run, self._directory)
 
-    def _note(self, run: str, document: Mapping[str, Any]) -> None:
-        self._folder.write_document(f"{BEGUN}/{run}.json", {"run": run, **document})
+    def _note(self, intent: LoggedIntent) -> None:
+        self._folder.write_document(f"{BEGUN}/{intent.run}.json", msgspec.to_builtins(intent))
+
+    def _read(self, path: str) -> LoggedIntent | None:
+        """Return an intent. Raises UnavailableError where a file holds none."""
+        document = self._folder.read_document(path)
+        try:
+            return None if document is None else msgspec.convert(document, LoggedIntent)
+        except (msgspec.ValidationError, UnicodeError) as error:
+            raise UnavailableError(
+                f"this is no record of what a run reads: {error}",
+                where=f"{self._directory}/{path}",
+                hint="Use the release that wrote it, or another directory.",
+            ) from error
 
 
-def _spans_of(note: Mapping[str, Any]) -> dict[Source, Span]:
-    return read_ranges(msgspec.convert(note["range"], tuple[RecordedRange, ...]))
-
-
-def _how_to_finish(note: Mapping[str, Any]) -> str:
+def _how_to_finish(note: LoggedIntent) -> str:
     """Return what finishes an interrupted run: the same run."""
-    if note["stream"]:
+    if note.stream:
         return "start the stream again with the checkpoint it had, or decode into another directory"
-    ranges = range_words(by_topic(bounds_of(_spans_of(note))))
+    ranges = range_words(by_topic(bounds_of(note.spans)))
     result = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
-    return f"decode {', '.join(result)} under {note['contract']} first, with the table contracts and options it had"
+    return f"decode {', '.join(result)} under {note.contract} first, with the table contracts and options it had"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
@@ -17,14 +15,6 @@ class WriteMode:
     table_format: str = PARQUET
     table_schema: str | None = None
     current: bool = False
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> WriteMode:
-        """Return the write mode of a record, or of an intent; those of earlier releases say less."""
-        return cls(document.get("table_format", PARQUET), document.get("table_schema"), document.get("current", False))
-
-    def as_document(self) -> dict[str, Any]:
-        return asdict(self)
 
     def check(self, wanted: WriteMode, run: str, directory: str) -> None:
         """Raise UnavailableError where a run is to write differently than this one, `run`, did."""

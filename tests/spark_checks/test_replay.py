@@ -125,7 +125,7 @@ def test_a_replay_that_was_cut_off_stays_begun_when_it_is_not_trusted_any_more(s
     # As one with --trust-contract leaves it that was killed while it wrote to tables.
     begun.add_replay(withheld.run, {"of": ran, "after": [], "topics": []}, lambda: None)
     assert replay(spark, tmp_path, "dts/canal@1").withheld is not None
-    assert [note["run"] for note in begun.notes()] == [withheld.run]
+    assert [note.run for note in begun.notes()] == [withheld.run]
 
 
 def test_a_range_whose_records_were_replayed_is_refused_and_replaced_with_its_replays(spark, paths, replayed, direct):

@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
 from cdc_contracts.spark_checks.runs.fixed_layouts import check_settled
-from cdc_contracts.spark_checks.runs.intent_log import Intent
+from cdc_contracts.spark_checks.runs.intent_log import Intent, LoggedReplay
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,
@@ -336,14 +336,32 @@ def test_a_run_that_was_begun_is_finished_in_the_manner_it_was_begun(runs, begin
 
 
 def test_a_replay_that_was_begun_is_told_until_it_is_done_and_keeps_no_run_out(runs, begin):
-    noted = {"of": ["cccc"], "after": [], "topics": []}
+    noted = LoggedReplay(("cccc",), (), ())
     for _ in range(2):
         runs.begun.add_replay("aaaa", noted, lambda: None)
     with pytest.raises(UnavailableError, match="replay aaaa with another contract was started"):
         runs.begun.add_replay("dddd", noted, lambda: None)
     runs.begun.add(begun("bbbb", {Source("t", 0): Span(0, 10)}))
-    assert [(note["run"], "replay" in note) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
+    assert [(note.run, bool(note.replay)) for note in runs.begun.notes()] == [("aaaa", True), ("bbbb", False)]
     _, record = begin("bbbb", "done")
     runs.commit(record, NOTHING)
     runs.begun.forget("aaaa")
     assert runs.begun.notes() == []
+
+
+def test_an_intent_is_written_member_by_member_and_a_broken_one_is_refused_with_its_path(runs, tmp_path):
+    runs.begun.add(begun("aaaa", {Source("t", 0): Span(0, 10)}, {"t": "Zk3"}, key=WriteKey("query", 4)))
+    runs.begun.add_replay("bbbb", LoggedReplay(("cccc",), (), ("t",)), lambda: None)
+    folder = tmp_path / "_begun"
+    written = {
+        "run": "aaaa", "contract": "x@1", "stream": {"query": "query", "batch": 4}, "topics": {"t": "Zk3"},
+        "range": [{"topic": "t", "partition": 0, "start": 0, "end": 10}], "drops_repeats": False, "compared": [],
+        "table_format": "parquet", "table_schema": None, "current": False,
+    }  # fmt: skip
+    replay = {"run": "bbbb", "replay": {"of": ["cccc"], "after": [], "topics": ["t"]}}
+    assert (folder / "aaaa.json").read_text() == json.dumps(written, indent=2) + "\n"
+    assert (folder / "bbbb.json").read_text() == json.dumps(replay, indent=2) + "\n"
+    (folder / "aaaa.json").write_text(json.dumps(written | {"range": [{"topic": "t"}]}))
+    with pytest.raises(UnavailableError, match=r"`partition` - at `\$\.range\[0\]`") as refused:
+        runs.begun.notes()
+    assert refused.value.where == str(folder / "aaaa.json")
