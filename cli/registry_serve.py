@@ -133,7 +133,6 @@ def _open(serving: Serving, listening: Listening) -> tuple[Any, Any]:
 def _check_extra() -> None:
     try:
         import fastapi  # noqa: F401
-        import prometheus_client  # noqa: F401
         import sqlalchemy  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:

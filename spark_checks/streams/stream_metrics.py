@@ -7,9 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from cdc_contracts.registry.common.atomic_files import write_whole
 from cdc_contracts.registry.common.errors import UnavailableError
@@ -24,11 +26,11 @@ PREFIX: Final = "cdc_contracts_follow"
 MOST_PARTITIONS: Final = 1_000
 """So many partitions have series of their own; the others are one together."""
 OTHERS: Final = ("(others)", "")
-MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _OUTCOMES: Final = ("conforming", "control", "tombstone", "quarantined", "excluded")
 _ADDRESS: Final = "127.0.0.1"
+_PARTITION: Final = ("topic", "partition")
 
-Labels = tuple[tuple[str, str], ...]
+LabelValues = tuple[str, ...]
 
 
 class StreamMetrics:
@@ -46,6 +48,9 @@ class StreamMetrics:
         self._start_time = time.time()
         self._begin_time = 0.0
         self._unreconciled = 0
+        self.registry = CollectorRegistry()
+        """Collects these figures alone, not those of the process."""
+        self.registry.register(self)
 
     def note_account(self, report: Report, ends: Mapping[Source, int]) -> None:
         """Note the report of all batches, and where they end."""
@@ -82,44 +87,39 @@ class StreamMetrics:
 
     def text(self) -> str:
         """Return all figures in Prometheus's text format."""
+        return generate_latest(self.registry).decode()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all figures, as a registry of collectors asks for them."""
         lag = self.lag
         with self._lock:
             partitions = self._report.ledger.partitions if self._report else ()
             findings = self._report.findings if self._report else ()
+            changes = _by_partition(((one.topic, one.partition), one.changes) for one in partitions)
+            gaps = _by_partition(((one.topic, one.partition), one.gaps) for one in partitions)
             figures = [
-                _figure("records_total", "counter", "Records read, by what came of them.", _records(partitions)),
-                _figure(
-                    "changes_total",
-                    "counter",
-                    "Row changes in conforming records.",
-                    _by_partition(((one.topic, one.partition), one.changes) for one in partitions),
+                _counter(
+                    "records", "Records read, by what came of them.", _records(partitions), *_PARTITION, "outcome"
                 ),
-                _figure(
-                    "offset_gaps_total",
-                    "counter",
-                    "Offsets without a record.",
-                    _by_partition(((one.topic, one.partition), one.gaps) for one in partitions),
-                ),
-                _figure("drift_records", "gauge", "Records that have findings, by class.", _drift(findings)),
-                _figure(
-                    "ledger_unreconciled", "gauge", "Batches whose counts do not add up.", _one(self._unreconciled)
-                ),
-                _figure("lag_offsets", "gauge", "Offsets behind the last batch.", _by_partition(lag.items())),
-                _figure("batches_total", "counter", "Batches done since this start.", _one(self._batches)),
-                _figure("batch_seconds_total", "counter", "Time that batches took.", _one(round(self._seconds, 3))),
-                _figure("last_batch_seconds", "gauge", "Time of the last batch.", _one(round(self._last_seconds, 3))),
-                _figure("start_timestamp_seconds", "gauge", "When this start was.", _one(round(self._start_time, 3))),
-                _figure(
+                _counter("changes", "Row changes in conforming records.", changes, *_PARTITION),
+                _counter("offset_gaps", "Offsets without a record.", gaps, *_PARTITION),
+                _gauge("drift_records", "Records that have findings, by class.", _drift(findings), "class", "severity"),
+                _gauge("ledger_unreconciled", "Batches whose counts do not add up.", _one(self._unreconciled)),
+                _gauge("lag_offsets", "Offsets behind the last batch.", _by_partition(lag.items()), *_PARTITION),
+                _counter("batches", "Batches done since this start.", _one(self._batches)),
+                _counter("batch_seconds", "Time that batches took.", _one(self._seconds)),
+                _gauge("last_batch_seconds", "Time of the last batch.", _one(self._last_seconds)),
+                _gauge("start_timestamp_seconds", "When this start was.", _one(self._start_time)),
+                _gauge(
                     "batch_begin_timestamp_seconds",
-                    "gauge",
                     "When the batch began that is under way, 0 between batches.",
-                    _one(round(self._begin_time, 3)),
+                    _one(self._begin_time),
                 ),
             ]
             if self._last_time is not None:
-                last = _one(round(self._last_time, 3))
-                figures.append(_figure("last_batch_timestamp_seconds", "gauge", "When the last batch was done.", last))
-        return "".join(figures)
+                words = "When the last batch was done."
+                figures.append(_gauge("last_batch_timestamp_seconds", words, _one(self._last_time)))
+        yield from figures
 
 
 def write_metrics(metrics: StreamMetrics, target: Path) -> None:
@@ -137,80 +137,59 @@ def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | 
         yield None
         return
 
-    class Handler(BaseHTTPRequestHandler):
-        timeout = 10
-
-        def do_GET(self) -> None:
-            if self.path.partition("?")[0] != "/metrics":
-                self.send_error(404)
-                return
-            body = metrics.text().encode()
-            self.send_response(200)
-            self.send_header("Content-Type", MEDIA_TYPE)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name is the library's
-            """Say nothing: stderr is for the stream."""
-
     try:
-        server = ThreadingHTTPServer((_ADDRESS, port), Handler)
+        server, thread = start_http_server(port, _ADDRESS, metrics.registry)
     except OSError as error:
         raise UnavailableError(
             f"metrics cannot be served there: {error.strerror}", where=f"{_ADDRESS}:{port}", hint="name another port"
         ) from error
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     try:
-        yield server.server_address[1]
+        yield server.server_port
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def _figure(name: str, kind: str, words: str, samples: Mapping[Labels, float]) -> str:
-    head = f"# HELP {PREFIX}_{name} {words}\n# TYPE {PREFIX}_{name} {kind}\n"
-    return head + "".join(f"{PREFIX}_{name}{_write(labels)} {value}\n" for labels, value in sorted(samples.items()))
+def _counter(name: str, words: str, counts: Mapping[LabelValues, float], *labels: str) -> Metric:
+    return _fill(CounterMetricFamily(f"{PREFIX}_{name}", words, labels=labels), counts)
 
 
-def _write(labels: Labels) -> str:
-    result = ",".join(f'{name}="{_escape(value)}"' for name, value in labels)
-    return f"{{{result}}}" if result else ""
+def _gauge(name: str, words: str, values: Mapping[LabelValues, float], *labels: str) -> Metric:
+    return _fill(GaugeMetricFamily(f"{PREFIX}_{name}", words, labels=labels), values)
 
 
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _fill(family: CounterMetricFamily | GaugeMetricFamily, samples: Mapping[LabelValues, float]) -> Metric:
+    for labels, value in sorted(samples.items()):
+        family.add_metric(labels, value)
+    return family
 
 
-def _one(value: float) -> dict[Labels, float]:
-    return {(): value}
+def _one(value: float) -> dict[LabelValues, float]:
+    return {(): round(value, 3)}
 
 
-def _records(partitions: Iterable[PartitionLedger]) -> Counter[Labels]:
-    counts: Counter[Labels] = Counter()
+def _records(partitions: Iterable[PartitionLedger]) -> Counter[LabelValues]:
+    counts: Counter[LabelValues] = Counter()
     for number, one in enumerate(partitions):
         for outcome in _OUTCOMES:
-            counts[*_place(number, one.topic, one.partition), ("outcome", outcome)] += getattr(one, outcome)
+            counts[*_place(number, one.topic, one.partition), outcome] += getattr(one, outcome)
     return counts
 
 
-def _by_partition(counts: Any) -> Counter[Labels]:
-    counted: Counter[Labels] = Counter()
+def _by_partition(counts: Iterable[tuple[tuple[str, int], int]]) -> Counter[LabelValues]:
+    counted: Counter[LabelValues] = Counter()
     for number, ((topic, partition), count) in enumerate(sorted(counts)):
         counted[_place(number, topic, partition)] += count
     return counted
 
 
-def _drift(findings: Iterable[ReportedFinding]) -> Counter[Labels]:
-    counts: Counter[Labels] = Counter()
+def _drift(findings: Iterable[ReportedFinding]) -> Counter[LabelValues]:
+    counts: Counter[LabelValues] = Counter()
     for one in findings:
-        counts[("class", one.name), ("severity", one.severity)] += one.count
+        counts[one.name, one.severity] += one.count
     return counts
 
 
-def _place(number: int, topic: str, partition: int) -> Labels:
-    result = (topic, str(partition)) if number < MOST_PARTITIONS else OTHERS
-    return ("topic", result[0]), ("partition", result[1])
+def _place(number: int, topic: str, partition: int) -> LabelValues:
+    return (topic, str(partition)) if number < MOST_PARTITIONS else OTHERS
