@@ -10,9 +10,9 @@ from cdc_contracts.registry.common import signals
 def main() -> int:
     """Carry out the call that this process was started with, and return its exit code."""
     signals.end_at_once()
-    from cdc_contracts.cli import app, process
+    from cdc_contracts.cli import app
 
-    return process.run(app.main)
+    return app.run(app.main)
 
 
 if __name__ == "__main__":

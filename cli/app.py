@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -36,7 +36,6 @@ from cdc_contracts.cli import (
     why,
 )
 from cdc_contracts.cli.output import console
-from cdc_contracts.cli.process import run
 from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, refused
 from cdc_contracts.registry.common.exits import COULD_NOT_RUN, INTERRUPTED
@@ -115,6 +114,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (number := signals.raised()) is not None:
         return signals.code_of(number)
     return code if isinstance(code, int) else 0
+
+
+def run(carry_out: Callable[[], int]) -> int:
+    """Carry out the call that this process was started with, and return its exit code. A signal can end it any time."""
+    signals.watch()
+    try:
+        code = carry_out()
+    finally:
+        signals.end_at_once()
+    if signals.raised() is not None:
+        console.drop_output()  # nobody may be left to take it
+    return code
 
 
 @cache

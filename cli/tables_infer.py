@@ -14,6 +14,7 @@ from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, sp
 from cdc_contracts.cli.options.validation_options import Contract, Parameters, Table, ValidationOptions
 from cdc_contracts.cli.output import console
 from cdc_contracts.cli.output.table_output import Folder, Replace, check_output, file_tables
+from cdc_contracts.registry.common.errors import UndetectedError
 from cdc_contracts.registry.common.exits import DRIFT, EXIT_CODES, INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -89,16 +90,22 @@ def _infer(
     replace: bool,
     as_json: bool,
 ) -> None:
+    from cdc_contracts.registry.detect.topic_samples import ENOUGH, find_validation
     from cdc_contracts.registry.tables.inference.column_evidence import InferenceEvidence
     from cdc_contracts.registry.tables.inference.proposal_reports import head_of, notes_of, write_account
     from cdc_contracts.registry.tables.inference.proposals import propose
     from cdc_contracts.spark_checks.stopping import stopping
-    from cdc_contracts.spark_checks.table_inference import infer_input
 
     total = InferenceEvidence()
     with stopping(reading.time_limit) as stop:
         for source, validation in inputs:
-            total.merge(infer_input(engine, source, validation, stop))
+            found, _ = find_validation(validation, partial(source.peek, engine, ENOUGH))
+            if found is None:
+                raise UndetectedError(
+                    "the contract of the messages cannot be detected",
+                    hint="name it with --contract; `detect` shows the evidence",
+                )
+            total.merge(engine.infer(source, found, stop))
     proposals = propose(total, inputs[0][1].catalogue) if inputs else []
     if as_json:
         console.print_json(write_account(total, proposals))

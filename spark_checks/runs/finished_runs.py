@@ -20,7 +20,7 @@ from cdc_contracts.registry.tables.canonical.table_layouts import (
 )
 from cdc_contracts.registry.tables.canonical.table_resets import TableReset, read_reset
 from cdc_contracts.spark_checks.runs.run_records import RunRecord, overlap
-from cdc_contracts.spark_checks.runs.write_modes import WriteMode
+from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 
 RUNS: Final = "_runs"
 """Where their records are; what one process may do at a time is done with this folder locked."""

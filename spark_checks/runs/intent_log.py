@@ -27,7 +27,7 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_ranges,
     write_stream,
 )
-from cdc_contracts.spark_checks.runs.write_modes import WriteMode
+from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 BEGUN: Final = "_begun"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
+from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 
 

@@ -1,11 +1,13 @@
-"""Table formats: the formats of typed tables by name; one is loaded where it is used."""
+"""Table formats: the formats of typed tables by name, loaded where one is used, and the mode that a run writes in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from cdc_contracts.registry.common.errors import UnavailableError
 from cdc_contracts.spark_checks.tables.typed_tables import TypedTables
 
 PARQUET: Final = "parquet"
@@ -15,6 +17,34 @@ _MAKERS: Final[Mapping[str, str]] = {
     "iceberg": "cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables:open_iceberg",
 }
 FORMATS: Final = tuple(_MAKERS)
+
+
+@dataclass(frozen=True)
+class WriteMode:
+    """How a run writes its typed tables: format, schema of a catalog or None, and whether current rows are kept.
+
+    All runs of a directory have to agree on it, else some rows would be where nobody looks.
+    """
+
+    table_format: str = PARQUET
+    table_schema: str | None = None
+    current: bool = False
+
+    def check(self, wanted: WriteMode, run: str, directory: str) -> None:
+        """Raise UnavailableError where a run is to write differently than this one, `run`, did."""
+        if (self.table_format, self.table_schema) != (wanted.table_format, wanted.table_schema):
+            raise UnavailableError(
+                f"run {run} keeps its tables as {self.table_format} in {self.table_schema or 'the directory'}: "
+                "rows of one table would be in two places",
+                where=directory,
+                hint=f"choose another directory, or continue with --table-format {self.table_format}",
+            )
+        if self.current and not wanted.current:
+            raise UnavailableError(
+                f"run {run} keeps the current rows of its tables: they would lack what is read now",
+                where=directory,
+                hint="choose another directory, or continue with --current",
+            )
 
 
 def open_tables(table_format: str = PARQUET, **options: Any) -> TypedTables:

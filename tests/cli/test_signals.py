@@ -117,7 +117,7 @@ def test_a_signal_ends_a_step_that_takes_longer_than_anybody_waits():
 def test_a_call_of_c_that_does_not_come_back_is_ended(number):
     script = """
 import ctypes, sys, threading
-from cdc_contracts.cli import process
+from cdc_contracts.cli.app import run
 from cdc_contracts.registry.common import signals
 
 signals.PATIENCE_SECONDS = 0.3
@@ -129,7 +129,7 @@ def work():
         library.pthread_mutex_lock(lock)
         library.pthread_mutex_lock(lock)  # waits for itself, and goes on to wait after a signal
 
-sys.exit(process.run(work))
+sys.exit(run(work))
 """
     process = start("-c", script)
     assert process.stdout.readline() == "in C\n"
@@ -141,7 +141,7 @@ sys.exit(process.run(work))
 def test_an_exception_that_is_swallowed_where_nobody_can_catch_it_comes_again():
     script = """
 import signal, sys, time
-from cdc_contracts.cli import process
+from cdc_contracts.cli.app import run
 from cdc_contracts.registry.common import signals
 
 signals.ENDING_SECONDS = 900  # it is not the thread that watches which ends the work
@@ -158,7 +158,7 @@ def work():
         except signals.Stopped as stop:
             return stop.exit_code
 
-sys.exit(process.run(work))
+sys.exit(run(work))
 """
     process = start("-c", script)
     out, err = process.communicate(timeout=300)

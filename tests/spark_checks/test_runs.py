@@ -35,8 +35,8 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_record,
     write_table_record,
 )
-from cdc_contracts.spark_checks.runs.write_modes import WriteMode
 from cdc_contracts.spark_checks.table_readers import table_files
+from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, WriteKey
 
 PARQUET, DELTA = WriteMode(), WriteMode("delta", None, current=True)
