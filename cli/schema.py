@@ -77,7 +77,7 @@ def schema(
 def _message_schema(version: Version, kind: SchemaFormat) -> str:
     from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
     from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
-    from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
 
     match kind:
         case SchemaFormat.JSON_SCHEMA:
@@ -95,7 +95,7 @@ def _table_schema(version: Version, kind: SchemaFormat, table: TableContract, re
     """Return the schema of a table's messages. Raises UsageError where the version or the format cannot say it."""
     from cdc_contracts.registry.schema.message_schemas.bound_avro import bound_avro_schema
     from cdc_contracts.registry.schema.message_schemas.bound_schema import bound_schema
-    from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+    from cdc_contracts.registry.schema.message_schemas.schema_files import lay_out
     from cdc_contracts.registry.tables.schemas.avro_row import avro_row_schema
     from cdc_contracts.registry.tables.schemas.canonical_table import canonical_table
     from cdc_contracts.registry.tables.schemas.create_table_sql import DDL

@@ -71,6 +71,17 @@ class Finding:
     def order(self) -> tuple[int, str, str, str]:
         return (SEVERITIES.index(self.severity), self.name, self.rule, self.path)
 
+    def as_document(self) -> dict[str, str]:
+        """Return the finding as machines read it."""
+        return {
+            "rule": self.rule,
+            "class": self.name,
+            "severity": self.severity,
+            "path": self.path,
+            "expected": self.expected,
+            "observed": self.observed,
+        }
+
 
 class Severities:
     """The severity of each class in this run: the defaults, raised by `--severity CLASS=LEVEL`."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
+
+from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records
 
 _FAMILIES: Final = {
     "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
@@ -31,3 +34,11 @@ class CompatibilityRule:
 def family_of(rule: str) -> str:
     """Return what the rules of an id's kind compare."""
     return _FAMILIES[rule[:2]]
+
+
+@cache
+def compatibility_rules() -> tuple[CompatibilityRule, ...]:
+    """Return every rule in the order of the ids; all that compares is imported."""
+    found = (rule for package in COMPATIBILITY_RULES for rule in find_records(package, CompatibilityRule))
+    once = dict.fromkeys(found)  # some are used in another package than theirs
+    return tuple(sorted(once, key=lambda rule: rule.id))

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
-from cdc_contracts.registry.common.json_messages import EXPECTED
+from cdc_contracts.registry.common.json_messages import EXPECTED, Unreadable
 from cdc_contracts.registry.engine.batch_results import BatchResult
 from cdc_contracts.registry.engine.dialect_runs import runs_of
 from cdc_contracts.registry.engine.fast_validator import FastValidator
@@ -22,7 +22,7 @@ from cdc_contracts.registry.engine.range_lookup import RangeFinder
 from cdc_contracts.registry.engine.row_columns import observe_columns
 from cdc_contracts.registry.engine.table_exclusion import exclude
 from cdc_contracts.registry.engine.tallying import count, count_parts
-from cdc_contracts.registry.engine.wrapped_batches import open_wrapped
+from cdc_contracts.registry.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.records.record_batches import Batch, cut
 from cdc_contracts.registry.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.stats.tally import Tally
@@ -181,3 +181,21 @@ def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield records
             if number % _COLLECT_EVERY == 0:
                 gc.collect()
+
+
+def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
+    """Return the messages of a batch, and the records that are not wrapped like this, with their findings."""
+    values: list[bytes | None] = []
+    failures: list[JudgedMessage] = []
+    closed = np.zeros(len(batch), np.bool_)
+    for number, value in enumerate(batch.values):
+        try:
+            values.append(unwrap(value, wrapping))
+        except Unreadable as error:
+            closed[number] = True
+            failures.append(JudgedMessage(unreadable(error.cause, WRAPPINGS[wrapping], error.observed)))
+    opened = batch.records.filter(pa.array(~closed))
+    place = opened.schema.get_field_index("value")
+    opened = opened.set_column(place, "value", pa.array(values, pa.binary()))
+    rest = Batch(batch.records.filter(pa.array(closed)))
+    return Batch(opened), rest, BatchResult(pa.array([None], pa.string()), alone=list(enumerate(failures)))

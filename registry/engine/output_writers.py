@@ -75,7 +75,7 @@ def write_quarantine(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
         verdict = group_result.verdict
         if verdict.outcome in QUARANTINED:
             shapes = [observed_shapes(group_result.record_group, finding) for finding in verdict.findings]
-            plain = [_finding_document(finding) for finding in verdict.findings]
+            plain = [finding.as_document() for finding in verdict.findings]
             for at, number in enumerate(group_result.record_group.numbers.tolist()):
                 documents = [
                     one if shape is None else {**one, "observed": shape[at]}
@@ -84,7 +84,7 @@ def write_quarantine(batch_result: BatchResult, batch: Batch) -> pa.RecordBatch:
                 found.append((number, verdict, documents))
     for number, judged in batch_result.alone:
         if judged.verdict.outcome in QUARANTINED:
-            documents = [_finding_document(finding) for finding in judged.verdict.findings]
+            documents = [finding.as_document() for finding in judged.verdict.findings]
             found.append((number, judged.verdict, documents))
     found.sort(key=lambda entry: entry[0])
     numbers = pa.array([number for number, _, _ in found], pa.int64())
@@ -153,14 +153,3 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     rows.rows["pair_id"] += (
         spread_over_rows(pair_ids(record_group, reading), record) if part in HALVES else [None] * total
     )
-
-
-def _finding_document(finding: Any) -> dict[str, str]:
-    return {
-        "rule": finding.rule,
-        "class": finding.name,
-        "severity": finding.severity,
-        "path": finding.path,
-        "expected": finding.expected,
-        "observed": finding.observed,
-    }

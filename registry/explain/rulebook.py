@@ -9,7 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.common.findings import CLASSES
-from cdc_contracts.registry.lint.lint_rulebook import lint_rules
+from cdc_contracts.registry.lint.lint_rule import lint_rules
 from cdc_contracts.registry.validate.drift_rule import CROSS_FIELD
 from cdc_contracts.registry.validate.drift_rulebook import drift_rules
 
@@ -68,8 +68,7 @@ def cross_field_rules() -> tuple[RuleEntry, ...]:
 
 def _compatibility_rules() -> Iterator[RuleEntry]:
     """Yield the rules of compatibility; they are in the files that compare, which take a while to import."""
-    from cdc_contracts.registry.compat.compatibility_rule import family_of
-    from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
+    from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules, family_of
 
     for one in compatibility_rules():
         texts = (one.severity, one.says, one.action, one.good, one.bad)

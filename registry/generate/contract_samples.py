@@ -139,17 +139,7 @@ def told_findings(judged: JudgedMessage) -> dict[str, Any]:
     """Return the outcome and findings of a validated sample as `.findings.json` writes them."""
     return {
         "outcome": judged.verdict.outcome,
-        "findings": [
-            {
-                "rule": finding.rule,
-                "class": finding.name,
-                "severity": finding.severity,
-                "path": finding.path,
-                "expected": finding.expected,
-                "observed": finding.observed,
-            }
-            for finding in judged.verdict.findings
-        ],
+        "findings": [finding.as_document() for finding in judged.verdict.findings],
     }
 
 

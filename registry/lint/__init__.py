@@ -43,8 +43,7 @@ def lint_draft(draft: LintRun) -> LintReport:
     """Return every place where what is under lint breaks a lint rule."""
     from cdc_contracts.registry.common.garbage_collection import put_off_collection
     from cdc_contracts.registry.contract.catalogue import CANONICAL
-    from cdc_contracts.registry.lint.lint_rule import LintReport, report_fault
-    from cdc_contracts.registry.lint.lint_rulebook import lint_rules
+    from cdc_contracts.registry.lint.lint_rule import LintReport, lint_rules, report_fault
     from cdc_contracts.registry.lint.lint_rules.l28_ignore_needed import RULE as IGNORE_NEEDED
     from cdc_contracts.registry.lint.suppressions import sort_out
 

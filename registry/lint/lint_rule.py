@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
+from cdc_contracts.registry.common.rule_modules import LINT_RULES, find_records
 from cdc_contracts.registry.compat.text_places import find_positions
 
 if TYPE_CHECKING:
@@ -113,3 +114,8 @@ def _place_of(file: Traversable, parts: tuple[str, ...]) -> tuple[int, int] | tu
         return None, None
     pointer = join_pointer(*parts)
     return find_positions(text, [pointer]).get(pointer, (None, None))
+
+
+def lint_rules() -> tuple[LintRule, ...]:
+    """Return every rule of lint in the order of the ids."""
+    return find_records(LINT_RULES, LintRule)

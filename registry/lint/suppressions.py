@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from cdc_contracts.registry.common.rule_modules import PUBLICATION_RULES, find_records
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.lint.ignore_comments import Ignore
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintFinding
-from cdc_contracts.registry.lint.lint_rulebook import lint_rules
+from cdc_contracts.registry.lint.lint_rule import LintFault, LintFinding, lint_rules
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun

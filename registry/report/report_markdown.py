@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import UnsetType
@@ -59,11 +59,16 @@ def render_markdown(report: Report) -> str:
         *_switches(report.switches),
         *_findings(report.findings),
     ]
+    return join_parts(filter(None, parts), "*The rest is in the JSON report: this comment would be too long.*")
+
+
+def join_parts(parts: Iterable[str], rest: str) -> str:
+    """Return paragraphs as one comment; `rest` stands for those that it has no room for."""
     result, left = [], MOST_CHARACTERS
-    for part in filter(None, parts):
+    for part in parts:
         left -= len(part) + 2
         if left < 0:
-            result.append("*The rest is in the JSON report: this comment would be too long.*")
+            result.append(rest)
             break
         result.append(part)
     return "\n\n".join(result) + "\n"

@@ -14,7 +14,7 @@ import yaml
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.lint import lint, lint_input
-from cdc_contracts.registry.lint.lint_rulebook import lint_rules
+from cdc_contracts.registry.lint.lint_rule import lint_rules
 
 HERE = Path(__file__).parent / "lint"
 SHIPPED = Path(__file__).parents[2] / "contracts"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
+
+from jsonschema_rs.canonical.schema import clone
 
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING, NOTE, UNDECIDED
 from cdc_contracts.registry.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.compat.json_schema.closing import close_schema, open_schema
 from cdc_contracts.registry.compat.json_schema.containment import NO, UNKNOWN, YES, ContainmentDecider, is_contained
-from cdc_contracts.registry.compat.json_schema.exempted_schemas import pardon
 from cdc_contracts.registry.compat.json_schema.json_proofs import JsonProver
 from cdc_contracts.registry.compat.json_schema.json_rulebook import (
     confluent_name_of,
@@ -21,7 +22,7 @@ from cdc_contracts.registry.compat.json_schema.json_rulebook import (
 )
 from cdc_contracts.registry.compat.json_schema.removals import find_removals
 from cdc_contracts.registry.compat.json_schema.schema_differences import SchemaDifference, TooMuchToCompare, is_same
-from cdc_contracts.registry.compat.json_schema.schema_shapes import ShapeReader
+from cdc_contracts.registry.compat.json_schema.schema_shapes import ShapeReader, value_at
 from cdc_contracts.registry.compat.json_schema.schema_walk import Walk
 from cdc_contracts.registry.compat.levels import Policy
 
@@ -139,7 +140,7 @@ def _look_for_harm(pair: Pair, policy: Policy) -> list[ComparisonOutcome]:
     pardoned = [one for one in found if one.name in let_pass]
     outcomes = [ComparisonOutcome(one, NOTE, PARDONED_BY_POLICY) for one in pardoned]
     if pardoned and suspects:
-        pair = Pair(pair.writer, pair.reader, pair.sent, BundledSchema(pardon(pair.taken.value, pardoned)))
+        pair = Pair(pair.writer, pair.reader, pair.sent, BundledSchema(_pardon(pair.taken.value, pardoned)))
     shown = {one: _show(pair, one) for one in suspects}
     outcomes += [outcome for found in shown.values() for outcome in found]
     left = [one for one, found in shown.items() if not found]
@@ -193,3 +194,20 @@ def _look_for_removals(pair: Pair) -> Iterator[ComparisonOutcome]:
                 yield ComparisonOutcome(one, BREAKING, shown, message, removes=True)
     except TooMuchToCompare:
         yield ComparisonOutcome(None, UNDECIDED, NOT_SHOWN)
+
+
+def _pardon(document: Any, pardoned: Iterable[SchemaDifference]) -> Any:
+    """Return the document with nothing asked at the differences, to see if anything else refuses a message."""
+    relaxed = clone(document)
+    for one in pardoned:
+        schema = value_at(relaxed, one.reader.at)
+        if not isinstance(schema, dict):
+            continue
+        if "REQUIRED" in one.name:
+            schema["required"] = [name for name in schema.get("required", []) if name != one.member]
+        if one.name.startswith(("ADDITIONAL", "UNEVALUATED")):
+            schema.pop("additionalProperties", None)
+            schema.pop("unevaluatedProperties", None)
+        elif "CONTENT_MODEL" in one.name or one.name == "MEMBER_OF_OPEN_MODEL_CONSTRAINED":
+            schema.setdefault("properties", {})[one.member] = {}
+    return relaxed

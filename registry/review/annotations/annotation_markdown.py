@@ -7,7 +7,7 @@ from typing import Final
 
 from cdc_contracts.registry.common.findings import ERROR, INFO, WARNING
 from cdc_contracts.registry.common.safe_text import visible
-from cdc_contracts.registry.report.report_markdown import MOST_CHARACTERS, literal
+from cdc_contracts.registry.report.report_markdown import join_parts, literal
 from cdc_contracts.registry.review.annotations.annotation import (
     ORDER,
     Annotation,
@@ -31,14 +31,7 @@ def render_digest(review: Review) -> str:
         parts.append(f"… and {len(review.told) - _MOST} more, in the log of the run")
     if review.ignored:
         parts.append("\n".join(["<details><summary>Ignored</summary>\n", *_suppressed(review), "\n</details>"]))
-    result, left = [], MOST_CHARACTERS
-    for part in parts:
-        left -= len(part) + 2
-        if left < 0:
-            result.append("… and more, in the JSON report")
-            break
-        result.append(part)
-    return "\n\n".join(result) + "\n"
+    return join_parts(parts, "… and more, in the JSON report")
 
 
 def _told(one: Annotation) -> str:

@@ -7,15 +7,18 @@ of other tables; what validation warns of (a NULL in a NOT NULL column, a column
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
 from cdc_contracts.registry.common.errors import UsageError
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Version
+from cdc_contracts.registry.contract.envelope_model import Place
+from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
-from cdc_contracts.registry.schema.message_schemas.clauses import Clause, when
+from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import op_holds_rows
 from cdc_contracts.registry.schema.message_schemas.member_examples import with_member_examples
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema, schema_id
@@ -25,7 +28,6 @@ from cdc_contracts.registry.schema.message_schemas.table_columns import (
     table_mappings,
 )
 from cdc_contracts.registry.schema.message_schemas.table_examples import table_examples
-from cdc_contracts.registry.schema.message_schemas.table_names import names_table
 
 _WRITTEN: Final = "Written from the contract and the table contract by `cdc-contracts schema`; edit those."
 _BY_COLUMN: Final = "D07.value-form:"
@@ -43,7 +45,7 @@ def bound_schema(version: Version, table: TableContract, reading_options: Readin
         raise UsageError(f"{version} is no message of a dialect", hint="give the contract of a dialect")
     mappings = table_mappings(version, table, reading_options)
     whole = message_schema(version)
-    names = names_table(version.meaning, table.table)
+    names = _names_table(version.meaning, table.table)
     own = {
         "table-names": {"description": f"Rows are those of {table.table}.", **names},
         "table-columns": {
@@ -65,6 +67,36 @@ def bound_schema(version: Version, table: TableContract, reading_options: Readin
         "examples": table_examples(version, table, reading_options, mappings[0].forms),
     }
     return with_member_examples({**result, "$defs": _used(result, definitions)}, result["examples"])
+
+
+def _names_table(meaning: Meaning, table: str) -> dict[str, Any]:
+    """Return what asks that the names in a message, where there are some, are those of `database.table`.
+
+    Which part of a name in two parts is a schema and which a database, the table contract does not say: either is
+    taken.
+    """
+    envelope = meaning.envelope
+    if envelope.database_table is not None and envelope.database_table.at is not None:
+        return within(envelope.database_table.at, {"const": table}, required=False)
+    *above, name = table.split(".")
+    clauses = [_names(envelope.table, name)]
+    if len(above) > 1:
+        clauses += [_names(envelope.database, ".".join(above[:-1])), _names(envelope.schema_name, above[-1])]
+    elif above and envelope.schema_name is None:
+        clauses.append(_names(envelope.database, above[0]))
+    elif above:
+        either = [_names(place, above[0], required=True) for place in (envelope.database, envelope.schema_name)]
+        clauses.append(any_of(one for one in either if one))
+    return all_of(clauses)
+
+
+def _names(place: Place | None, name: str, *, required: bool = False) -> dict[str, Any]:
+    if place is None or place.at is None:
+        return {}
+    result: Clause = {"const": name}
+    if place.split == "tenant.database":
+        result = {"type": "string", "pattern": rf"^(?:[^.]*\.)?{re.escape(name)}$"}
+    return within(place.at, result, required=required)
 
 
 def _used(whole: Mapping[str, Any], definitions: Mapping[str, Clause]) -> dict[str, Clause]:

@@ -84,10 +84,9 @@ def _flag_holds(meaning: Meaning, flag: OpFlag) -> dict[str, object]:
 
 def _kind_pattern(kind: str) -> str:
     """Return the pattern of the names of a kind of source database: case does not count, nor `_` for a space."""
-    return f"^{''.join(_any_case(letter) for letter in kind)}$"
+    return f"^{''.join('[ _]' if letter in ' _' else any_case(letter) for letter in kind)}$"
 
 
-def _any_case(letter: str) -> str:
-    if letter in " _":
-        return "[ _]"
+def any_case(letter: str) -> str:
+    """Return the pattern of a letter in either case; any other character stands for itself."""
     return f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else re.escape(letter)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from cdc_contracts.registry.common.pointers import join_pointer
@@ -16,17 +17,19 @@ from cdc_contracts.registry.message.reading import members_beside
 from cdc_contracts.registry.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.schema.message_schemas.conditions import (
     MappingCondition,
+    any_case,
     mapping_choices,
     op_holds_rows,
     op_is,
 )
 from cdc_contracts.registry.schema.message_schemas.image_placement import reachable_ops
-from cdc_contracts.registry.schema.message_schemas.type_names import type_pattern
 from cdc_contracts.registry.values import FORMS, Context
 from cdc_contracts.registry.values.form_examples import EXAMPLES
 
 JSON_TYPES: Final = {"text": "string", "number": "number", "boolean": "boolean"}
 """The type of JSON Schema by the wire of a form."""
+_BRACKETS = r"(?:\s*\([^()]*\))*"
+_SIGNS = r"(?:\s+(?:[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd]|[Ss][Ii][Gg][Nn][Ee][Dd]|[Zz][Ee][Rr][Oo][Ff][Ii][Ll][Ll]))*"
 
 
 def definitions(version: Version) -> dict[str, Any]:
@@ -202,3 +205,23 @@ def _name_of(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping])
 def refer(mapping: ValueMapping, form: str, mappings: Sequence[ValueMapping]) -> dict[str, Any]:
     """Return what refers to the definition of a form under one of the mappings of a version."""
     return {"$ref": f"#/$defs/{_name_of(mapping, form, mappings)}"}
+
+
+def type_pattern(mapping: ValueMapping, types: Iterable[str]) -> str:
+    """Return the pattern of every spelling that a mapping reads as one of `types`, which it lists in capitals.
+
+    Spellings that nobody writes (brackets inside brackets, brackets within a name) are left out.
+    """
+    steps = mapping.document.names
+    wanted = set(types)
+    spelled = [*wanted, *(alias for alias, name in mapping.document.aliases.items() if name in wanted)]
+    names = "|".join(_spell(name, steps) for name in sorted(spelled))
+    tail = (_BRACKETS if "drop-parameters" in steps else "") + (_SIGNS if "drop-unsigned" in steps else "")
+    return rf"^\s*(?:{names}){tail}\s*$" if "code" not in steps else f"^(?:{names})$"
+
+
+def _spell(name: str, steps: tuple[str, ...]) -> str:
+    brackets = _BRACKETS if "drop-parameters" in steps else ""
+    gap = brackets + (r"[\s_]+" if "underscore-to-space" in steps else r"\s+")
+    pattern = any_case if "upper" in steps else re.escape
+    return gap.join("".join(map(pattern, word)) for word in name.split(" "))

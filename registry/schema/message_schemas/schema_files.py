@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any, Final
 
 from cdc_contracts.registry.common.atomic_files import write_whole
 from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Version
 from cdc_contracts.registry.schema.message_schemas.message_avro_schema import avro_message_schema
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import message_schema
-from cdc_contracts.registry.schema.message_schemas.text_layout import lay_out
+
+_WIDTH: Final = 120
+_STEP: Final = 2
 
 
 def message_files(version: Version) -> dict[str, str]:
@@ -39,3 +43,25 @@ def write_message_files(version: Version) -> list[Path]:
         write_whole(file, text)
         written.append(file)
     return written
+
+
+def lay_out(document: Any) -> str:
+    """Return a JSON document as the text of a file."""
+    return _write(document, 0, 0) + "\n"
+
+
+def _write(value: Any, indent: int, before: int) -> str:
+    """Return a value; `before` are the characters that stand before it on its line, or after it."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not value or indent + before + len(line) <= _WIDTH:
+        return line
+    inner = indent + _STEP
+    if isinstance(value, list):
+        items = [_write(item, inner, 1) for item in value]
+        opening, closing = "[]"
+    else:
+        names = [json.dumps(name, ensure_ascii=False) + ": " for name in value]
+        items = [name + _write(item, inner, len(name) + 1) for name, item in zip(names, value.values(), strict=True)]
+        opening, closing = "{}"
+    between = ",\n" + " " * inner
+    return f"{opening}\n{' ' * inner}{between.join(items)}\n{' ' * indent}{closing}"

@@ -8,20 +8,22 @@ advisory lock for all servers; readers never wait for them.
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from cdc_contracts.registry.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.server.store.database_tables import FORM, FORMS, METADATA
-from cdc_contracts.registry.server.store.database_upgrades import STEPS
+from cdc_contracts.registry.server.store.database_tables import FORM, FORMS, METADATA, SCHEMAS
+from cdc_contracts.registry.server.store.registry_records import StoredReference
+from cdc_contracts.registry.server.store.schema_content import make_content
 
 BUSY_SECONDS: Final = 30
 TRIAL_SECONDS: Final = 1
@@ -170,6 +172,24 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def _name_schemas_as_others_do(connection: Connection) -> None:
+    """Avro is written as Java writes it, and guids are those that any registry gives."""
+    for row in connection.execute(select(SCHEMAS).where(~SCHEMAS.c.erased)).all():
+        extras = json.loads(row.extras)
+        references = tuple(StoredReference(*parts) for parts in extras.get("references", ()))
+        content = make_content(
+            row.type, row.text, references, extras.get("metadata"), extras.get("ruleSet"),
+            context=row.context, normalize=False,
+        )  # fmt: skip
+        same = (SCHEMAS.c.context == row.context, SCHEMAS.c.id == row.id)
+        named = {"text": content.text, "identity": content.identity, "guid": content.guid}
+        connection.execute(update(SCHEMAS).where(*same).values(**named))
+
+
+_STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _name_schemas_as_others_do}
+"""How tables become those of the next form, by the older one."""
+
+
 def _bring_up_to_date(connection: Connection) -> None:
     if not inspect(connection).has_table(FORMS.name):
         METADATA.create_all(connection)
@@ -182,7 +202,7 @@ def _bring_up_to_date(connection: Connection) -> None:
             hint="Use the newer release that made them.",
         )
     for older in range(form, FORM):
-        STEPS[older](connection)
+        _STEPS[older](connection)
         connection.execute(FORMS.update().values(form=older + 1))
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
 
 from cdc_contracts.registry.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.engine.batch_results import BatchResult, GroupResult
-from cdc_contracts.registry.engine.kernel import Kernel
+from cdc_contracts.registry.engine.kernel import Kernel, open_wrapped, paced
 from cdc_contracts.registry.engine.output_writers import write_changes
 from cdc_contracts.registry.engine.row_columns import observe_columns
 from cdc_contracts.registry.engine.table_exclusion import exclude
-from cdc_contracts.registry.engine.wrapped_batches import open_wrapped
 from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.records.record_batches import Batch, cut
 from cdc_contracts.registry.stats.observed_columns import TableName
@@ -24,6 +23,18 @@ from cdc_contracts.registry.validate.verdicts import CONFORMING, QUARANTINED
 from cdc_contracts.registry.values import Number
 
 _KINDS: Final = {str: "text", bool: "boolean", int: "number", float: "number", bytes: "number", Number: "number"}
+
+
+def infer_batches(
+    batches: Iterable[pa.RecordBatch], kernel: Kernel, is_ended: Callable[[], bool] = lambda: False
+) -> InferenceEvidence:
+    """Return what rows show of their tables, those of batches until the run is ended, which is asked before each."""
+    total = InferenceEvidence()
+    for records in paced(batches):
+        if is_ended():
+            break
+        total.merge(witness(kernel, records))
+    return total
 
 
 def witness(kernel: Kernel, records: pa.RecordBatch) -> InferenceEvidence:

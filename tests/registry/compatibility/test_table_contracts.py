@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from cdc_contracts.registry.common.yaml_documents import merge
-from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
+from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
 from cdc_contracts.registry.compat.tables.table_comparison import FiledTable, compare_tables
 from cdc_contracts.registry.contract.table_contracts import parse_table_contract
 

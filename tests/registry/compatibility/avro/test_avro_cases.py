@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cdc_contracts.registry.compat.avro.avro_comparison import compare_avro
-from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
+from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
 from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.schema.schema_documents import read_schema
 

@@ -14,7 +14,7 @@ import yaml
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.json_messages import Unreadable
-from cdc_contracts.registry.compat.compatibility_rulebook import compatibility_rules
+from cdc_contracts.registry.compat.compatibility_rule import compatibility_rules
 from cdc_contracts.registry.compat.meaning.contract_facts import PROSE, VALUES, contract_sections
 from cdc_contracts.registry.compat.meaning.mapping_differences import COMPARED, UNREAD
 from cdc_contracts.registry.compat.meaning.meaning_comparison import compare_meaning, refusing_rules
