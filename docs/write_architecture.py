@@ -37,9 +37,9 @@ flowchart LR
     report["report: JSON, HTML, Markdown, JUnit<br><code>registry/report/audit_report.py</code>"]
     writers["changes, control, quarantine<br><code>registry/engine/output_writers.py</code>"]
     typed["typed tables<br><code>registry/tables/canonical/typed_rows.py</code>"]
-    runs["one run, all or nothing<br><code>spark_checks/runs/transactions.py</code>"]
+    runs["one run, all or nothing<br><code>spark_checks/runs/run_directory.py</code>"]
     catalogue["catalogue of contracts<br><code>registry/contract/catalogue.py</code>"]
-    detect["detection of the contract<br><code>registry/detect/detection.py</code>"]
+    detect["detection of the contract<br><code>registry/detect/classifier.py</code>"]
     source --> task --> kernel
     catalogue --> kernel
     detect -. "where none is declared" .-> kernel

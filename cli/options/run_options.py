@@ -1,4 +1,4 @@
-"""Options of the commands that start Spark, and the session they run in."""
+"""Options of the commands that read topics or files by an engine, Spark or this process, and the opening of it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class EngineName(StrEnum):
 
 
 class Wrapping(StrEnum):
-    """What another tool put around the messages; `registry.unwrapping.WRAPPINGS`, which takes long to import."""
+    """What another tool put around the messages: `registry.message.unwrapping.WRAPPINGS`, slow to import."""
 
     BASE64 = "base64"
     CONNECT_JSON = "connect-json"

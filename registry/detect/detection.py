@@ -68,7 +68,7 @@ class Detection:
 
     `version` is set where one version of the subject is left, `equivalent` names contracts that say the same of every
     message, `detected` the contracts to validate against, the most frequent first; `nearest` is the nearest where none
-    is followed, `settle` what would resolve an open question. `preferences` are the versions to read by what several
+    is followed, `finalize` what would resolve an open question. `preferences` are the versions to read by what several
     read differently. It is `settled` where every message that fits has one reading: an audit of them is not
     inconclusive.
     """
