@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_contracts.cli.options import run_options
+from cdc_contracts.cli.options.shared_options import spread
 from cdc_contracts.cli.output import console
 
 app = typer.Typer(help="Save a range of a topic as one Parquet file.", no_args_is_help=True)
@@ -19,26 +20,25 @@ def _topics_only() -> None:
 
 
 @app.command("topic", short_help="Write every record of a range to a file.")
+@spread
 def capture_topic(
+    *,
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")],
     bootstrap: run_options.Bootstrap,
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.parquet", help="The file to write.")],
     start: run_options.From = "earliest",
     end: run_options.To = "latest",
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
-    kafka_config: run_options.KafkaConfig = None,
-    kafka_options: run_options.KafkaOptions = None,
-    cores: run_options.Cores = None,
-    jars: run_options.Jars = None,
-    packages: run_options.Packages = None,
+    client: run_options.ClientOptions,
+    spark: run_options.SparkOptions,
 ) -> None:
     """Write every record of a range with its key, value, headers and coordinates, byte for byte."""
     from cdc_contracts.spark_checks import topic_capture
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     topic_capture.check_target(target, replace=replace)
-    wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
-    with run_options.spark_session(kafka=True, cores=cores, jars=jars, packages=packages) as session:
+    wanted, properties = run_options.parse_topic_options(start, end, client)
+    with run_options.spark_session(spark, kafka=True) as session:
         source = run_options.open_topics(SparkEngine(session), bootstrap, [topic], wanted, properties, headers=True)
         rows = topic_capture.capture_topic(session, source, target, replace=replace)
     console.say(f"captured {rows:,} records in {target}")

@@ -199,6 +199,7 @@ def convert_file(
 @app.command("topic", short_help="Convert a range of a topic into another topic.")
 @spread
 def convert_topic(
+    *,
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic to read.")],
     bootstrap: run_options.Bootstrap,
     target: Annotated[str, typer.Option("--output-topic", metavar="TOPIC", help="The topic to write; must exist.")],
@@ -211,11 +212,8 @@ def convert_topic(
     ] = run_options.EngineName.SPARK,
     quarantine: Quarantine = None,
     replace: Replace = False,
-    kafka_config: run_options.KafkaConfig = None,
-    kafka_options: run_options.KafkaOptions = None,
-    cores: run_options.Cores = None,
-    jars: run_options.Jars = None,
-    packages: run_options.Packages = None,
+    client: run_options.ClientOptions,
+    spark: run_options.SparkOptions,
 ) -> None:
     """Convert every record of a range into another topic; partitions and order stay the same.
 
@@ -230,9 +228,9 @@ def convert_topic(
     conversion = converting.open(framing, topic)
     _check_place(quarantine, [], replace=replace)
     _check_quarantine(quarantine, [])
-    wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
-    brokers = run_options.Brokers(bootstrap, jars=jars, packages=packages)
-    with run_options.open_engine(run_options.RunOptions(engine=engine_name, cores=cores), brokers) as engine:
+    wanted, properties = run_options.parse_topic_options(start, end, client)
+    brokers = run_options.Brokers(bootstrap, jars=spark.jars, packages=spark.packages)
+    with run_options.open_engine(run_options.RunOptions(engine=engine_name, cores=spark.cores), brokers) as engine:
         source = run_options.open_topics(engine, bootstrap, [topic], wanted, properties, headers=True)
         topics.check_topic(source, target)
         counts = topics.convert_topic(engine, source, target, conversion, quarantine)

@@ -20,6 +20,7 @@ app = typer.Typer(help="Decode conforming messages into canonical rows.", no_arg
 @app.command("topic", short_help="Decode a range of one or more topics, or follow them.")
 @spread
 def decode_topic(
+    *,
     topics: Annotated[list[str], typer.Argument(metavar="TOPIC...", help="The topics.")],
     bootstrap: run_options.Bootstrap,
     output: output_options.OutputOptions,
@@ -30,11 +31,8 @@ def decode_topic(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    kafka_config: run_options.KafkaConfig = None,
-    kafka_options: run_options.KafkaOptions = None,
-    cores: run_options.Cores = None,
-    jars: run_options.Jars = None,
-    packages: run_options.Packages = None,
+    client: run_options.ClientOptions,
+    spark: run_options.SparkOptions,
 ) -> None:
     """Decode a range of one or more topics into DIR/changes, tables, control, quarantine and ledger."""
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
@@ -43,16 +41,12 @@ def decode_topic(
     output.check()
     report_output.check_targets(report)
     validation = judging.open_validation(topics)
-    wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
+    wanted, properties = run_options.parse_topic_options(start, end, client)
     if stream.follow:
-        place = follow_options.StreamPlace(
-            bootstrap, topics, wanted if start else None, properties, cores, jars, packages
-        )
+        place = follow_options.StreamPlace(bootstrap, topics, wanted if start else None, properties, spark)
         follow_options.follow_decode(stream, place, validation, follow_options.Ending(fail_on, as_json, report), output)
         return
-    with run_options.spark_session(
-        kafka=True, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
-    ) as session:
+    with run_options.spark_session(spark, kafka=True, formats=[output.table_format]) as session:
         source = run_options.open_topics(SparkEngine(session), bootstrap, topics, wanted, properties, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
         decoded = output_options.watch_decode(session, source, fitted, output.open(validation.catalogue), fail_on)
@@ -62,6 +56,7 @@ def decode_topic(
 @app.command("file", short_help="Decode the messages of files.")
 @spread
 def decode_file(
+    *,
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
@@ -73,19 +68,15 @@ def decode_file(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    cores: run_options.Cores = None,
-    jars: run_options.Jars = None,
-    packages: run_options.Packages = None,
+    spark: run_options.SparkOptions,
 ) -> None:
     """Decode the messages of files into DIR/changes, tables, control, quarantine and ledger."""
     report_output.check_targets(report, kept=paths)
     output.check()
     validation = judging.open_validation()
-    source = run_options.open_files(paths, start, end, whole=whole, cores=cores)
+    source = run_options.open_files(paths, start, end, whole=whole, cores=spark.cores)
     validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
-    with run_options.spark_session(
-        kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
-    ) as session:
+    with run_options.spark_session(spark, kafka=False, formats=[output.table_format]) as session:
         decoded = output_options.watch_decode(session, source, validation, output.open(validation.catalogue), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
@@ -99,7 +90,7 @@ def join(
     """Join updates that came as two messages, and report unmatched halves."""
     from cdc_contracts.spark_checks.split_updates import join_split_updates
 
-    with run_options.spark_session(kafka=False, cores=cores, jars=None, packages=None) as session:
+    with run_options.spark_session(run_options.SparkOptions(cores), kafka=False) as session:
         joined = join_split_updates(session, directory)
     if as_json:
         console.print_json(joined.as_document())

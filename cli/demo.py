@@ -46,7 +46,7 @@ def demo(
     made = story.write_capture(tables, capture)
     console.say(f"made {made:,} messages of {story.TOPIC} in {capture}")
     with ExitStack() as stack:
-        session = stack.enter_context(run_options.spark_session(kafka=kafka, cores=cores, jars=None, packages=None))
+        session = stack.enter_context(run_options.spark_session(run_options.SparkOptions(cores), kafka=kafka))
         source = _topic(session, capture, target, stack) if kafka else run_options.open_files(
             [capture], "earliest", "latest", whole=False, cores=cores)  # fmt: skip
         console.say(f"\nIs it all {declared.declared}, as somebody wrote down?\n")

@@ -73,7 +73,9 @@ def detect(
     of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
     check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:
-        wanted, properties = run_options.parse_topic_options(start, end, kafka_config, kafka_options)
+        wanted, properties = run_options.parse_topic_options(
+            start, end, run_options.ClientOptions(kafka_config, kafka_options)
+        )
         _add_topics(accumulator, sources[1:], bootstrap, messages, wanted, properties)
     else:
         run_options.refuse_for_files({

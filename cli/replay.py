@@ -30,6 +30,7 @@ def _quarantine_only() -> None:
 @app.command("quarantine", short_help="Re-validate and decode the quarantine of a directory.")
 @spread
 def replay_quarantine(
+    *,
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The directory of `decode --to`.")],
     judging: RangedValidationOptions,
     topics: Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only this. Repeatable.")] = None,
@@ -43,9 +44,7 @@ def replay_quarantine(
     fail_on: FailOn = "error",
     report: report_output.ReportFiles = None,
     as_json: AsJson = False,
-    cores: run_options.Cores = None,
-    jars: run_options.Jars = None,
-    packages: run_options.Packages = None,
+    spark: run_options.SparkOptions,
 ) -> None:
     """Re-validate the quarantined records of DIR and decode those that now conform, exactly once."""
     from cdc_contracts.cli.output.progress import progress
@@ -53,7 +52,7 @@ def replay_quarantine(
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     report_output.check_targets(report)
-    found, source = _open(directory, topics or (), cores)
+    found, source = _open(directory, topics or (), spark.cores)
     output = _options(found, directory, schema, trust_contract=trust_contract)
     validation = judging.open_validation(source.read_topics)
     if not source.waiting:
@@ -62,9 +61,7 @@ def replay_quarantine(
         )
         return
     with (
-        run_options.spark_session(
-            kafka=False, cores=cores, jars=jars, packages=packages, formats=[output.table_format]
-        ) as session,
+        run_options.spark_session(spark, kafka=False, formats=[output.table_format]) as session,
         progress(SparkEngine(session), source.spans) as watch,
     ):
         opened = output.open(validation.catalogue)

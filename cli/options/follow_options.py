@@ -106,9 +106,7 @@ class StreamPlace:
     topics: Sequence[str]
     start: Range | None
     properties: Mapping[str, str]
-    cores: int | None
-    jars: Sequence[Path] | None
-    packages: Sequence[str] | None
+    spark: run_options.SparkOptions
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
         from cdc_contracts.spark_checks.streams.stream_resumption import Wanted
@@ -230,11 +228,7 @@ def _follow(
         port = stack.enter_context(serving_metrics(teller.metrics, following.metrics_port))
         if port is not None:
             console.say(f"metrics: http://127.0.0.1:{port}/metrics")
-        session = stack.enter_context(
-            run_options.spark_session(
-                kafka=True, cores=place.cores, jars=place.jars, packages=place.packages, formats=formats
-            )
-        )
+        session = stack.enter_context(run_options.spark_session(place.spark, kafka=True, formats=formats))
         stop = stack.enter_context(stopping())
         follow = open_stream(
             session, Checkpoint(checkpoint), place.wanted(session, command), validation, teller,

@@ -84,6 +84,23 @@ Unwrap = Annotated[Wrapping | None, typer.Option("--unwrap", help="Extract messa
 
 
 @dataclass(frozen=True)
+class ClientOptions:
+    """Options of the client that reads a topic."""
+
+    kafka_config: KafkaConfig = None
+    kafka_options: KafkaOptions = None
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """Options of a session of Spark."""
+
+    cores: Cores = None
+    jars: Jars = None
+    packages: Packages = None
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of what is read, and where the work is done."""
 
@@ -142,20 +159,13 @@ def open_engine(reading: RunOptions, brokers: Brokers | None = None) -> Iterator
         return
     from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
-    jars, packages = (brokers.jars, brokers.packages) if brokers else (None, None)
-    with spark_session(kafka=brokers is not None, cores=reading.cores, jars=jars, packages=packages) as session:
+    spark = SparkOptions(reading.cores, brokers.jars, brokers.packages) if brokers else SparkOptions(reading.cores)
+    with spark_session(spark, kafka=brokers is not None) as session:
         yield SparkEngine(session)
 
 
 @contextmanager
-def spark_session(
-    *,
-    kafka: bool,
-    cores: int | None,
-    jars: Sequence[Path] | None,
-    packages: Sequence[str] | None,
-    formats: Sequence[str] = (),
-) -> Iterator[SparkSession]:
+def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = ()) -> Iterator[SparkSession]:
     """A session is there, and one that was started for it is stopped."""
     from pyspark import SparkContext
 
@@ -166,8 +176,8 @@ def spark_session(
     own = SparkContext._active_spark_context is None  # noqa: SLF001  there is no other way to know
     with outliving():
         session = open_session(
-            kafka=kafka, cores=cores, jars=[str(jar) for jar in jars or ()], packages=packages or (), formats=formats,
-            say=console.say,
+            kafka=kafka, cores=spark.cores, jars=[str(jar) for jar in spark.jars or ()],
+            packages=spark.packages or (), formats=formats, say=console.say,
         )  # fmt: skip
         try:
             yield session
@@ -176,14 +186,14 @@ def spark_session(
                 give_time(session.stop, _STOP_SECONDS)
 
 
-def parse_topic_options(
-    start: str | None, end: str, kafka_config: Path | None, kafka_options: Sequence[str] | None
-) -> tuple[Range, dict[str, str]]:
+def parse_topic_options(start: str | None, end: str, client: ClientOptions | Brokers) -> tuple[Range, dict[str, str]]:
     """Return the range and the client properties that the options stand for; nothing is asked of a broker yet."""
     from cdc_contracts.spark_checks.kafka.client_properties import read_client_properties
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
 
-    return parse_range(start or "earliest", end), read_client_properties(kafka_config, kafka_options or ())
+    return parse_range(start or "earliest", end), read_client_properties(
+        client.kafka_config, client.kafka_options or ()
+    )
 
 
 def names_partitions(start: str | None, end: str) -> bool:

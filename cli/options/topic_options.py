@@ -41,9 +41,7 @@ def open_inputs(
 
     pattern = _check_choice(topics, brokers)
     sample = parse_fraction(reading.sample) if reading.sample is not None else None
-    wanted, properties = run_options.parse_topic_options(
-        reading.start, reading.end, brokers.kafka_config, brokers.kafka_options
-    )
+    wanted, properties = run_options.parse_topic_options(reading.start, reading.end, brokers)
     anew = reading.start is not None
     since = None if anew or bookmarks is None else bookmarks.offsets
     assign = partial(assign_validations, contract=contract, judge=judge, ranged=ranged)
@@ -109,13 +107,9 @@ def follow_audit(
     _check_choice(topics, brokers)
     result = list(dict.fromkeys(topics or _bound_topics()))
     validation, names = follow_options.one_validation(assign_validations(result, contract, judge, ranged))
-    start, properties = run_options.parse_topic_options(
-        reading.start, "latest", brokers.kafka_config, brokers.kafka_options
-    )
-    place = follow_options.StreamPlace(
-        brokers.bootstrap, names, start if reading.start else None, properties, reading.cores, brokers.jars,
-        brokers.packages,
-    )  # fmt: skip
+    start, properties = run_options.parse_topic_options(reading.start, "latest", brokers)
+    spark = run_options.SparkOptions(reading.cores, brokers.jars, brokers.packages)
+    place = follow_options.StreamPlace(brokers.bootstrap, names, start if reading.start else None, properties, spark)
     follow_options.follow_audit(stream, place, validation, ending)
 
 
