@@ -18,7 +18,7 @@ from cdc_contracts.registry.common.errors import LedgerError, UnavailableError
 pytestmark = pytest.mark.usefixtures("first_versions")
 
 ROOT = Path(__file__).parents[2]
-SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "fastavro", "msgspec", "confluent_kafka"}
+SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
 
 
 def run(*arguments, **environment):
