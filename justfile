@@ -14,24 +14,24 @@ test *ARGS:
 
 # The long forms of tests
 nightly:
-    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest --timeout=3600 tests/registry/test_pairs.py \
-        tests/registry/test_orders.py tests/registry/test_differential.py tests/registry/test_many_tables.py \
-        tests/registry/test_courses.py tests/registry/test_rendering.py tests/registry/test_schemas.py \
-        tests/registry/test_redaction.py tests/registry/test_dropped_columns.py \
-        tests/registry/test_every_typed_column.py tests/registry/forms/test_form_agreement.py tests/registry/message_schemas
-    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{python}} -m pytest tests/registry/test_lint.py \
-        tests/registry/test_time_units.py
+    CDC_CONTRACTS_MUTATIONS=kinds {{python}} -m pytest --timeout=3600 tests/registry/engine/test_pairs.py \
+        tests/registry/engine/test_orders.py tests/registry/engine/test_differential.py tests/registry/engine/test_many_tables.py \
+        tests/registry/stats/test_stream_drift.py tests/registry/generate/test_rendering.py tests/registry/schema/test_compiled_schemas.py \
+        tests/registry/validate/test_redaction.py tests/registry/stats/test_dropped_columns.py \
+        tests/registry/tables/test_every_typed_column.py tests/registry/values/test_form_agreement.py tests/registry/schema
+    CDC_CONTRACTS_LINT=all CDC_CONTRACTS_UNITS=all {{python}} -m pytest tests/registry/lint/test_lint.py \
+        tests/registry/stats/test_time_units.py
     CDC_SIGNAL_POINTS=20 CDC_SPARK_SIGNALS=1 {{python}} -m pytest tests/cli/test_signals.py
-    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/test_ranged_judging.py \
-        tests/registry/test_version_proposals.py
+    CDC_RANGE_CASES=200 CDC_PROPOSED_TOPICS=200 {{python}} -m pytest tests/registry/engine/test_ranged_judging.py \
+        tests/registry/stats/test_version_proposals.py
     CDC_CONTRACTS_DRIFTS=long {{python}} -m pytest tests/cli/test_drifts_in_mid_stream.py
-    CDC_CONTRACTS_STRAYS=all {{python}} -m pytest tests/registry/detection/test_strays.py \
-        tests/registry/detection/test_every_version.py
-    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/test_chain_topics.py tests/spark_checks/test_chains.py
-    CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compatibility/json/test_enumerated.py \
-        tests/registry/compatibility/json/test_soundness.py
-    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{python}} -m pytest tests/registry/test_every_column.py \
-        tests/registry/test_byte_mutations.py
+    CDC_CONTRACTS_STRAYS=all {{python}} -m pytest tests/registry/detect/test_strays.py \
+        tests/registry/detect/test_every_version.py
+    CDC_CHAIN_TOPICS=200 CDC_CHAIN_MESSAGES=20000 {{python}} -m pytest tests/registry/stats/test_chain_topics.py tests/spark_checks/test_chains.py
+    CDC_ALL_PAIRS=1 {{python}} -m pytest --timeout=3600 tests/registry/compat/json/test_enumerated.py \
+        tests/registry/compat/json/test_soundness.py
+    CDC_CONTRACTS_COLUMNS=400 CDC_CONTRACTS_BYTES=all {{python}} -m pytest tests/registry/engine/test_every_column.py \
+        tests/registry/engine/test_byte_mutations.py
     {{python}} tests/new_version.py "$(mktemp -d)" tests/registry tests/cli
     CDC_CONTRACTS_SPARK=own {{python}} -m pytest tests/spark_checks tests/cli/test_engines.py tests/cli/test_judging_commands.py
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "registry" / "reports"
+FOLDER = Path(__file__).parent / "registry" / "report"
 NAMES = ("pass", "drift", "attack", "interrupted", "empty", "no-partition", "several", "version-1")
 
 

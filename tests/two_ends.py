@@ -20,7 +20,7 @@ LONGEST = (
 """Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
 
 SLOWEST = (
-    "test_differential.py", "test_pairs.py", "test_many_tables.py", "test_orders.py", "test_courses.py",
+    "test_differential.py", "test_pairs.py", "test_many_tables.py", "test_orders.py", "test_stream_drift.py",
     "test_every_column.py", "test_bound_schemas.py", "test_form_agreement.py", "test_lint.py", "test_every_version.py",
     "test_strays.py", "test_hostile_schemas.py", "test_rendering.py", "test_time_units.py",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.detect.relatives import read_relatives
 
-FOLDER = Path(__file__).parents[1] / "relatives"
+FOLDER = Path(__file__).parent / "relatives"
 OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")
 INSEPARABLE = sorted((FOLDER / "inseparable").glob("*.jsonl"))
 

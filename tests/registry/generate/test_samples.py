@@ -12,8 +12,8 @@ from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.generate.contract_samples import find_samples, told_changes, told_findings
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
-OWN = Path(__file__).parent / "lint" / "contracts"
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
+OWN = Path(__file__).parents[1] / "lint" / "contracts"
 
 
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)

@@ -11,7 +11,7 @@ import pytest
 from cdc_contracts.registry.lint import lint
 from cdc_contracts.registry.lint.ignore_comments import read_ignores
 
-OWN = Path(__file__).parent / "lint" / "contracts"
+OWN = Path(__file__).parent / "contracts"
 UNTIL = "until 2027-01-31 because it is being written"
 
 

@@ -15,7 +15,7 @@ from cdc_contracts.registry.generate.contract_samples import find_samples
 from cdc_contracts.registry.message.avro_records import AvroError, Codec, same_message
 from cdc_contracts.registry.message.transport import open_wire
 
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())
 ABSENT = {"type": "enum", "name": "Absent", "symbols": ["ABSENT"]}
 NUMBER = {"type": "record", "name": "NumberText", "fields": [{"name": "token", "type": "string"}]}

@@ -14,7 +14,7 @@ from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.contract.errata import read_errata
 from cdc_contracts.registry.contract.source_documents import describe_source, read_documents_file
 
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 GUIDE = (
     "documents:\n  guide.txt:\n    title: Guide\n    vendor: Acme\n    product: Plain\n    sha256: " + "0" * 64 + "\n"
 )

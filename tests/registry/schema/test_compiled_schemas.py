@@ -25,7 +25,7 @@ from cdc_contracts.registry.values import FORMS, Context, Number
 
 CHOSEN = 150
 ALL = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 VERSIONS = list(CATALOGUE.all_versions())
 TOKENS = ("0", "1", "-1", "-0", "7", "1.0", "1.5", "1e3", "0.5", "1E-400", "9" * 30, "1718000000000")
 TEXTS = (

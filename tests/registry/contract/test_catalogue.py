@@ -13,9 +13,9 @@ from topics import NEWEST_CANAL
 from cdc_contracts.registry.common.errors import ContractError, UsageError
 from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue, span
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHIPPED = Catalogue([ROOT / "contracts"])
-OWN = Path(__file__).parent / "lint" / "contracts"
+OWN = Path(__file__).parents[1] / "lint" / "contracts"
 NUMBER = int(NEWEST_CANAL.partition("@")[2])
 LATER = "".join(f", @{version.number} {span(version)}" for version in SHIPPED.versions("dts/canal")[2:])
 

@@ -16,8 +16,8 @@ from cdc_contracts.registry.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.lint import lint, lint_input
 from cdc_contracts.registry.lint.lint_rule import lint_rules
 
-HERE = Path(__file__).parent / "lint"
-SHIPPED = Path(__file__).parents[2] / "contracts"
+HERE = Path(__file__).parent
+SHIPPED = Path(__file__).parents[3] / "contracts"
 CASES = sorted((HERE / "cases").glob("*.yaml"))
 
 

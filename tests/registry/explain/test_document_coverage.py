@@ -26,7 +26,7 @@ from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.run_findings import finalize
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CATALOGUE = Catalogue([ROOT / "contracts"])
 LISTS = {file.stem: read_coverage(file) for file in sorted((ROOT / "docs" / "coverage").glob("*.yaml"))}
 FACTS = [fact for coverage in LISTS.values() for fact in coverage.facts]

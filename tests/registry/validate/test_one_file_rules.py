@@ -31,7 +31,7 @@ from cdc_contracts.registry.validate.drift_rule import DriftRule
 from cdc_contracts.registry.validate.drift_rulebook import drift_rules, rules_of
 from cdc_contracts.registry.validate.validation_context import open_validation
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = re.findall(
     r"would be `([a-z0-9_]+\.py)`:\n\n```python\n(.+?)```",
     (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),

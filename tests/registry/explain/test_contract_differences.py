@@ -10,8 +10,8 @@ import pytest
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.explain.contract_differences import compare
 
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
-OWN = Path(__file__).parent / "lint" / "contracts"
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
+OWN = Path(__file__).parents[1] / "lint" / "contracts"
 ONLY = "yes"
 
 

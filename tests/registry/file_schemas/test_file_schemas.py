@@ -17,7 +17,7 @@ from cdc_contracts.registry.file_schemas.model_schemas import subschemas
 from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS, FOLDER, SUFFIX, file_schema_texts
 from cdc_contracts.registry.file_schemas.registry_settings import RegistryConfig, RegistryScope
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CONTRACTS = ROOT / "contracts"
 CHECK = Path(sys.executable).with_name("check-jsonschema")
 FILES = {

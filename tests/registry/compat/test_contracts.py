@@ -14,7 +14,7 @@ from cdc_contracts.registry.compat.levels import Level, Policy
 from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
-OWN = Path(__file__).parent.parent / "lint" / "contracts"
+OWN = Path(__file__).parents[1] / "lint" / "contracts"
 NEIGHBOURS = {
     f"{before} {after}": (before, after)
     for subject in CATALOGUE.subjects()

@@ -8,7 +8,7 @@ from cdc_contracts.registry.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.explain.catalogue_pages import INDEX, catalogue_pages, page_name, vocabulary_page
 from cdc_contracts.registry.explain.vocabulary import vocabulary
 
-FOLDER = Path(__file__).parents[2] / "docs" / "catalogue"
+FOLDER = Path(__file__).parents[3] / "docs" / "catalogue"
 CATALOGUE = shipped_catalogue()
 
 

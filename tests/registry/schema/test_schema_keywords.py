@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.lint.schema_keywords import schema_faults
 
-CATALOGUE = Catalogue([Path(__file__).parents[2] / "contracts"])
+CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
 WHOLE = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "urn:x",

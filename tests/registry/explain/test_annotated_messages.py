@@ -20,7 +20,7 @@ from cdc_contracts.registry.message.wrapping_guesses import guess_bytes
 from cdc_contracts.registry.validate.validation_context import open_validation
 
 SCHEMA = Draft202012Validator(dissection_schema())
-CASES = sorted((Path(__file__).parents[1] / "cli" / "why").glob("*.yaml"))
+CASES = sorted((Path(__file__).parents[2] / "cli" / "why").glob("*.yaml"))
 SAMPLES = [
     (version, file)
     for version in CATALOGUE.all_versions()
