@@ -12,11 +12,11 @@ WRITTEN = {"contracts/ids.lock", "docs/catalogue/README.md", "docs/catalogue/dts
 GENERIC = [
     f"tests/registry/{file}.py"
     for file in (
-        "test_samples",
-        "test_schemas",
-        "test_differential",
-        "test_pairs",
-        "message_schemas/test_written_files",
+        "generate/test_samples",
+        "schema/test_compiled_schemas",
+        "engine/test_differential",
+        "engine/test_pairs",
+        "schema/test_written_files",
     )
 ]
 
