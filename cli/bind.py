@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def bind(
     topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A topic.", show_default=False)] = None,
     reference: Annotated[
-        str | None,
-        typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version.", show_default=False),
+        str | None, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N any version.", show_default=False)
     ] = None,
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the binding.")] = False,

@@ -57,15 +57,13 @@ class Converting:
 
     to: Annotated[To, typer.Option("--to", help="The form to write.")]
     contract: Annotated[
-        str | None,
-        typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; default: the topic's binding."),
+        str | None, typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; default: the topic's binding.")
     ] = None
     folders: ContractFolders = None
     framing: Annotated[
         Frame | None,
         typer.Option(
-            "--framing",
-            help="Framing: a container with the schema (default for .avro), a registry frame, or bare.",
+            "--framing", help="Framing: a container with the schema (default for .avro), a registry frame, or bare."
         ),
     ] = None
     schema_id: Annotated[
@@ -152,8 +150,7 @@ def convert_file(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...|-", help="Files, folders, or - for standard input.")],
     converting: Converting,
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="Output: .avro, .parquet, .jsonl, .json; - is stdout."),
+        str, typer.Option("--output", "-o", metavar="FILE", help="Output: .avro, .parquet, .jsonl, .json; - is stdout.")
     ] = _STDOUT,
     quarantine: Quarantine = None,
     replace: Replace = False,

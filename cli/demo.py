@@ -27,8 +27,7 @@ def demo(
         "cdc-contracts-demo"
     ),
     contract: Annotated[
-        str | None,
-        typer.Option("--contract", metavar="REF", help="The dialect; default: oms-community/canal."),
+        str | None, typer.Option("--contract", metavar="REF", help="The dialect; default: oms-community/canal.")
     ] = None,
     messages: Annotated[int, typer.Option("--messages", min=400, help="How many messages.")] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same messages.")] = 7,

@@ -27,12 +27,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite what the folder 
 
 @spread
 def plan(
-    folder: Folder,
-    remote: Remote,
-    *,
-    prune: Prune = False,
-    topics: Topics = True,
-    as_json: AsJson = False,
+    folder: Folder, remote: Remote, *, prune: Prune = False, topics: Topics = True, as_json: AsJson = False
 ) -> None:
     """Show what `registry apply` would do. Exit 0: nothing; 1: there are changes, or they are refused."""
     from cdc_contracts.registry.sync.deployment import prepare
@@ -49,12 +44,7 @@ def plan(
 
 @spread
 def apply(
-    folder: Folder,
-    remote: Remote,
-    *,
-    prune: Prune = False,
-    topics: Topics = True,
-    as_json: AsJson = False,
+    folder: Folder, remote: Remote, *, prune: Prune = False, topics: Topics = True, as_json: AsJson = False
 ) -> None:
     """Make a server match a folder: schemas with the ids of ids.lock, config and modes.
 

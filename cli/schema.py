@@ -33,8 +33,7 @@ class SchemaFormat(StrEnum):
 
 
 TableName = Annotated[
-    str | None,
-    typer.Option("--table", metavar="[DATABASE.]TABLE", help="The table; required if there are several."),
+    str | None, typer.Option("--table", metavar="[DATABASE.]TABLE", help="The table; required if there are several.")
 ]
 
 

@@ -15,9 +15,7 @@ from cdc_contracts.registry.validate.validation_context import Undetected, Valid
 from cdc_contracts.spark_checks.engines import Engine, Input
 from cdc_contracts.spark_checks.range_slices import describe_sample, skipped
 from cdc_contracts.spark_checks.sources import windows_of
-from cdc_contracts.spark_checks.spark_tasks import (
-    Watch,
-)
+from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.stopping import Stop
 
 

@@ -19,14 +19,7 @@ from cdc_contracts.registry.common import signals
 from cdc_contracts.registry.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.spark_checks.class_archives import archive_option
 from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
-from cdc_contracts.spark_checks.jars import (
-    Say,
-    fetch_jars,
-    find_java,
-    java_failure,
-    kafka_connector,
-    spark_home,
-)
+from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure, kafka_connector, spark_home
 
 if TYPE_CHECKING:
     from pyspark import SparkConf

@@ -93,8 +93,7 @@ class DecodeFollowing(Following):
     """Options of a stream that writes rows."""
 
     new_epoch: Annotated[
-        bool,
-        typer.Option("--new-epoch", help="Start a new checkpoint where the runs of DIR end, or at --from."),
+        bool, typer.Option("--new-epoch", help="Start a new checkpoint where the runs of DIR end, or at --from.")
     ] = False
 
 

@@ -32,8 +32,7 @@ class Remote:
         str | None, typer.Option("--url", metavar="URL", help=f"The registry; else ${URL}.", show_default=False)
     ] = None
     user: Annotated[
-        str | None,
-        typer.Option("--user", metavar="NAME", help=f"The user; the password is ${PASSWORD} or prompted."),
+        str | None, typer.Option("--user", metavar="NAME", help=f"The user; the password is ${PASSWORD} or prompted.")
     ] = None
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="Certificates (PEM) to trust instead of the system's.")

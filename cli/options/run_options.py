@@ -46,8 +46,7 @@ From = Annotated[
     ),
 ]
 To = Annotated[
-    str,
-    typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive."),
+    str, typer.Option("--to", "--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive.")
 ]
 Until = Annotated[
     str, typer.Option("--until", metavar="WHERE", help="latest, offset:N, a time, or JSON: the end, exclusive.")

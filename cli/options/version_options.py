@@ -31,8 +31,7 @@ class RangedValidationOptions(ValidationOptions):
     """Options of how messages are validated, each part of a topic under a version of its own where declared."""
 
     versions: Annotated[
-        Path | None,
-        typer.Option("--versions", metavar="FILE", help="Which version applies to which offsets or times."),
+        Path | None, typer.Option("--versions", metavar="FILE", help="Which version applies to which offsets or times.")
     ] = None
 
     def ranged_topics(self, topics: Sequence[str]) -> list[str]:

@@ -30,12 +30,7 @@ _MOST_PARTS = 60
 _MOST_COLUMNS = 60
 _MOST_IMAGES = 4
 _LONGEST = 200
-_STATES = {
-    "null": "NULL",
-    "broken": "cannot be read",
-    "untyped": "no type",
-    "absent": "",
-}
+_STATES = {"null": "NULL", "broken": "cannot be read", "untyped": "no type", "absent": ""}
 
 
 def print_explanation(one: MessageExplanation, found: Found) -> None:

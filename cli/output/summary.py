@@ -149,8 +149,4 @@ def _advice(finding: ReportedFinding, above: ReportedFinding | None) -> list[tup
     known = above is not None and means == above.explanation
     if above is not None and finding.action == above.action and finding.document == above.document:
         return [("why", None if known else sentence(means)), ("fix", "as above")]
-    return [
-        ("why", sentence(means)),
-        ("source", visible(finding.document or "")),
-        ("fix", sentence(finding.action)),
-    ]
+    return [("why", sentence(means)), ("source", visible(finding.document or "")), ("fix", sentence(finding.action))]

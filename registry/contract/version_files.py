@@ -85,9 +85,7 @@ _BOUND_SCHEMA: Final = {
 }
 Bound = Annotated[int | datetime | None, BeforeValidator(_parse_bound), WithJsonSchema(_BOUND_SCHEMA)]
 Reference = Annotated[
-    str,
-    AfterValidator(_check_reference),
-    Field(description="The version that holds there: SYSTEM/DIALECT@N."),
+    str, AfterValidator(_check_reference), Field(description="The version that holds there: SYSTEM/DIALECT@N.")
 ]
 
 

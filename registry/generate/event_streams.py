@@ -44,13 +44,7 @@ _WORDS: Final = (
 
 
 def row_stream(
-    seed: int,
-    count: int,
-    *,
-    table: SourceTable = ORDERS,
-    fractions: bool = True,
-    snapshot: int = 0,
-    controls: int = 0,
+    seed: int, count: int, *, table: SourceTable = ORDERS, fractions: bool = True, snapshot: int = 0, controls: int = 0
 ) -> Iterator[Event]:
     """Yield `count` events: inserts, updates of a few columns (some of the key), deletes; 40, 50 and 10 in a hundred.
 

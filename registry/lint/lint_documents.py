@@ -9,12 +9,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.common import yaml_documents
 from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.contract.catalogue import (
-    AVRO_ENVELOPE,
-    AVRO_MESSAGE_SCHEMA,
-    ENVELOPE,
-    MESSAGE_SCHEMA,
-)
+from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, AVRO_MESSAGE_SCHEMA, ENVELOPE, MESSAGE_SCHEMA
 from cdc_contracts.registry.lint.lint_rule import LintFault
 
 OWN_FILES: Final = ("contract.yaml", ENVELOPE, AVRO_ENVELOPE, MESSAGE_SCHEMA, AVRO_MESSAGE_SCHEMA)

@@ -213,9 +213,6 @@ _Validator = extend(  # type: ignore[no-untyped-call]
         "minimum": _minimum,
     },
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {
-            "number": lambda _, value: isinstance(value, Number),
-            "integer": lambda _, value: is_integer(value),
-        }
+        {"number": lambda _, value: isinstance(value, Number), "integer": lambda _, value: is_integer(value)}
     ),
 )

@@ -60,10 +60,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], value: bytes, cause: str) -> An
         raise Unreadable(cause, "not one JSON text of this kind") from None
 
 
-_UNWRAP: Final[Mapping[str, Callable[[bytes], bytes | None]]] = {
-    "base64": _from_base64,
-    "connect-json": _from_connect,
-}
+_UNWRAP: Final[Mapping[str, Callable[[bytes], bytes | None]]] = {"base64": _from_base64, "connect-json": _from_connect}
 WRAPPINGS: Final[Mapping[str, str]] = {
     "base64": "the message in base64",
     "connect-json": "an object whose member `payload` is the message",

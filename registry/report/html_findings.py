@@ -136,9 +136,7 @@ def _extents(finding: ReportedFinding, spans: Spans) -> Markup | None:
         for one in finding.partitions[:_MOST_PARTITIONS]
     ]
     return element(
-        "div",
-        table(rows, caption="Where", kind="extents"),
-        more(len(finding.partitions) - len(rows), "partitions"),
+        "div", table(rows, caption="Where", kind="extents"), more(len(finding.partitions) - len(rows), "partitions")
     )
 
 

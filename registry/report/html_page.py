@@ -124,10 +124,7 @@ def _actions(findings: Sequence[ReportedFinding]) -> Markup | None:
         return None
     entries = [
         element(
-            "li",
-            with_code(sentence(action)),
-            " ",
-            element("a", findings[number - 1].name, href=f"#finding-{number}"),
+            "li", with_code(sentence(action)), " ", element("a", findings[number - 1].name, href=f"#finding-{number}")
         )
         for action, number in list(first.items())[:_MOST_ACTIONS]
     ]

@@ -39,11 +39,7 @@ def render_junit(report: Report) -> str:
     threshold = parse_threshold(",".join(report.fail_on or ("warning",)))
     unsettled = report.verdict == INCONCLUSIVE or bool(report.stopped)
     failing = [threshold.fails(one.name, one.severity) for one in report.findings]
-    totals = {
-        "tests": str(1 + len(failing)),
-        "failures": str(sum(failing)),
-        "errors": str(int(unsettled)),
-    }
+    totals = {"tests": str(1 + len(failing)), "failures": str(sum(failing)), "errors": str(int(unsettled))}
     root = ET.Element("testsuites", {"name": "cdc-contracts audit", **totals})
     suite = ET.SubElement(root, "testsuite", {"name": source_words(report), **totals, "skipped": "0"})
     _properties(suite, report)
@@ -58,12 +54,7 @@ def _properties(suite: ET.Element, report: Report) -> None:
     properties = ET.SubElement(suite, "properties")
     ledger = report.ledger
     counts = {name: str(count) for name in COUNTS if (count := getattr(ledger, name)) is not UNSET}
-    for name, value in {
-        "tool": report.tool,
-        "contract": report.contract,
-        "verdict": report.verdict,
-        **counts,
-    }.items():
+    for name, value in {"tool": report.tool, "contract": report.contract, "verdict": report.verdict, **counts}.items():
         if value:
             ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
 
@@ -82,9 +73,7 @@ def _run(suite: ET.Element, report: Report, *, unsettled: bool) -> None:
 def _finding(suite: ET.Element, finding: ReportedFinding, *, fails: bool) -> None:
     name = f"{finding.name} {finding.rule} {subject_line(finding)}"
     case = ET.SubElement(
-        suite,
-        "testcase",
-        {"name": visible(name, most=None), "classname": visible(finding.contract or finding.name)},
+        suite, "testcase", {"name": visible(name, most=None), "classname": visible(finding.contract or finding.name)}
     )
     result = "\n".join(f"{title}: {text}" for title, text in _facts(finding) if text)
     if fails:

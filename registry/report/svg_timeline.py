@@ -139,10 +139,7 @@ def _segment(run: ReportedRun, line: PartitionTimeline, letters: Mapping[str, tu
 
 def _marks(line: PartitionTimeline, switches: Sequence[VersionSwitch]) -> list[Markup]:
     """Return the switch points with their offsets, as many as can be read, between the ends of the range."""
-    marks = [
-        _axis_label("0", "start", str(line.start)),
-        _axis_label("100%", "end", str(line.end)),
-    ]
+    marks = [_axis_label("0", "start", str(line.start)), _axis_label("100%", "end", str(line.end))]
     last = 0.0
     if len(switches) > _MOST_MARKS:  # marks without a space between them hide what they mark
         return marks

@@ -35,11 +35,7 @@ def parse_schema_text(text: str, *, max_depth: int) -> Any:
         )
     try:
         value = json.loads(
-            text,
-            object_pairs_hook=_members,
-            parse_int=_integer,
-            parse_float=_float,
-            parse_constant=_refuse_word,
+            text, object_pairs_hook=_members, parse_int=_integer, parse_float=_float, parse_constant=_refuse_word
         )
     except json.JSONDecodeError as error:
         raise SchemaFault(f"not JSON: {error.msg}", line=error.lineno, column=error.colno) from None

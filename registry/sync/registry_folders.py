@@ -140,9 +140,7 @@ def write_schema(root: Path, schema: HeldSchema) -> set[Path]:
     }
     said = {key: value for key, value in beside.items() if value}
     attributes = root / SUBJECTS / ".gitattributes"
-    files = {
-        folder / f"v{schema.version}{SUFFIXES[schema.type]}": schema.text.encode("utf-8", "surrogatepass"),
-    }
+    files = {folder / f"v{schema.version}{SUFFIXES[schema.type]}": schema.text.encode("utf-8", "surrogatepass")}
     if said:
         files[folder / f"v{schema.version}.yaml"] = yaml_documents.write_values(said).encode()
     if not attributes.is_file() or attributes.read_bytes() != _AS_THEY_ARE.encode():

@@ -10,11 +10,7 @@ from cdc_contracts.registry.message.canonical_changes import Change, Control, Im
 from cdc_contracts.registry.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.validate.form_selection import FormSelection, TypedColumns
 from cdc_contracts.registry.validate.rule_view import complete_rows
-from cdc_contracts.registry.values import (
-    BrokenValue,
-    Flag,
-    Number,
-)
+from cdc_contracts.registry.values import BrokenValue, Flag, Number
 
 
 def control_of(reading: Reading) -> Control:

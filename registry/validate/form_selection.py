@@ -13,11 +13,7 @@ from cdc_contracts.registry.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.message.reading import Reading
-from cdc_contracts.registry.values import (
-    FORMS,
-    Context,
-    ValueForm,
-)
+from cdc_contracts.registry.values import FORMS, Context, ValueForm
 
 _WIRE_KINDS = {"string": "text", "number": "number", "boolean": "boolean", "null": "text"}
 

@@ -142,8 +142,7 @@ def foreign(subject: str, nearest: Version | None, observed: str) -> Verdict:
 def _nearest(case: Case) -> Opinion:
     """The version with the fewest errors, then one that was asked for, then the highest."""
     return min(
-        case.opinions,
-        key=lambda opinion: (opinion.errors, opinion.version not in case.judged, -opinion.version.number),
+        case.opinions, key=lambda opinion: (opinion.errors, opinion.version not in case.judged, -opinion.version.number)
     )
 
 

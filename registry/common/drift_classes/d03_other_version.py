@@ -29,9 +29,6 @@ CLASS = DriftClass(
             of_another_subject="The message is not of the version it is judged by: key chains prove one of another "
             "subject.",
         ),
-        DriftCause(
-            "value-form",
-            per_column=True,
-        ),
+        DriftCause("value-form", per_column=True),
     ),
 )

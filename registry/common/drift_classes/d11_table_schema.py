@@ -61,13 +61,7 @@ CLASS = DriftClass(
             "The values of a column are written otherwise than they were, and the messages tell no type.",
             per_column=True,
         ),
-        DriftCause(
-            "not-null",
-            "The table contract says that the column is never NULL, and it is.",
-        ),
-        DriftCause(
-            "primary-key",
-            "The key of the rows is not the one that the table contract names.",
-        ),
+        DriftCause("not-null", "The table contract says that the column is never NULL, and it is."),
+        DriftCause("primary-key", "The key of the rows is not the one that the table contract names."),
     ),
 )

@@ -37,14 +37,7 @@ _Value = tuple[AvroType, AvroType, Any]
 """The writer's and the reader's type cut out of their schemas, and a datum that shows the mismatch."""
 
 _REFUSED: Final = frozenset(
-    {
-        rules.NAME,
-        rules.FIXED_SIZE,
-        rules.ENUM_SYMBOLS,
-        rules.FIELD_WITHOUT_DEFAULT,
-        rules.TYPE,
-        rules.UNION_BRANCH,
-    }
+    {rules.NAME, rules.FIXED_SIZE, rules.ENUM_SYMBOLS, rules.FIELD_WITHOUT_DEFAULT, rules.TYPE, rules.UNION_BRANCH}
 )
 """Rules under which the specification has the reader refuse: where fastavro does not, Apache's library is asked."""
 

@@ -30,7 +30,7 @@ _SINCE: Final[Mapping[int, frozenset[str]]] = {
     jsonschema_rs.Draft202012: frozenset({"prefixItems", "$dynamicRef"}),
 }  # fmt: skip
 _UNTIL: Final[Mapping[int, frozenset[str]]] = {
-    jsonschema_rs.Draft201909: frozenset({"additionalItems", "$recursiveRef"}),
+    jsonschema_rs.Draft201909: frozenset({"additionalItems", "$recursiveRef"})
 }
 _ORDER: Final = (
     jsonschema_rs.Draft4, jsonschema_rs.Draft6, jsonschema_rs.Draft7, jsonschema_rs.Draft201909,

@@ -65,10 +65,7 @@ _SEEN: Final = "COMPARED_BEFORE"
 """Two notes that stand for the differences of a pair that is compared elsewhere."""
 _DEPTH: Final = 40
 """Pairs that are compared inside one another before the next is put off."""
-_EVALUATING: Final = {
-    "unevaluatedProperties": EVALUATING_MEMBERS,
-    "unevaluatedItems": EVALUATING_ELEMENTS,
-}
+_EVALUATING: Final = {"unevaluatedProperties": EVALUATING_MEMBERS, "unevaluatedItems": EVALUATING_ELEMENTS}
 
 _Pair = tuple[SchemaShape, SchemaShape]
 _Compare = Callable[[Walking, SchemaShape, SchemaShape, Route], Iterator[SchemaDifference]]

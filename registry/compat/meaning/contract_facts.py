@@ -13,12 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.rule_modules import CONTRACT_SECTIONS, find_records
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractFact,
-    ContractSection,
-    FactDifference,
-    Key,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractFact, ContractSection, FactDifference, Key
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE
 
 if TYPE_CHECKING:

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.contract.catalogue import (
-    Version,
-)
+from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.lint.lint_documents import show_short
 from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
 

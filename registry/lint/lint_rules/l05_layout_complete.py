@@ -8,13 +8,7 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.contract.catalogue import (
-    AVRO_ENVELOPE,
-    ENVELOPE,
-    RESERVED,
-    Version,
-    system_folders,
-)
+from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
 from cdc_contracts.registry.lint.lint_documents import OWN_FILES
 from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
 from cdc_contracts.registry.lint.lint_targets import folders

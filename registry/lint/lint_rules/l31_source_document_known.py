@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import source_documents
-from cdc_contracts.registry.contract.catalogue import (
-    CANONICAL,
-)
+from cdc_contracts.registry.contract.catalogue import CANONICAL
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
 from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
 

@@ -101,11 +101,7 @@ def url_of(bound: socket.socket, *, tls: bool) -> str:
 
 
 def listen(
-    app: ASGIApp,
-    bound: socket.socket,
-    tls: ssl.SSLContext | None,
-    started: Callable[[], None],
-    limits: Limits = USUAL,
+    app: ASGIApp, bound: socket.socket, tls: ssl.SSLContext | None, started: Callable[[], None], limits: Limits = USUAL
 ) -> None:
     """Answer requests until a signal comes; then finish those under way, and let the signal do what it does."""
     Listener(app, tls, limits.within_descriptors(), started).run(sockets=[bound])

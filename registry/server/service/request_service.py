@@ -41,9 +41,7 @@ def _registry_of(request: Request) -> Registry:
     return registry
 
 
-def _is_extended(
-    accept_unknown: Annotated[str, Header(alias="Confluent-Accept-Unknown-Properties")] = "false",
-) -> bool:
+def _is_extended(accept_unknown: Annotated[str, Header(alias="Confluent-Accept-Unknown-Properties")] = "false") -> bool:
     return accept_unknown.strip().lower() == "true"
 
 

@@ -42,11 +42,7 @@ class TopicSubject:
 
 
 def find_associations(
-    records: Records,
-    *,
-    kinds: Sequence[str] = (),
-    lifecycle: str = "",
-    **wanted: str,
+    records: Records, *, kinds: Sequence[str] = (), lifecycle: str = "", **wanted: str
 ) -> list[TopicSubject]:
     """Return the associations whose columns have some values; a namespace of `-` is any."""
     table = ASSOCIATIONS.c

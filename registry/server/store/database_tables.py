@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ForeignKeyConstraint,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKeyConstraint, Index, Integer, MetaData, String, Table, Text
 
 FORM: Final = 2
 """The form of these tables. A change of them adds one, and a step to `upgrades.STEPS`."""
@@ -23,10 +12,7 @@ FORM: Final = 2
 METADATA: Final = MetaData()
 
 FORMS: Final = Table(
-    "registry_form",
-    METADATA,
-    Column("form", Integer, primary_key=True),
-    Column("erasures", BigInteger, nullable=False),
+    "registry_form", METADATA, Column("form", Integer, primary_key=True), Column("erasures", BigInteger, nullable=False)
 )
 """One row: which form the tables have, and how often a schema was erased, which is when caches have to forget."""
 

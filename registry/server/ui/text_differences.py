@@ -35,10 +35,7 @@ def side_by_side(left: Sequence[str], right: Sequence[str], names: tuple[str, st
         join(_rows(group, left, right), "\n")
         for group in SequenceMatcher(None, left, right).get_grouped_opcodes(_AROUND)
     ]
-    head = element(
-        "thead",
-        row(*(element("th", name, scope="col", colspan=2, role="columnheader") for name in names)),
-    )
+    head = element("thead", row(*(element("th", name, scope="col", colspan=2, role="columnheader") for name in names)))
     bodies = [element("tbody", group, role="rowgroup") for group in groups]
     widths = element("colgroup", *(element("col", class_=kind) for kind in ("line", None) * 2))
     return element(

@@ -170,9 +170,7 @@ def _gather(events: DataFrame, layout: TableLayout, keys: Sequence[str]) -> Data
         *result,
     )
     names = [F.lit(column.name) for column in layout.columns]
-    unknown = F.array(
-        *(F.when(F.col(f"c{place}").isNull(), name) for place, name in enumerate(names)),
-    )
+    unknown = F.array(*(F.when(F.col(f"c{place}").isNull(), name) for place, name in enumerate(names)))
     texts = F.array(
         *(F.struct(name.alias("key"), F.col(f"c{place}.text").alias("value")) for place, name in enumerate(names))
     )

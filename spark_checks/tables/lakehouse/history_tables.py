@@ -44,11 +44,7 @@ class DeltaHistory:
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
     ) -> Commit:
         note = json.dumps({WRITER: key.writer, NUMBER: key.number})
-        options = {
-            "txnAppId": f"{key.writer}:{table.text}",
-            "txnVersion": str(key.number),
-            "userMetadata": note,
-        }
+        options = {"txnAppId": f"{key.writer}:{table.text}", "txnVersion": str(key.number), "userMetadata": note}
         rows.writeTo(identifier).options(**options).append()
         versions = session.sql(f"DESCRIBE HISTORY {identifier} LIMIT {_NEWEST}")
         for found in versions.where(versions.userMetadata == note).collect():

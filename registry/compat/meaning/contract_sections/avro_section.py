@@ -6,11 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractSection,
-    always,
-    describe_whole,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractSection, always, describe_whole
 
 AVRO_WIRE: Final = CompatibilityRule(
     id="C351",
@@ -23,9 +19,4 @@ AVRO_WIRE: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="avro",
-    listed_at=2,
-    tell=describe_whole,
-    rule_of=always(AVRO_WIRE),
-)
+SECTION = ContractSection(name="avro", listed_at=2, tell=describe_whole, rule_of=always(AVRO_WIRE))

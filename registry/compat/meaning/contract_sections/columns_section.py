@@ -19,9 +19,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     text_of,
     values_of,
 )
-from cdc_contracts.registry.contract.phrases import (
-    describe_types,
-)
+from cdc_contracts.registry.contract.phrases import describe_types
 from cdc_contracts.registry.validate.type_places import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
@@ -80,10 +78,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, places, rules=rules, members=places, fields=fields)
 
 
-SECTION = ContractSection(
-    name="columns",
-    listed_at=9,
-    tell=tell,
-    rule_of=rule_of,
-    ask=ask,
-)
+SECTION = ContractSection(name="columns", listed_at=9, tell=tell, rule_of=rule_of, ask=ask)

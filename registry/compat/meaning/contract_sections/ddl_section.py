@@ -44,10 +44,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(("ddl",), places, members=places, fields=frozenset({f"ddl_{difference.key[1]}"}))
 
 
-SECTION = ContractSection(
-    name="ddl",
-    listed_at=8,
-    tell=tell,
-    rule_of=always(DDL_PLACE),
-    ask=ask,
-)
+SECTION = ContractSection(name="ddl", listed_at=8, tell=tell, rule_of=always(DDL_PLACE), ask=ask)

@@ -42,10 +42,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question((*ROWS, "ddl", "heartbeat"), (at,), tuple((at, code) for code in codes), members=(at,))
 
 
-SECTION = ContractSection(
-    name="enums",
-    listed_at=12,
-    tell=tell,
-    rule_of=always(MEMBER_CODES),
-    ask=ask,
-)
+SECTION = ContractSection(name="enums", listed_at=12, tell=tell, rule_of=always(MEMBER_CODES), ask=ask)

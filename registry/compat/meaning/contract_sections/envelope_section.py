@@ -140,10 +140,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, places, members=places, fields=_FIELDS.get(name, frozenset({name})))
 
 
-SECTION = ContractSection(
-    name="envelope",
-    listed_at=7,
-    tell=tell,
-    rule_of=rule_of,
-    ask=ask,
-)
+SECTION = ContractSection(name="envelope", listed_at=7, tell=tell, rule_of=rule_of, ask=ask)

@@ -6,11 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import NOTE
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractSection,
-    always,
-    describe_whole,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractSection, always, describe_whole
 
 FULL_LOAD: Final = CompatibilityRule(
     id="C371",
@@ -23,9 +19,4 @@ FULL_LOAD: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="full_load",
-    listed_at=20,
-    tell=describe_whole,
-    rule_of=always(FULL_LOAD),
-)
+SECTION = ContractSection(name="full_load", listed_at=20, tell=describe_whole, rule_of=always(FULL_LOAD))

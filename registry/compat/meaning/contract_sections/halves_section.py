@@ -39,10 +39,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(("update-before", "update-after"), fields=frozenset({"pair_id"}))
 
 
-SECTION = ContractSection(
-    name="halves",
-    listed_at=6,
-    tell=tell,
-    rule_of=always(HALVES),
-    ask=ask,
-)
+SECTION = ContractSection(name="halves", listed_at=6, tell=tell, rule_of=always(HALVES), ask=ask)

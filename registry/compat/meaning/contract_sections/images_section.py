@@ -19,9 +19,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     Versions,
     values_of,
 )
-from cdc_contracts.registry.contract.phrases import (
-    describe_side,
-)
+from cdc_contracts.registry.contract.phrases import describe_side
 
 IMAGE_PLACE: Final = CompatibilityRule(
     id="C320",
@@ -72,10 +70,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ops, members, members=members, fields=IMAGE_FIELDS)
 
 
-SECTION = ContractSection(
-    name="images",
-    listed_at=5,
-    tell=tell,
-    rule_of=rule_of,
-    ask=ask,
-)
+SECTION = ContractSection(name="images", listed_at=5, tell=tell, rule_of=rule_of, ask=ask)

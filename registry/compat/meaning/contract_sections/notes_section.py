@@ -6,11 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import NOTE
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractSection,
-    always,
-    describe_names,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractSection, always, describe_names
 
 NOTE_CHANGED: Final = CompatibilityRule(
     id="C362",
@@ -23,9 +19,4 @@ NOTE_CHANGED: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="notes",
-    listed_at=11,
-    tell=describe_names,
-    rule_of=always(NOTE_CHANGED),
-)
+SECTION = ContractSection(name="notes", listed_at=11, tell=describe_names, rule_of=always(NOTE_CHANGED))

@@ -6,11 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import NOTE
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractSection,
-    always,
-    describe_names,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractSection, always, describe_names
 
 PARAMETER: Final = CompatibilityRule(
     id="C365",
@@ -23,9 +19,4 @@ PARAMETER: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="parameters",
-    listed_at=14,
-    tell=describe_names,
-    rule_of=always(PARAMETER),
-)
+SECTION = ContractSection(name="parameters", listed_at=14, tell=describe_names, rule_of=always(PARAMETER))

@@ -34,10 +34,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(ROWS, (at,), rules=frozenset({"D09.position-matches"}), members=(at,))
 
 
-SECTION = ContractSection(
-    name="patterns",
-    listed_at=13,
-    tell=describe_members,
-    rule_of=always(MEMBER_PATTERN),
-    ask=ask,
-)
+SECTION = ContractSection(name="patterns", listed_at=13, tell=describe_members, rule_of=always(MEMBER_PATTERN), ask=ask)

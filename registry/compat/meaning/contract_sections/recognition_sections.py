@@ -15,10 +15,7 @@ from cdc_contracts.registry.compat.meaning.contract_section import (
     describe_names,
     describe_whole,
 )
-from cdc_contracts.registry.contract.phrases import (
-    describe_evidence,
-    describe_test,
-)
+from cdc_contracts.registry.contract.phrases import describe_evidence, describe_test
 
 RECOGNITION: Final = CompatibilityRule(
     id="C370",
@@ -44,30 +41,14 @@ def tell_evidence(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, Contr
         yield (describe_evidence(entry),), ContractFact(entry, describe_evidence(entry))
 
 
-DISCRIMINATORS = ContractSection(
-    name="discriminators",
-    listed_at=16,
-    tell=tell_tests,
-    rule_of=always(RECOGNITION),
-)
+DISCRIMINATORS = ContractSection(name="discriminators", listed_at=16, tell=tell_tests, rule_of=always(RECOGNITION))
 
-CLAIM = ContractSection(
-    name="claim",
-    listed_at=17,
-    tell=describe_whole,
-    rule_of=always(RECOGNITION),
-)
+CLAIM = ContractSection(name="claim", listed_at=17, tell=describe_whole, rule_of=always(RECOGNITION))
 
 NOT_SEPARABLE_FROM = ContractSection(
-    name="not_separable_from",
-    listed_at=18,
-    tell=describe_names,
-    rule_of=always(RECOGNITION),
+    name="not_separable_from", listed_at=18, tell=describe_names, rule_of=always(RECOGNITION)
 )
 
 VERSION_EVIDENCE = ContractSection(
-    name="version_evidence",
-    listed_at=19,
-    tell=tell_evidence,
-    rule_of=always(RECOGNITION),
+    name="version_evidence", listed_at=19, tell=tell_evidence, rule_of=always(RECOGNITION)
 )

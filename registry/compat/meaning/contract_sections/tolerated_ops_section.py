@@ -6,11 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import NOTE
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    ContractSection,
-    always,
-    describe_names,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import ContractSection, always, describe_names
 
 OP_TOLERATED: Final = CompatibilityRule(
     id="C315",
@@ -23,9 +19,4 @@ OP_TOLERATED: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="tolerated_ops",
-    listed_at=4,
-    tell=describe_names,
-    rule_of=always(OP_TOLERATED),
-)
+SECTION = ContractSection(name="tolerated_ops", listed_at=4, tell=describe_names, rule_of=always(OP_TOLERATED))

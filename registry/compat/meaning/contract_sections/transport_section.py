@@ -6,12 +6,7 @@ from typing import Final
 
 from cdc_contracts.registry.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.compat.compatibility_verdict import BREAKING
-from cdc_contracts.registry.compat.meaning.contract_section import (
-    NEW_VERSION,
-    ContractSection,
-    always,
-    describe_whole,
-)
+from cdc_contracts.registry.compat.meaning.contract_section import NEW_VERSION, ContractSection, always, describe_whole
 
 TRANSPORT: Final = CompatibilityRule(
     id="C350",
@@ -24,9 +19,4 @@ TRANSPORT: Final = CompatibilityRule(
 )
 
 
-SECTION = ContractSection(
-    name="transport",
-    listed_at=1,
-    tell=describe_whole,
-    rule_of=always(TRANSPORT),
-)
+SECTION = ContractSection(name="transport", listed_at=1, tell=describe_whole, rule_of=always(TRANSPORT))

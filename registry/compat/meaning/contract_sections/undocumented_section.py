@@ -48,10 +48,4 @@ def ask(difference: FactDifference, versions: Versions) -> Question:
     return Question(("insert", "snapshot"), fields=COLUMN_FIELDS, column="")
 
 
-SECTION = ContractSection(
-    name="undocumented",
-    listed_at=15,
-    tell=describe_names,
-    rule_of=rule_of,
-    ask=ask,
-)
+SECTION = ContractSection(name="undocumented", listed_at=15, tell=describe_names, rule_of=rule_of, ask=ask)

@@ -44,9 +44,7 @@ def compare_with_version(
 
 
 @ROUTER.post(
-    "/compatibility/subjects/{subject}/versions",
-    response_model=CompatibilityResponse,
-    response_model_exclude_none=True,
+    "/compatibility/subjects/{subject}/versions", response_model=CompatibilityResponse, response_model_exclude_none=True
 )
 def compare_with_versions(
     registry: Served,

@@ -98,11 +98,7 @@ def diff_contracts(readable: Readable, left: OldReference, right: NewReference) 
 
 @ROUTER.get("/compat")
 def judge_contracts(
-    readable: Readable,
-    old: OldReference,
-    new: NewReference,
-    level: Level = Level.BACKWARD,
-    policy: Policy = Policy.CDC,
+    readable: Readable, old: OldReference, new: NewReference, level: Level = Level.BACKWARD, policy: Policy = Policy.CDC
 ) -> dict[str, Any]:
     """Return whether one version of a contract may follow another, with a proof of each finding that has one."""
     before, after = readable.pair(old, new)

@@ -50,11 +50,7 @@ def list_subjects(
 
 @ROUTER.post("/subjects/{subject}/versions", response_model=RegisterResponse, response_model_exclude_none=True)
 def register_schema(
-    registry: Served,
-    subject: WrittenSubject,
-    request: SchemaRequest,
-    extended: Extended,
-    normalize: Wish = False,
+    registry: Served, subject: WrittenSubject, request: SchemaRequest, extended: Extended, normalize: Wish = False
 ) -> Any:
     """Register a schema; one that is registered already keeps its id and version."""
     options = registry.options
