@@ -6,6 +6,7 @@ that a vocabulary can be known without what carries it out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from typing import Final, TypeVar
@@ -47,15 +48,25 @@ def rule_names(package: str) -> tuple[str, ...]:
 def find_records(package: str, kind: type[R]) -> tuple[R, ...]:
     """Return every record of a kind that a module of the package holds, by the name of the module, then as it stands.
 
-    A record that one module takes from another is found once.
+    A record that one module takes from another is found once. Raises ValueError where two have one id.
     """
-    found = (
+    return refuse_twins(
         value
         for name in _modules_of(package)
         for value in vars(import_module(f"{package}.{name}")).values()
         if isinstance(value, kind)
     )
-    return tuple({id(record): record for record in found}.values())
+
+
+def refuse_twins(records: Iterable[R]) -> tuple[R, ...]:
+    """Return records, each once. Raises ValueError where two have one id, or one name if they have no id."""
+    once = {id(record): record for record in records}
+    named: dict[str, R] = {}
+    for record in once.values():
+        name = str(getattr(record, "id", None) or getattr(record, "name", id(record)))
+        if named.setdefault(name, record) is not record:
+            raise ValueError(f"two rules are called {name}: {named[name]} and {record}")
+    return tuple(once.values())
 
 
 def _modules_of(package: str) -> list[str]:

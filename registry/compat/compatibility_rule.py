@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records
+from cdc_contracts.registry.common.rule_modules import COMPATIBILITY_RULES, find_records, refuse_twins
 
 _FAMILIES: Final = {
     "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
@@ -38,7 +38,9 @@ def family_of(rule: str) -> str:
 
 @cache
 def compatibility_rules() -> tuple[CompatibilityRule, ...]:
-    """Return every rule in the order of the ids; all that compares is imported."""
+    """Return every rule in the order of the ids; all that compares is imported.
+
+    Some are used in another package than theirs. Raises ValueError where two have one id.
+    """
     found = (rule for package in COMPATIBILITY_RULES for rule in find_records(package, CompatibilityRule))
-    once = dict.fromkeys(found)  # some are used in another package than theirs
-    return tuple(sorted(once, key=lambda rule: rule.id))
+    return tuple(sorted(refuse_twins(found), key=lambda rule: rule.id))

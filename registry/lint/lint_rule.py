@@ -31,6 +31,9 @@ class LintFault:
     spot: tuple[int, int] | None = None
 
 
+Faults = Iterator[LintFault]
+
+
 @dataclass(frozen=True, slots=True)
 class LintRule:
     """One thing lint looks at: `check` yields every place under lint where it does not hold.
@@ -46,13 +49,25 @@ class LintRule:
     why: str
     good: str
     bad: str
-    check: Callable[[LintRun], Iterator[LintFault]] | None
+    check: Callable[[LintRun], Faults] | None
     ignorable: bool = True
 
     @property
     def is_of_tables(self) -> bool:
         """Whether the rule is about table contracts."""
         return self.id.startswith("T")
+
+
+def lint_rule(
+    severity: str, *, says: str, why: str, good: str, bad: str, ignorable: bool = True
+) -> Callable[[Callable[[LintRun], Faults]], LintRule]:
+    """Make a check the rule that its file is called after: `l02_contract_valid.py` holds L02, contract-valid."""
+
+    def record(check: Callable[[LintRun], Faults]) -> LintRule:
+        number, _, name = check.__module__.rpartition(".")[2].partition("_")
+        return LintRule(number.upper(), name.replace("_", "-"), severity, says, why, good, bad, check, ignorable)
+
+    return record
 
 
 @dataclass(frozen=True, slots=True)

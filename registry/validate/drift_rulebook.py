@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records
+from cdc_contracts.registry.common.rule_modules import DRIFT_NOTES, DRIFT_RULES, find_records, refuse_twins
 from cdc_contracts.registry.contract.model import Meaning
 from cdc_contracts.registry.validate.drift_rule import DriftRule
 from cdc_contracts.registry.validate.rule_inputs import Reads, join_reads
@@ -15,7 +15,7 @@ from cdc_contracts.registry.validate.rule_inputs import Reads, join_reads
 @cache
 def drift_rules() -> Mapping[str, DriftRule]:
     """Return every rule across fields by its name, in the order of lists."""
-    found = [rule for package in (DRIFT_RULES, DRIFT_NOTES) for rule in find_records(package, DriftRule)]
+    found = refuse_twins(rule for package in (DRIFT_RULES, DRIFT_NOTES) for rule in find_records(package, DriftRule))
     return MappingProxyType({rule.name: rule for rule in sorted(found, key=lambda rule: (rule.listed_at, rule.id))})
 
 

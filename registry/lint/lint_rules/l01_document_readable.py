@@ -1,21 +1,24 @@
-"""Lint rule L01: document-readable."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import errata
 from cdc_contracts.registry.lint.lint_documents import OWN_FILES, find_unreadable
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def documents_can_be_read(draft: LintRun) -> Iterator[LintFault]:
-    """Every YAML and JSON file is one document in UTF-8 that names no key twice."""
+@lint_rule(
+    ERROR,
+    says="Checks that every YAML and JSON file is one document in UTF-8 that names no key twice.",
+    why="Of two keys of one name most readers silently take the last: the contract would say less than it shows.",
+    good="status: current",
+    bad="status: current, and status: legacy further down",
+)
+def documents_can_be_read(draft: LintRun) -> Faults:
     for version in draft.versions:
         for name in OWN_FILES:
             file = version.folder.joinpath(name)
@@ -26,15 +29,3 @@ def documents_can_be_read(draft: LintRun) -> Iterator[LintFault]:
             yield from find_unreadable(sample.expectation)
     for file in (*draft.mapping_files, *draft.errata_files, *draft.documents_files):
         yield from find_unreadable(file, is_list=file.name == errata.FILE)
-
-
-RULE = LintRule(
-    id="L01",
-    name="document-readable",
-    severity=ERROR,
-    says="Checks that every YAML and JSON file is one document in UTF-8 that names no key twice.",
-    why="Of two keys of one name most readers silently take the last: the contract would say less than it shows.",
-    good="status: current",
-    bad="status: current, and status: legacy further down",
-    check=documents_can_be_read,
-)

@@ -1,21 +1,24 @@
-"""Lint rule L02: contract-valid."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.lint.lint_documents import show_short
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def contracts_keep_to_the_vocabulary(draft: LintRun) -> Iterator[LintFault]:
-    """Every key, value and named reading of a resolved contract is one of the vocabulary."""
+@lint_rule(
+    ERROR,
+    says="Checks that a contract, with what it is based on, uses only the keys, values and readings of the vocabulary.",
+    why="A key that nothing reads is a promise that nothing keeps: messages are judged as if it did not stand there.",
+    good="event_time: {at: /es, form: epoch-millis}",
+    bad="event_time: {at: /es, form: milliseconds}",
+)
+def contracts_keep_to_the_vocabulary(draft: LintRun) -> Faults:
     for version in draft.versions:
         file = version.folder.joinpath("contract.yaml")
         for parts, problem, found in draft.model_faults.get(version.reference, []):
@@ -33,15 +36,3 @@ def _is_inherited(draft: LintRun, version: Version, parts: tuple[str, ...]) -> b
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-RULE = LintRule(
-    id="L02",
-    name="contract-valid",
-    severity=ERROR,
-    says="Checks that a contract, with what it is based on, uses only the keys, values and readings of the vocabulary.",
-    why="A key that nothing reads is a promise that nothing keeps: messages are judged as if it did not stand there.",
-    good="event_time: {at: /es, form: epoch-millis}",
-    bad="event_time: {at: /es, form: milliseconds}",
-    check=contracts_keep_to_the_vocabulary,
-)

@@ -1,23 +1,26 @@
-"""Lint rule L03: mapping-valid."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.value_mappings import ValueMapping
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def mappings_keep_to_the_vocabulary(draft: LintRun) -> Iterator[LintFault]:
-    """Every mapping resolves, names known value forms, and gives one form to a type, spelled as it is looked up."""
+@lint_rule(
+    ERROR,
+    says="Checks that a value mapping resolves, names known value forms, and gives each source type one form.",
+    why="Which value form a type has decides how every value of it is read: a type under two forms is read by chance.",
+    good="integer-text: [INT, BIGINT]",
+    bad="integer-text: [INT], and decimal-text: [INT] below it",
+)
+def mappings_keep_to_the_vocabulary(draft: LintRun) -> Faults:
     for file in draft.mapping_files:
         name = file.name.removesuffix(".yaml")
         mapping = draft.mappings.get(name)
@@ -28,7 +31,7 @@ def mappings_keep_to_the_vocabulary(draft: LintRun) -> Iterator[LintFault]:
         yield from (fault for fault in _mapping_faults(file, mapping) if fault not in inherited)
 
 
-def _broken_mapping(draft: LintRun, file: Traversable, name: str) -> Iterator[LintFault]:
+def _broken_mapping(draft: LintRun, file: Traversable, name: str) -> Faults:
     if any(True for _ in find_unreadable(file)):
         return
     try:
@@ -40,7 +43,7 @@ def _broken_mapping(draft: LintRun, file: Traversable, name: str) -> Iterator[Li
         yield LintFault(file, "a value mapping", "values of another kind")
 
 
-def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Iterator[LintFault]:
+def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Faults:
     """Yield the names in a resolved mapping that no value form has, and the types that are misplaced."""
     from cdc_contracts.registry.values import FORMS
 
@@ -58,7 +61,7 @@ def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Iterator
     yield from _misplaced_types(file, mapping)
 
 
-def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Iterator[LintFault]:
+def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
     """Yield the source types that are never found, stand under two forms, or are aliases of nothing."""
     seen: dict[str, str] = {}
     for form, types in mapping.document.forms.items():
@@ -74,15 +77,3 @@ def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Iterator[LintF
     for alias, source_type in mapping.document.aliases.items():
         if source_type not in seen and mapping.document.default is None:
             yield LintFault(file, "a type that has a form", source_type, ("aliases", alias))
-
-
-RULE = LintRule(
-    id="L03",
-    name="mapping-valid",
-    severity=ERROR,
-    says="Checks that a value mapping resolves, names known value forms, and gives each source type one form.",
-    why="Which value form a type has decides how every value of it is read: a type under two forms is read by chance.",
-    good="integer-text: [INT, BIGINT]",
-    bad="integer-text: [INT], and decimal-text: [INT] below it",
-    check=mappings_keep_to_the_vocabulary,
-)

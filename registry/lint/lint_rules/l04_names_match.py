@@ -1,21 +1,24 @@
-"""Lint rule L04: names-match."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE
 from cdc_contracts.registry.lint.lint_documents import show_short
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def names_match_folders(draft: LintRun) -> Iterator[LintFault]:
-    """A contract, mapping, JSON Schema and Avro schema is called what its folder says."""
+@lint_rule(
+    ERROR,
+    says="Checks that contracts, mappings and schemas are called what their folders say.",
+    why="A reference is made of folders: one that was copied and keeps its old name answers for another.",
+    good="contract: dts/canal@2 in dts/canal/v2",
+    bad="contract: dts/canal@1 in dts/canal/v2",
+)
+def names_match_folders(draft: LintRun) -> Faults:
     for version in draft.versions:
         contract = version.folder.joinpath("contract.yaml")
         named = draft.own.get(version.reference, {}).get("contract")
@@ -39,15 +42,3 @@ def names_match_folders(draft: LintRun) -> Iterator[LintFault]:
             yield LintFault(file, stem, mapping.name, ("mapping",))
         if str(draft.catalogue.mapping_file(stem)) != str(file):
             yield LintFault(file, "a name that no other mapping has", str(draft.catalogue.mapping_file(stem)))
-
-
-RULE = LintRule(
-    id="L04",
-    name="names-match",
-    severity=ERROR,
-    says="Checks that contracts, mappings and schemas are called what their folders say.",
-    why="A reference is made of folders: one that was copied and keeps its old name answers for another.",
-    good="contract: dts/canal@2 in dts/canal/v2",
-    bad="contract: dts/canal@1 in dts/canal/v2",
-    check=names_match_folders,
-)

@@ -1,16 +1,13 @@
-"""Lint rule L05: layout-complete."""
-
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, ENVELOPE, RESERVED, Version, system_folders
 from cdc_contracts.registry.lint.lint_documents import OWN_FILES
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_targets import folders
 
 if TYPE_CHECKING:
@@ -22,8 +19,14 @@ _VERSION: Final = re.compile(r"v[1-9][0-9]*\Z")
 _SAMPLE_FOLDERS: Final = ("drift", "tables")
 
 
-def folders_are_complete(draft: LintRun) -> Iterator[LintFault]:
-    """Folders are SYSTEM/DIALECT/vN with versions 1 to n, and hold the documents of a contract and nothing else."""
+@lint_rule(
+    ERROR,
+    says="Checks that versions run from 1 without a gap, and that their folders hold the documents of a contract only.",
+    why="References and `based_on` count on versions; a stray file is mostly a sample that nothing looks at.",
+    good="v1, v2, v3",
+    bad="v1, v3",
+)
+def folders_are_complete(draft: LintRun) -> Faults:
     for target in draft.targets.contracts:
         for system in system_folders(target.root):
             for dialect in folders(system):
@@ -37,7 +40,7 @@ def folders_are_complete(draft: LintRun) -> Iterator[LintFault]:
         yield from _strays(version.folder, meaning.avro.schemas if meaning and meaning.avro else ())
 
 
-def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Iterator[LintFault]:
+def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Faults:
     for folder in [] if dialect.name == RESERVED else folders(dialect):
         if target.covers(system.name, dialect.name, folder.name) and not _VERSION.match(folder.name):
             yield LintFault(folder, "vN, a version number from 1", folder.name)
@@ -46,7 +49,7 @@ def _misnamed(target: Target, system: Traversable, dialect: Traversable) -> Iter
             yield LintFault(folder, "lower-case letters, digits and -", folder.name)
 
 
-def _incomplete(draft: LintRun, version: Version) -> Iterator[LintFault]:
+def _incomplete(draft: LintRun, version: Version) -> Faults:
     if not version.folder.joinpath("contract.yaml").is_file():
         yield LintFault(version.folder, "a contract.yaml", "none")
     elif version.reference in draft.resolved:
@@ -55,7 +58,7 @@ def _incomplete(draft: LintRun, version: Version) -> Iterator[LintFault]:
                 yield LintFault(version.folder, f"a {name}, its own or of what it is based on", "none")
 
 
-def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Iterator[LintFault]:
+def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Faults:
     for entry in folder.iterdir():
         named = (*OWN_FILES, *schemas)
         known = entry.name == "samples" if entry.is_dir() else entry.name in named or entry.name.endswith(".md")
@@ -65,15 +68,3 @@ def _strays(folder: Traversable, schemas: tuple[str, ...]) -> Iterator[LintFault
     for entry in samples.iterdir() if samples.is_dir() else ():
         if entry.is_dir() and entry.name not in _SAMPLE_FOLDERS:
             yield LintFault(entry, "drift/ or tables/", entry.name)
-
-
-RULE = LintRule(
-    id="L05",
-    name="layout-complete",
-    severity=ERROR,
-    says="Checks that versions run from 1 without a gap, and that their folders hold the documents of a contract only.",
-    why="References and `based_on` count on versions; a stray file is mostly a sample that nothing looks at.",
-    good="v1, v2, v3",
-    bad="v1, v3",
-    check=folders_are_complete,
-)

@@ -1,21 +1,24 @@
-"""Lint rule L06: base-resolves."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import CdcContractsError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_links import contract_file
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def bases_resolve(draft: LintRun) -> Iterator[LintFault]:
-    """`based_on` leads to a version, and never round in a circle."""
+@lint_rule(
+    ERROR,
+    says="Checks that `based_on` leads to a version that exists, and not round in a circle.",
+    why="What a version does not say itself comes from there: without it there is no contract.",
+    good="based_on: dts/canal@1",
+    bad="based_on: dts/canal@9",
+)
+def bases_resolve(draft: LintRun) -> Faults:
     for version in draft.versions:
         document = draft.own.get(version.reference)
         if document is None or "based_on" not in document or version.reference in draft.resolved:
@@ -31,15 +34,3 @@ def bases_resolve(draft: LintRun) -> Iterator[LintFault]:
         except (TypeError, ValueError):
             observed = f"{based_on}, which is no reference with a number"
         yield LintFault(contract_file(version), "SYSTEM/DIALECT@N of a contract", observed, ("based_on",))
-
-
-RULE = LintRule(
-    id="L06",
-    name="base-resolves",
-    severity=ERROR,
-    says="Checks that `based_on` leads to a version that exists, and not round in a circle.",
-    why="What a version does not say itself comes from there: without it there is no contract.",
-    good="based_on: dts/canal@1",
-    bad="based_on: dts/canal@9",
-    check=bases_resolve,
-)

@@ -1,20 +1,23 @@
-"""Lint rule L07: mapping-resolves."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_links import base_has, contract_file, meanings_under_lint
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def mappings_resolve(draft: LintRun) -> Iterator[LintFault]:
-    """The mappings of a contract exist, and the evidence of value forms is what they say."""
+@lint_rule(
+    ERROR,
+    says="Checks that the value mappings a contract uses exist, and that the forms it takes as evidence are theirs.",
+    why="Without its mapping no value can be read; evidence that the mapping denies tells versions apart wrongly.",
+    good="values: {mapping: dts-canal}",
+    bad="values: {mapping: dts-cannal}",
+)
+def mappings_resolve(draft: LintRun) -> Faults:
     for version, meaning in meanings_under_lint(draft):
         names = version.mapping_names()
         parts: tuple[str, ...] = ("values", "mapping")
@@ -31,15 +34,3 @@ def mappings_resolve(draft: LintRun) -> Iterator[LintFault]:
                 yield LintFault(
                     contract_file(version), expected, str(entry.is_form), ("version_evidence", str(index), "is")
                 )
-
-
-RULE = LintRule(
-    id="L07",
-    name="mapping-resolves",
-    severity=ERROR,
-    says="Checks that the value mappings a contract uses exist, and that the forms it takes as evidence are theirs.",
-    why="Without its mapping no value can be read; evidence that the mapping denies tells versions apart wrongly.",
-    good="values: {mapping: dts-canal}",
-    bad="values: {mapping: dts-cannal}",
-    check=mappings_resolve,
-)

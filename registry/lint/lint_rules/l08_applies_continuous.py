@@ -1,8 +1,5 @@
-"""Lint rule L08: applies-continuous."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,14 +7,21 @@ from cdc_contracts.registry.common.contract_references import is_release_or_date
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import Version
 from cdc_contracts.registry.lint.lint_links import contract_file
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.document_model import Applies
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def versions_follow_each_other(draft: LintRun) -> Iterator[LintFault]:
+@lint_rule(
+    ERROR,
+    says="Checks that the ranges of a subject's versions follow each other without a hole and without an overlap.",
+    why="`@2024-06-01` has to mean one version: in a hole it means none, in an overlap two.",
+    good='until: "3.3.0" in @1 and since: "3.3.0" in @2',
+    bad='until: "3.3.0" in @1 and since: "3.4.0" in @2',
+)
+def versions_follow_each_other(draft: LintRun) -> Faults:
     """The ranges of a subject's versions are of one kind, run forward, and leave no hole and no overlap.
 
     A version without an end ends where the next one begins, so that a new version changes no published one.
@@ -35,7 +39,7 @@ def versions_follow_each_other(draft: LintRun) -> Iterator[LintFault]:
             yield from _broken_step(draft, earlier, before, later, after)
 
 
-def _broken_range(version: Version, applies: Applies) -> Iterator[LintFault]:
+def _broken_range(version: Version, applies: Applies) -> Faults:
     bounds = {"since": applies.since, "until": applies.until}
     for name, bound in bounds.items():
         if bound is not None and not is_release_or_date(bound):
@@ -54,9 +58,7 @@ def _broken_range(version: Version, applies: Applies) -> Iterator[LintFault]:
         yield LintFault(contract_file(version), f"an end after {since}", until, ("applies", "until"))
 
 
-def _broken_step(
-    draft: LintRun, earlier: Version, before: Applies, later: Version, after: Applies
-) -> Iterator[LintFault]:
+def _broken_step(draft: LintRun, earlier: Version, before: Applies, later: Version, after: Applies) -> Faults:
     if not draft.is_under_lint(later):
         return
     if after.since is None:
@@ -72,15 +74,3 @@ def _broken_step(
 def _is_later(bound: str, other: str) -> bool:
     """Say whether a date is later than another, or a release than another."""
     return ("-" in bound) == ("-" in other) and release_order(bound) > release_order(other)
-
-
-RULE = LintRule(
-    id="L08",
-    name="applies-continuous",
-    severity=ERROR,
-    says="Checks that the ranges of a subject's versions follow each other without a hole and without an overlap.",
-    why="`@2024-06-01` has to mean one version: in a hole it means none, in an overlap two.",
-    good='until: "3.3.0" in @1 and since: "3.3.0" in @2',
-    bad='until: "3.3.0" in @1 and since: "3.4.0" in @2',
-    check=versions_follow_each_other,
-)

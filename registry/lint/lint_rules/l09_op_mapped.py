@@ -1,22 +1,25 @@
-"""Lint rule L09: op-mapped."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import ENVELOPE, Version
 from cdc_contracts.registry.lint.lint_links import base_has, contract_file, meanings_under_lint, member_at
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def op_codes_are_mapped(draft: LintRun) -> Iterator[LintFault]:
-    """The op map names exactly the codes that the JSON Schema allows."""
+@lint_rule(
+    ERROR,
+    says="Checks that the op map names exactly the codes that the JSON Schema allows.",
+    why="A code without an op is a message that conforms and cannot be read; an op without a code is never read.",
+    good="ops: {INSERT: insert, DDL: ddl} for an enum of INSERT and DDL",
+    bad="ops: {INSERT: insert} for the same enum",
+)
+def op_codes_are_mapped(draft: LintRun) -> Faults:
     for version, meaning in meanings_under_lint(draft):
         schema = draft.sound_schemas.get(version.reference)
         if schema is None:
@@ -37,15 +40,3 @@ def op_codes_are_mapped(draft: LintRun) -> Iterator[LintFault]:
 def _same_in_base(draft: LintRun, version: Version, key: str) -> bool:
     own = version.folder.joinpath(ENVELOPE).is_file()
     return not own and base_has(draft, version, key)
-
-
-RULE = LintRule(
-    id="L09",
-    name="op-mapped",
-    severity=ERROR,
-    says="Checks that the op map names exactly the codes that the JSON Schema allows.",
-    why="A code without an op is a message that conforms and cannot be read; an op without a code is never read.",
-    good="ops: {INSERT: insert, DDL: ddl} for an enum of INSERT and DDL",
-    bad="ops: {INSERT: insert} for the same enum",
-    check=op_codes_are_mapped,
-)

@@ -1,5 +1,3 @@
-"""Lint rule L10: place-exists."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.lint.lint_links import contract_file, meanings_under_lint, member_at
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.contract.discriminator_model import Test
@@ -16,8 +14,14 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def places_are_members(draft: LintRun) -> Iterator[LintFault]:
-    """Every place that a contract names is a member of its JSON Schema."""
+@lint_rule(
+    ERROR,
+    says="Checks that every place a contract names is a member of its JSON Schema.",
+    why="A place that no message has is read as absent, everywhere and without a word.",
+    good="table: {at: /table}",
+    bad="table: {at: /tabel}",
+)
+def places_are_members(draft: LintRun) -> Faults:
     for version, meaning in meanings_under_lint(draft):
         schema = draft.sound_schemas.get(version.reference)
         if schema is None:
@@ -63,15 +67,3 @@ def _needed(test: Test) -> Iterator[tuple[str, str]]:
                           ("prefix-of", test.prefix_of)):  # fmt: skip
         if pointer is not None:
             yield name, pointer
-
-
-RULE = LintRule(
-    id="L10",
-    name="place-exists",
-    severity=ERROR,
-    says="Checks that every place a contract names is a member of its JSON Schema.",
-    why="A place that no message has is read as absent, everywhere and without a word.",
-    good="table: {at: /table}",
-    bad="table: {at: /tabel}",
-    check=places_are_members,
-)

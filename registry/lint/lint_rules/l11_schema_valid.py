@@ -1,5 +1,3 @@
-"""Lint rule L11: schema-valid."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,7 +7,7 @@ from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import split_pointer
 from cdc_contracts.registry.contract.catalogue import ENVELOPE
 from cdc_contracts.registry.lint.lint_links import resolve_reference
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule, Parts
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, Parts, lint_rule
 from cdc_contracts.registry.message.reading import members_beside
 
 if TYPE_CHECKING:
@@ -20,8 +18,14 @@ if TYPE_CHECKING:
 _BOUNDS: Final = frozenset({"enum", "const", "pattern", "minimum"})
 
 
-def schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
-    """A JSON Schema is valid, uses only the closed list of keywords, and refuses members it does not name."""
+@lint_rule(
+    ERROR,
+    says="Checks that a JSON Schema is valid, keeps to the closed list of keywords, and is strict about members.",
+    why="A keyword that the fast path does not know is kept by one engine only; an open object hides drift.",
+    good='"additionalProperties": false',
+    bad='"patternProperties": {}',
+)
+def schemas_are_valid(draft: LintRun) -> Faults:
     for version in draft.versions:
         file = version.folder.joinpath(ENVELOPE)
         if file.is_file() and version.reference in draft.no_schemas:
@@ -39,7 +43,7 @@ def schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
                     yield from _bounded_columns(file, schema, pointer, members_beside(meaning, pointer))
 
 
-def _open_objects(file: Traversable, schema: Any, parts: Parts) -> Iterator[LintFault]:
+def _open_objects(file: Traversable, schema: Any, parts: Parts) -> Faults:
     """Yield the objects with named members that take any other member as well."""
     if not isinstance(schema, dict):
         return
@@ -52,9 +56,7 @@ def _open_objects(file: Traversable, schema: Any, parts: Parts) -> Iterator[Lint
         yield from _open_objects(file, schema.get(section), (*parts, section))
 
 
-def _bounded_columns(
-    file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]
-) -> Iterator[LintFault]:
+def _bounded_columns(file: Traversable, schema: dict[str, Any], pointer: str, beside: frozenset[str]) -> Faults:
     """Yield the columns of an image whose values the schema bounds by more than their kind.
 
     What a value may be is said by its value form; a bound beside it would not be looked at in every record.
@@ -87,15 +89,3 @@ def _places_of(whole: dict[str, Any], schema: Any, at: Parts, way: Parts) -> Ite
         yield from _places_of(whole, below[way[0]], (*at, "properties", way[0]), way[1:])
     for number, branch in enumerate(schema.get("allOf", ())):
         yield from _places_of(whole, branch.get("then"), (*at, "allOf", str(number), "then"), way)
-
-
-RULE = LintRule(
-    id="L11",
-    name="schema-valid",
-    severity=ERROR,
-    says="Checks that a JSON Schema is valid, keeps to the closed list of keywords, and is strict about members.",
-    why="A keyword that the fast path does not know is kept by one engine only; an open object hides drift.",
-    good='"additionalProperties": false',
-    bad='"patternProperties": {}',
-    check=schemas_are_valid,
-)

@@ -1,33 +1,24 @@
-"""Lint rule L12: avro-valid."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def avro_schemas_are_valid(draft: LintRun) -> Iterator[LintFault]:
-    """An Avro schema is valid, and every type in it can hold what JSON holds."""
-    for version in draft.versions:
-        file = version.folder.joinpath(AVRO_ENVELOPE)
-        if file.is_file() and version.reference in draft.avro_faults:
-            yield LintFault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])
-
-
-RULE = LintRule(
-    id="L12",
-    name="avro-valid",
-    severity=ERROR,
+@lint_rule(
+    ERROR,
     says="Checks that an Avro schema is valid and that its types can hold what JSON holds.",
     why="Consumers read by this schema: one that does not parse, or that rounds what JSON holds, loses data.",
     good='{"name": "es", "type": "long"}',
     bad='{"name": "es", "type": "number"}',
-    check=avro_schemas_are_valid,
 )
+def avro_schemas_are_valid(draft: LintRun) -> Faults:
+    for version in draft.versions:
+        file = version.folder.joinpath(AVRO_ENVELOPE)
+        if file.is_file() and version.reference in draft.avro_faults:
+            yield LintFault(file, "an Avro schema of JSON values", draft.avro_faults[version.reference])

@@ -1,15 +1,13 @@
-"""Lint rule L13: schemas-agree."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import AVRO_ENVELOPE, CANONICAL, ENVELOPE, Version
 from cdc_contracts.registry.lint.lint_links import resolve_reference
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule, Parts
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, Parts, lint_rule
 from cdc_contracts.registry.message.avro_records import OTHER_MEMBERS
 
 if TYPE_CHECKING:
@@ -35,8 +33,14 @@ _ABSENT: Final = "Absent"
 _NUMBER_TEXT: Final = "NumberText"
 
 
-def schemas_agree(draft: LintRun) -> Iterator[LintFault]:
-    """JSON Schema and Avro schema have the same members, nesting, nullability and optional members."""
+@lint_rule(
+    ERROR,
+    says="Checks that JSON Schema and Avro schema have the same members, nesting, nulls and optional members.",
+    why="Whoever reads Avro must be able to hold every message that the JSON Schema lets pass, and nothing else.",
+    good='"type": ["string", "null"] and ["null", "string"]',
+    bad='"type": ["string", "null"] and "string"',
+)
+def schemas_agree(draft: LintRun) -> Faults:
     for version in draft.versions:
         if version.reference not in draft.sound_schemas or version.reference not in draft.avro_schemas:
             continue
@@ -53,7 +57,7 @@ def schemas_agree(draft: LintRun) -> Iterator[LintFault]:
             yield from _Comparison(file, schema).compare(schema, draft.avro_schemas[version.reference], ())
 
 
-def _same_members(file: Traversable, schema: dict[str, Any], record: Any) -> Iterator[LintFault]:
+def _same_members(file: Traversable, schema: dict[str, Any], record: Any) -> Faults:
     """Yield the members that only one of the two has: values change on their way from a record to a message."""
     members, fields = set(schema.get("properties", {})), {field["name"] for field in record.get("fields", ())}
     for name in sorted(members ^ fields):
@@ -69,7 +73,7 @@ class _Comparison:
         self._named: dict[str, Any] = {}
         self._walked: set[tuple[str, str]] = set()
 
-    def compare(self, schema: Any, avro: Any, parts: Parts) -> Iterator[LintFault]:
+    def compare(self, schema: Any, avro: Any, parts: Parts) -> Faults:
         """Yield every place where the two say different things of the same member."""
         while isinstance(schema, dict) and "$ref" in schema:
             pair = (schema["$ref"], repr(avro))  # what holds its own like is walked once
@@ -91,7 +95,7 @@ class _Comparison:
             if isinstance(branch, dict):
                 yield from self._compare_inside(schema, branch, parts)
 
-    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: Parts) -> Iterator[LintFault]:
+    def _compare_inside(self, schema: dict[str, Any], branch: dict[str, Any], parts: Parts) -> Faults:
         match branch["type"]:
             case "record" if _last(branch) != _NUMBER_TEXT:
                 yield from self._compare_members(schema, branch, parts)
@@ -102,7 +106,7 @@ class _Comparison:
                     yield self._fault(parts, "a record, for members with names", "a map")
                 yield from self.compare(schema.get("additionalProperties", {}), branch["values"], (*parts, "*"))
 
-    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: Parts) -> Iterator[LintFault]:
+    def _compare_members(self, schema: dict[str, Any], record: dict[str, Any], parts: Parts) -> Faults:
         properties, required = schema.get("properties", {}), schema.get("required", [])
         fields = {field["name"]: field["type"] for field in record["fields"] if OTHER_MEMBERS not in field}
         for field in record["fields"]:
@@ -177,15 +181,3 @@ def _own_file(version: Version) -> Traversable | None:
         if file.is_file():
             return file
     return None
-
-
-RULE = LintRule(
-    id="L13",
-    name="schemas-agree",
-    severity=ERROR,
-    says="Checks that JSON Schema and Avro schema have the same members, nesting, nulls and optional members.",
-    why="Whoever reads Avro must be able to hold every message that the JSON Schema lets pass, and nothing else.",
-    good='"type": ["string", "null"] and ["null", "string"]',
-    bad='"type": ["string", "null"] and "string"',
-    check=schemas_agree,
-)

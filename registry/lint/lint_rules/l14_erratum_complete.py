@@ -1,37 +1,28 @@
-"""Lint rule L14: erratum-complete."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import errata
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def errata_are_complete(draft: LintRun) -> Iterator[LintFault]:
-    """Every erratum says which document, what it says, what it shows, the decision and why, under an id of its own."""
+@lint_rule(
+    ERROR,
+    says="Checks that every erratum says its document, what that says and shows, the decision and why.",
+    why="A decision without its reason is made again, differently, by the next person who reads the vendor's page.",
+    good="{id: E7, document: …, says: …, shows: …, decision: enforce, why: …}",
+    bad="{id: E7, says: …}",
+)
+def errata_are_complete(draft: LintRun) -> Faults:
     for file in draft.errata_files:
         if not any(True for _ in find_unreadable(file, is_list=True)):
             try:
                 errata.read_errata_file(file)
             except ContractError as error:
                 yield LintFault(file, error.hint or "an erratum with every member", error.what)
-
-
-RULE = LintRule(
-    id="L14",
-    name="erratum-complete",
-    severity=ERROR,
-    says="Checks that every erratum says its document, what that says and shows, the decision and why.",
-    why="A decision without its reason is made again, differently, by the next person who reads the vendor's page.",
-    good="{id: E7, document: …, says: …, shows: …, decision: enforce, why: …}",
-    bad="{id: E7, says: …}",
-    check=errata_are_complete,
-)

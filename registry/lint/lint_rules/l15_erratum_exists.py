@@ -1,20 +1,23 @@
-"""Lint rule L15: erratum-exists."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_links import base_has, contract_file
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def errata_exist(draft: LintRun) -> Iterator[LintFault]:
-    """Every erratum that a contract cites stands in errata.yaml."""
+@lint_rule(
+    ERROR,
+    says="Checks that every erratum a contract cites stands in errata.yaml.",
+    why="Whoever asks why the contract reads a message so has to find the answer.",
+    good="errata: [E84]",
+    bad="errata: [E84O]",
+)
+def errata_exist(draft: LintRun) -> Faults:
     for version in draft.versions:
         provenance = draft.resolved.get(version.reference, {}).get("provenance")
         cited = provenance.get("errata") if isinstance(provenance, dict) else None
@@ -22,15 +25,3 @@ def errata_exist(draft: LintRun) -> Iterator[LintFault]:
             if str(one) not in draft.errata and not base_has(draft, version, "provenance", "errata"):
                 parts = ("provenance", "errata", str(index))
                 yield LintFault(contract_file(version), "an entry of errata.yaml", str(one), parts)
-
-
-RULE = LintRule(
-    id="L15",
-    name="erratum-exists",
-    severity=ERROR,
-    says="Checks that every erratum a contract cites stands in errata.yaml.",
-    why="Whoever asks why the contract reads a message so has to find the answer.",
-    good="errata: [E84]",
-    bad="errata: [E84O]",
-    check=errata_exist,
-)

@@ -1,33 +1,24 @@
-"""Lint rule L16: sample-paired."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def samples_are_paired(draft: LintRun) -> Iterator[LintFault]:
-    """Every file below samples/ is a message with its expectation, or an expectation with its message."""
+@lint_rule(
+    ERROR,
+    says="Checks that every file of samples/ is a message with its expectation beside it.",
+    why="A message without expectation proves nothing; an expectation without message is proof that was lost.",
+    good="insert.json and insert.change.json",
+    bad="insert.json alone",
+)
+def samples_are_paired(draft: LintRun) -> Faults:
     for version in draft.versions:
         for file in draft.samples[version.reference].strays:
             yield LintFault(
                 file, "NAME.json with NAME.change.json, or in drift/ with NAME.findings.json", "one half only"
             )
-
-
-RULE = LintRule(
-    id="L16",
-    name="sample-paired",
-    severity=ERROR,
-    says="Checks that every file of samples/ is a message with its expectation beside it.",
-    why="A message without expectation proves nothing; an expectation without message is proof that was lost.",
-    good="insert.json and insert.change.json",
-    bad="insert.json alone",
-    check=samples_are_paired,
-)

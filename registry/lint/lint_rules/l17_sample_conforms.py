@@ -1,12 +1,9 @@
-"""Lint rule L17: sample-conforms."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_samples import HOLDING, NOWHERE, expectation_of, judged_samples
 
 if TYPE_CHECKING:
@@ -15,23 +12,17 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 
 
-def samples_conform(draft: LintRun) -> Iterator[LintFault]:
-    """Every sample conforms to its version, as a row change or as a message without a row."""
+@lint_rule(
+    ERROR,
+    says="Checks that every sample conforms to its version, or is a message without a row where no change is expected.",
+    why="Samples are what the document shows: a contract that refuses them is wrong, or its sample is.",
+    good="an INSERT with its row",
+    bad="an INSERT without a row, in samples/",
+)
+def samples_conform(draft: LintRun) -> Faults:
     for sample, judged in judged_samples(draft, drifts=False):
         expected = expectation_of(sample)
         wanted = "control" if expected == [] else "conforming"
         if judged.verdict.outcome != wanted and not (expected is NOWHERE and judged.verdict.outcome in HOLDING):
             findings = [f"{one.rule} {one.path}".strip() for one in judged.verdict.findings[:_SHOWN]]
             yield LintFault(sample.file, wanted, ": ".join([judged.verdict.outcome, ", ".join(findings)]).rstrip(": "))
-
-
-RULE = LintRule(
-    id="L17",
-    name="sample-conforms",
-    severity=ERROR,
-    says="Checks that every sample conforms to its version, or is a message without a row where no change is expected.",
-    why="Samples are what the document shows: a contract that refuses them is wrong, or its sample is.",
-    good="an INSERT with its row",
-    bad="an INSERT without a row, in samples/",
-    check=samples_conform,
-)

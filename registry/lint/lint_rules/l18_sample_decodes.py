@@ -1,34 +1,25 @@
-"""Lint rule L18: sample-decodes."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.lint.lint_samples import HOLDING, find_difference, judged_samples
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def samples_decode(draft: LintRun) -> Iterator[LintFault]:
-    """Every sample decodes to exactly the changes that stand beside it."""
+@lint_rule(
+    ERROR,
+    says="Checks that every sample decodes to exactly the changes in its .change.json.",
+    why="Here a changed value form, image or time zone shows, as a value that is no longer read as it was.",
+    good='"after": {"total": "12.10"} for the number 12.10',
+    bad='"after": {"total": "12.1"} for the number 12.10',
+)
+def samples_decode(draft: LintRun) -> Faults:
     from cdc_contracts.registry.generate.contract_samples import told_changes
 
     for sample, judged in judged_samples(draft, drifts=False):
         if judged.verdict.outcome in HOLDING:
             yield from find_difference(sample, told_changes(judged))
-
-
-RULE = LintRule(
-    id="L18",
-    name="sample-decodes",
-    severity=ERROR,
-    says="Checks that every sample decodes to exactly the changes in its .change.json.",
-    why="Here a changed value form, image or time zone shows, as a value that is no longer read as it was.",
-    good='"after": {"total": "12.10"} for the number 12.10',
-    bad='"after": {"total": "12.1"} for the number 12.10',
-    check=samples_decode,
-)

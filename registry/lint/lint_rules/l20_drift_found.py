@@ -1,35 +1,26 @@
-"""Lint rule L20: drift-found."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.lint.lint_samples import expectation_of, find_difference, judged_samples
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def drifts_are_found(draft: LintRun) -> Iterator[LintFault]:
-    """Every drift sample gives exactly the outcome and findings that stand beside it, and a stream its findings."""
+@lint_rule(
+    ERROR,
+    says="Checks that every drift sample gives exactly the outcome and findings in its .findings.json.",
+    why="A contract that takes what it should refuse finds no drift: this is the test of the alarm.",
+    good='{"outcome": "drifted", …} for what is judged as drifted',
+    bad='{"outcome": "drifted", …} for what conforms',
+)
+def drifts_are_found(draft: LintRun) -> Faults:
     from cdc_contracts.registry.generate.contract_samples import told_findings, told_statistics
 
     for sample, judged in judged_samples(draft, drifts=True):
         yield from find_difference(sample, told_findings(judged))
     for sample, tally in draft.tallies:
         yield from find_difference(sample, told_statistics(tally, expectation_of(sample)))
-
-
-RULE = LintRule(
-    id="L20",
-    name="drift-found",
-    severity=ERROR,
-    says="Checks that every drift sample gives exactly the outcome and findings in its .findings.json.",
-    why="A contract that takes what it should refuse finds no drift: this is the test of the alarm.",
-    good='{"outcome": "drifted", …} for what is judged as drifted',
-    bad='{"outcome": "drifted", …} for what conforms',
-    check=drifts_are_found,
-)

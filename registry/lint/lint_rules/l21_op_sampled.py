@@ -1,20 +1,23 @@
-"""Lint rule L21: op-sampled."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import WARNING
 from cdc_contracts.registry.contract.catalogue import CANONICAL
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def ops_have_samples(draft: LintRun) -> Iterator[LintFault]:
-    """Every op that a contract maps has a sample of its own."""
+@lint_rule(
+    WARNING,
+    says="Checks that every op a contract maps has a sample.",
+    why="An op that no sample shows was never tried: nobody knows whether the contract reads it right.",
+    good="samples of an insert, an update and a delete",
+    bad="samples of an insert only",
+)
+def ops_have_samples(draft: LintRun) -> Faults:
     from cdc_contracts.registry.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.message.reading import Reading
 
@@ -29,15 +32,3 @@ def ops_have_samples(draft: LintRun) -> Iterator[LintFault]:
         if missing:
             file = version.folder.joinpath("contract.yaml")
             yield LintFault(file, "a sample of every op", "none of " + ", ".join(missing), ("ops",))
-
-
-RULE = LintRule(
-    id="L21",
-    name="op-sampled",
-    severity=WARNING,
-    says="Checks that every op a contract maps has a sample.",
-    why="An op that no sample shows was never tried: nobody knows whether the contract reads it right.",
-    good="samples of an insert, an update and a delete",
-    bad="samples of an insert only",
-    check=ops_have_samples,
-)

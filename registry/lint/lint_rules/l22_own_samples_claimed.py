@@ -1,34 +1,25 @@
-"""Lint rule L22: own-samples-claimed."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def own_samples_are_claimed(draft: LintRun) -> Iterator[LintFault]:
-    """The discriminators of a subject hold for all of its own samples."""
+@lint_rule(
+    ERROR,
+    says="Checks that the discriminators of a subject hold for all of its own samples.",
+    why="`detect` and `auto` go by these: a contract that does not know its own messages is never found.",
+    good="{present: /id}, and every sample has an id",
+    bad="{present: /id}, and a sample has none",
+)
+def own_samples_are_claimed(draft: LintRun) -> Faults:
     for version in draft.versions:
         if version.reference not in draft.meanings:
             continue
         for sample, message in draft.messages[version.reference]:
             if not draft.claims(version, message):
                 yield LintFault(sample.file, f"the discriminators of {version} hold", "one does not")
-
-
-RULE = LintRule(
-    id="L22",
-    name="own-samples-claimed",
-    severity=ERROR,
-    says="Checks that the discriminators of a subject hold for all of its own samples.",
-    why="`detect` and `auto` go by these: a contract that does not know its own messages is never found.",
-    good="{present: /id}, and every sample has an id",
-    bad="{present: /id}, and a sample has none",
-    check=own_samples_are_claimed,
-)

@@ -1,19 +1,22 @@
-"""Lint rule L23: other-samples-refused."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def other_samples_are_refused(draft: LintRun) -> Iterator[LintFault]:
-    """The discriminators of a subject refuse the samples of all others, except those named as not separable."""
+@lint_rule(
+    ERROR,
+    says="Checks that the discriminators of a subject refuse the samples of all others, save of `not_separable_from`.",
+    why="Messages of another product would be read as this one's, and values come out wrong without an error.",
+    good="[{present: /id}, {present: /isDdl}]",
+    bad="[{present: /type}], which two subjects have",
+)
+def other_samples_are_refused(draft: LintRun) -> Faults:
     for version, other, sample in draft.claimed:
         apart = draft.meanings[version.reference].not_separable_from
         if other.subject in apart:
@@ -24,15 +27,3 @@ def other_samples_are_refused(draft: LintRun) -> Iterator[LintFault]:
             yield LintFault(file, "the samples of other subjects refused", observed, ("discriminators",))
         else:
             yield LintFault(sample.file, f"refused by the discriminators of {version}", "taken")
-
-
-RULE = LintRule(
-    id="L23",
-    name="other-samples-refused",
-    severity=ERROR,
-    says="Checks that the discriminators of a subject refuse the samples of all others, save of `not_separable_from`.",
-    why="Messages of another product would be read as this one's, and values come out wrong without an error.",
-    good="[{present: /id}, {present: /isDdl}]",
-    bad="[{present: /type}], which two subjects have",
-    check=other_samples_are_refused,
-)

@@ -1,19 +1,22 @@
-"""Lint rule L24: not-separable-mutual."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def not_separable_is_mutual(draft: LintRun) -> Iterator[LintFault]:
-    """`not_separable_from` names subjects that name this one too, and of whose samples some are taken."""
+@lint_rule(
+    ERROR,
+    says="Checks that subjects no message tells apart name each other, and that some sample shows it.",
+    why="Whoever is told that two contracts fit has to hear it from both sides, and only where it is true.",
+    good="each of two subjects names the other",
+    bad="only one of two names the other",
+)
+def not_separable_is_mutual(draft: LintRun) -> Faults:
     taken = {(version.subject, other.subject) for version, other, _ in draft.claimed}
     for version in draft.versions:
         meaning = draft.meanings.get(version.reference)
@@ -27,15 +30,3 @@ def not_separable_is_mutual(draft: LintRun) -> Iterator[LintFault]:
                 yield LintFault(file, f"{subject} names {version.subject} too", "it does not", parts)
             if not {(version.subject, subject), (subject, version.subject)} & taken:
                 yield LintFault(file, f"samples that {version.subject} and {subject} both take", "none", parts)
-
-
-RULE = LintRule(
-    id="L24",
-    name="not-separable-mutual",
-    severity=ERROR,
-    says="Checks that subjects no message tells apart name each other, and that some sample shows it.",
-    why="Whoever is told that two contracts fit has to hear it from both sides, and only where it is true.",
-    good="each of two subjects names the other",
-    bad="only one of two names the other",
-    check=not_separable_is_mutual,
-)

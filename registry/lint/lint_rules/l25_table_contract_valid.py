@@ -1,8 +1,5 @@
-"""Lint rule L25: table-contract-valid."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +7,20 @@ from typing import TYPE_CHECKING
 from cdc_contracts.registry.common.errors import ContractError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_documents import find_unreadable, read_yaml
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def table_contracts_hold_together(draft: LintRun) -> Iterator[LintFault]:
-    """Every table contract names a table, types its columns, and takes its key from them."""
+@lint_rule(
+    ERROR,
+    says="Checks that a table contract names its table, types its columns, and takes its key from them.",
+    why="Column types and keys of dialects that send none come from here: a wrong key merges rows that are not one.",
+    good="primary_key: [id] with a column id",
+    bad="primary_key: [id] without a column id",
+)
+def table_contracts_hold_together(draft: LintRun) -> Faults:
     from cdc_contracts.registry.contract.table_contracts import parse_table_contract
 
     found: list[Traversable] = [*draft.targets.tables]
@@ -39,15 +42,3 @@ def table_contracts_hold_together(draft: LintRun) -> Iterator[LintFault]:
                 file, f"one contract for {contract.table}", f"another in {tables[folder, contract.table].name}"
             )
         tables[folder, contract.table] = file
-
-
-RULE = LintRule(
-    id="L25",
-    name="table-contract-valid",
-    severity=ERROR,
-    says="Checks that a table contract names its table, types its columns, and takes its key from them.",
-    why="Column types and keys of dialects that send none come from here: a wrong key merges rows that are not one.",
-    good="primary_key: [id] with a column id",
-    bad="primary_key: [id] without a column id",
-    check=table_contracts_hold_together,
-)

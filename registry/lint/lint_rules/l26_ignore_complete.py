@@ -1,36 +1,27 @@
-"""Lint rule L26: ignore-complete."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.ignore_comments import FORM
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.lint.suppressions import fault_of, is_ignorable
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def ignores_are_complete(draft: LintRun) -> Iterator[LintFault]:
-    """Every comment that ignores a finding names a rule, a last day and a reason."""
+@lint_rule(
+    ERROR,
+    says="Checks that every comment that ignores a finding names a rule that may be ignored, a last day and a reason.",
+    why="A finding that is ignored without a reason, or for ever, is one that nobody will look at again.",
+    good="# cdc-contracts: ignore L21 until 2027-01-31 because the vendor shows no sample",
+    bad="# cdc-contracts: ignore L21",
+    ignorable=False,
+)
+def ignores_are_complete(draft: LintRun) -> Faults:
     for one in draft.ignores:
         if one.problem:
             yield fault_of(one, FORM, one.problem)
         elif not is_ignorable(one.rule):
             yield fault_of(one, "the id of a rule that may be ignored", one.rule)
-
-
-RULE = LintRule(
-    id="L26",
-    name="ignore-complete",
-    severity=ERROR,
-    says="Checks that every comment that ignores a finding names a rule that may be ignored, a last day and a reason.",
-    why="A finding that is ignored without a reason, or for ever, is one that nobody will look at again.",
-    good="# cdc-contracts: ignore L21 until 2027-01-31 because the vendor shows no sample",
-    bad="# cdc-contracts: ignore L21",
-    check=ignores_are_complete,
-    ignorable=False,
-)

@@ -1,33 +1,24 @@
-"""Lint rule L27: ignore-current."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, lint_rule
 from cdc_contracts.registry.lint.suppressions import fault_of
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def ignores_are_current(draft: LintRun) -> Iterator[LintFault]:
-    """No comment that ignores a finding is past its last day."""
-    for one in draft.ignores:
-        if not one.problem and one.is_over(draft.today):
-            yield fault_of(one, "a finding that is mended by now, or a new date", f"ignored until {one.until}")
-
-
-RULE = LintRule(
-    id="L27",
-    name="ignore-current",
-    severity=ERROR,
+@lint_rule(
+    ERROR,
     says="Checks that no comment that ignores a finding is past its last day; the finding counts again from then on.",
     why="The day was a promise to have mended it by then.",
     good="until 2027-01-31, before that day is over",
     bad="until 2027-01-31, on 2027-02-01",
-    check=ignores_are_current,
     ignorable=False,
 )
+def ignores_are_current(draft: LintRun) -> Faults:
+    for one in draft.ignores:
+        if not one.problem and one.is_over(draft.today):
+            yield fault_of(one, "a finding that is mended by now, or a new date", f"ignored until {one.until}")

@@ -1,8 +1,5 @@
-"""Lint rule L31: source-document-known."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import ContractError
@@ -10,14 +7,22 @@ from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract import source_documents
 from cdc_contracts.registry.contract.catalogue import CANONICAL
 from cdc_contracts.registry.lint.lint_documents import find_unreadable
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def source_documents_are_known(draft: LintRun) -> Iterator[LintFault]:
-    """Every list of source documents is whole, and has every document that the contracts beside it come from."""
+@lint_rule(
+    ERROR,
+    says="Checks that documents.yaml, where there is one, lists the source document of every contract, whole.",
+    why="Whoever wants to check what a contract says has to find the vendor's page: its title, address and edition, "
+    "and the SHA-256 of the text that was read.",
+    good="{title: Data formats, vendor: …, product: …, sha256: …}",
+    bad="a contract of page-2.txt, which is not listed",
+    ignorable=False,
+)
+def source_documents_are_known(draft: LintRun) -> Faults:
     for file in draft.documents_files:
         if any(True for _ in find_unreadable(file)):
             continue
@@ -45,17 +50,3 @@ def source_documents_are_known(draft: LintRun) -> Iterator[LintFault]:
                 yield LintFault(
                     where, f"a document of {source_documents.FILE}", str(source), ("provenance", "document")
                 )
-
-
-RULE = LintRule(
-    id="L31",
-    name="source-document-known",
-    severity=ERROR,
-    says="Checks that documents.yaml, where there is one, lists the source document of every contract, whole.",
-    why="Whoever wants to check what a contract says has to find the vendor's page: its title, address and edition, "
-    "and the SHA-256 of the text that was read.",
-    good="{title: Data formats, vendor: …, product: …, sha256: …}",
-    bad="a contract of page-2.txt, which is not listed",
-    check=source_documents_are_known,
-    ignorable=False,
-)

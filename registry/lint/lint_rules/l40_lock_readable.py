@@ -1,21 +1,25 @@
-"""Lint rule L40: lock-readable."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import locks_under_lint
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.sync.id_locks import Entry, lock_order
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def lines_are_entries_in_order(draft: LintRun) -> Iterator[LintFault]:
-    """Every line is an entry, and stands where its id says."""
+@lint_rule(
+    ERROR,
+    says="Checks that every line of ids.lock is an entry, and that the lines are in order.",
+    why="A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",
+    good="id 7 above id 8",
+    bad="a mark of a conflict in git, or id 8 above id 7",
+    ignorable=False,
+)
+def lines_are_entries_in_order(draft: LintRun) -> Faults:
     for file, lines in locks_under_lint(draft):
         above: Entry | None = None
         for line in lines:
@@ -25,16 +29,3 @@ def lines_are_entries_in_order(draft: LintRun) -> Iterator[LintFault]:
             if above is not None and lock_order(line.entry) < lock_order(above):
                 yield LintFault(file, f"{line.entry.key} above {above.key}", "below it", spot=(line.number, 1))
             above = line.entry
-
-
-RULE = LintRule(
-    id="L40",
-    name="lock-readable",
-    severity=ERROR,
-    says="Checks that every line of ids.lock is an entry, and that the lines are in order.",
-    why="A line that cannot be read is an id that nobody keeps, and lines out of order hide that one was given twice.",
-    good="id 7 above id 8",
-    bad="a mark of a conflict in git, or id 8 above id 7",
-    check=lines_are_entries_in_order,
-    ignorable=False,
-)

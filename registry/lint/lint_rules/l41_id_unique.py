@@ -1,21 +1,25 @@
-"""Lint rule L41: id-unique."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import entries_of, locks_under_lint
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.sync.id_locks import Entry, Key
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def ids_stand_for_one_schema(draft: LintRun) -> Iterator[LintFault]:
-    """No id stands for two schemas, no schema stands on two lines."""
+@lint_rule(
+    ERROR,
+    says="Checks that an id in ids.lock stands for one schema, and that a schema has one id.",
+    why="Consumers find the schema of a message by its id alone.",
+    good="7 dts/canal@2 JSON and 8 dts/canal@3 JSON",
+    bad="7 dts/canal@2 JSON and 7 dts/canal@3 JSON",
+    ignorable=False,
+)
+def ids_stand_for_one_schema(draft: LintRun) -> Faults:
     for file, lines in locks_under_lint(draft):
         holders: dict[tuple[str, int], Entry] = {}
         keys: dict[Key, Entry] = {}
@@ -30,16 +34,3 @@ def ids_stand_for_one_schema(draft: LintRun) -> Iterator[LintFault]:
                     file, f"one line for {entry.key}", f"another with id {keys[entry.key].id}", spot=(number, 1)
                 )
             keys[entry.key] = entry
-
-
-RULE = LintRule(
-    id="L41",
-    name="id-unique",
-    severity=ERROR,
-    says="Checks that an id in ids.lock stands for one schema, and that a schema has one id.",
-    why="Consumers find the schema of a message by its id alone.",
-    good="7 dts/canal@2 JSON and 8 dts/canal@3 JSON",
-    bad="7 dts/canal@2 JSON and 7 dts/canal@3 JSON",
-    check=ids_stand_for_one_schema,
-    ignorable=False,
-)

@@ -1,13 +1,10 @@
-"""Lint rule L42: id-kept."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import digests_of, entries_of, locked_targets
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
@@ -16,8 +13,15 @@ _HEAD = 12
 """How many digits of a digest are shown."""
 
 
-def schemas_with_ids_stay(draft: LintRun) -> Iterator[LintFault]:
-    """A schema that has an id is the one that got it."""
+@lint_rule(
+    ERROR,
+    says="Checks that a schema with an id is still the schema that got it, and that a retired one is gone.",
+    why="Messages already written carry the id, and are read by what it stood for then.",
+    good="a new version of a contract for a new member",
+    bad="a new member in a version that has an id",
+    ignorable=False,
+)
+def schemas_with_ids_stay(draft: LintRun) -> Faults:
     for target, file, lines in locked_targets(draft):
         present = digests_of(draft, target)
         for number, entry in entries_of(lines):
@@ -27,16 +31,3 @@ def schemas_with_ids_stay(draft: LintRun) -> Iterator[LintFault]:
                 yield LintFault(file, wanted, f"{found[:_HEAD]}…", spot=(number, 1))
             elif found is not None and entry.retired:
                 yield LintFault(file, f"{entry.key} not retired, as it is there", "retired", spot=(number, 1))
-
-
-RULE = LintRule(
-    id="L42",
-    name="id-kept",
-    severity=ERROR,
-    says="Checks that a schema with an id is still the schema that got it, and that a retired one is gone.",
-    why="Messages already written carry the id, and are read by what it stood for then.",
-    good="a new version of a contract for a new member",
-    bad="a new member in a version that has an id",
-    check=schemas_with_ids_stay,
-    ignorable=False,
-)

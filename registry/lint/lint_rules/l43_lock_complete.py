@@ -1,20 +1,24 @@
-"""Lint rule L43: lock-complete."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.lint.lint_locks import digests_of, entries_of, locked_targets
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def every_schema_has_an_id(draft: LintRun) -> Iterator[LintFault]:
-    """Every contract has both ids, and no entry that is not retired lacks its contract."""
+@lint_rule(
+    ERROR,
+    says="Checks that ids.lock, where there is one, has both schemas of every contract, and retires those gone.",
+    why="A schema without an id gets one from whoever registers it first, and another one elsewhere.",
+    good="a line for JSON and one for AVRO",
+    bad="a new version without a line",
+    ignorable=False,
+)
+def every_schema_has_an_id(draft: LintRun) -> Faults:
     for target, file, lines in locked_targets(draft):
         present, locked = digests_of(draft, target), {entry.key for _, entry in entries_of(lines)}
         for key in present:
@@ -24,16 +28,3 @@ def every_schema_has_an_id(draft: LintRun) -> Iterator[LintFault]:
         for number, entry in entries_of(lines):
             if entry.key.is_contract and not entry.retired and (entry.key.name, entry.key.version) not in named:
                 yield LintFault(file, f"{entry.key}, or its line retired", "no such contract", spot=(number, 1))
-
-
-RULE = LintRule(
-    id="L43",
-    name="lock-complete",
-    severity=ERROR,
-    says="Checks that ids.lock, where there is one, has both schemas of every contract, and retires those gone.",
-    why="A schema without an id gets one from whoever registers it first, and another one elsewhere.",
-    good="a line for JSON and one for AVRO",
-    bad="a new version without a line",
-    check=every_schema_has_an_id,
-    ignorable=False,
-)

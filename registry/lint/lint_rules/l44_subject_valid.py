@@ -1,15 +1,12 @@
-"""Lint rule L44: subject-valid."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.errors import CdcContractsError, UsageError
 from cdc_contracts.registry.common.findings import ERROR
 from cdc_contracts.registry.contract.catalogue import SUBJECTS
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.schema.schema_documents import AVRO, JSON, read_schema
 from cdc_contracts.registry.sync.id_locks import Lock
 from cdc_contracts.registry.sync.registry_contents import HeldSchema
@@ -20,8 +17,15 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def subjects_can_be_registered(draft: LintRun) -> Iterator[LintFault]:
-    """Every file below `subjects/` is a version of a subject that a registry would take, and so are the settings."""
+@lint_rule(
+    ERROR,
+    says="Checks that subjects/ holds valid schemas, and registry.yaml settings, and that what they refer to is there.",
+    why="What a registry would refuse in the middle of a deployment is better refused before it is merged.",
+    good="subjects/orders-value/v1.json, a JSON Schema",
+    bad="a reference to a version that subjects/ does not hold",
+    ignorable=False,
+)
+def subjects_can_be_registered(draft: LintRun) -> Faults:
     for target in draft.targets.contracts:
         root = Path(str(target.root))
         if target.parts or not root.is_dir():
@@ -44,22 +48,9 @@ def subjects_can_be_registered(draft: LintRun) -> Iterator[LintFault]:
                 yield from _invalid(file, schema)
 
 
-def _invalid(file: Path, schema: HeldSchema) -> Iterator[LintFault]:
+def _invalid(file: Path, schema: HeldSchema) -> Faults:
     if schema.type in (JSON, AVRO):
         try:
             read_schema(schema.text, type=schema.type, name=schema.subject, file=str(file))
         except UsageError as error:
             yield LintFault(file, f"a schema of type {schema.type}", error.what)
-
-
-RULE = LintRule(
-    id="L44",
-    name="subject-valid",
-    severity=ERROR,
-    says="Checks that subjects/ holds valid schemas, and registry.yaml settings, and that what they refer to is there.",
-    why="What a registry would refuse in the middle of a deployment is better refused before it is merged.",
-    good="subjects/orders-value/v1.json, a JSON Schema",
-    bad="a reference to a version that subjects/ does not hold",
-    check=subjects_can_be_registered,
-    ignorable=False,
-)

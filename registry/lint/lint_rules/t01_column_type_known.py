@@ -1,12 +1,9 @@
-"""Lint rule T01: column-type-known."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
 from cdc_contracts.registry.values.type_ranges import read_range
 
@@ -14,22 +11,16 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def types_are_known(draft: LintRun) -> Iterator[LintFault]:
-    """Every type is one of some database."""
+@lint_rule(
+    ERROR,
+    says="Checks that the types of a table contract are types of a database.",
+    why="A type that nothing reads makes every message of the table drift, in dialects that send no types.",
+    good="id: {type: bigint unsigned}",
+    bad="id: {type: bigitn}",
+)
+def types_are_known(draft: LintRun) -> Faults:
     mappings = typed_mappings(draft, draft.mappings)
     for file, contract in draft.tables:
         for name, result in contract.types.items():
             if not is_read(result, mappings) and read_range(result) is None:
                 yield LintFault(file, "a type of a database", result, ("columns", name, "type"))
-
-
-RULE = LintRule(
-    id="T01",
-    name="column-type-known",
-    severity=ERROR,
-    says="Checks that the types of a table contract are types of a database.",
-    why="A type that nothing reads makes every message of the table drift, in dialects that send no types.",
-    good="id: {type: bigint unsigned}",
-    bad="id: {type: bigitn}",
-    check=types_are_known,
-)

@@ -1,13 +1,10 @@
-"""Lint rule T03: column-types-of-one-source."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import WARNING
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.lint.lint_tables import is_read, typed_mappings
 
 if TYPE_CHECKING:
@@ -16,8 +13,14 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def types_belong_together(draft: LintRun) -> Iterator[LintFault]:
-    """One value mapping reads all types: of a contract that a topic is bound to, where topics are bound."""
+@lint_rule(
+    WARNING,
+    says="Checks that one value mapping reads all types of a table: one that topics are bound to, where they are.",
+    why="Types of two databases in one table are mostly a slip, and the messages of the table cannot be read whole.",
+    good="id: {type: int} and at: {type: datetime}",
+    bad="id: {type: int} and name: {type: VARCHAR2(20)}",
+)
+def types_belong_together(draft: LintRun) -> Faults:
     bound = _bound_mappings(draft)
     mappings = typed_mappings(draft, bound or draft.mappings)
     for file, contract in draft.tables:
@@ -53,15 +56,3 @@ def _unread(mapping: ValueMapping, contract: TableContract, draft: LintRun) -> l
         for name, result in contract.types.items()
         if told_in(mapping, result, table) is None and is_read(result, known)
     ]
-
-
-RULE = LintRule(
-    id="T03",
-    name="column-types-of-one-source",
-    severity=WARNING,
-    says="Checks that one value mapping reads all types of a table: one that topics are bound to, where they are.",
-    why="Types of two databases in one table are mostly a slip, and the messages of the table cannot be read whole.",
-    good="id: {type: int} and at: {type: datetime}",
-    bad="id: {type: int} and name: {type: VARCHAR2(20)}",
-    check=types_belong_together,
-)

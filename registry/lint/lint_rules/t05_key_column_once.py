@@ -1,31 +1,22 @@
-"""Lint rule T05: key-column-once."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import ERROR
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def keys_name_columns_once(draft: LintRun) -> Iterator[LintFault]:
-    """A primary key has no column twice."""
-    for file, contract in draft.tables:
-        for name in sorted({one for one in contract.primary_key if contract.primary_key.count(one) > 1}):
-            yield LintFault(file, f"{name} once", f"{contract.primary_key.count(name)} times", ("primary_key",))
-
-
-RULE = LintRule(
-    id="T05",
-    name="key-column-once",
-    severity=ERROR,
+@lint_rule(
+    ERROR,
     says="Checks that a primary key names no column twice.",
     why="One of the two was meant to be another column: rows are merged that are not one.",
     good="primary_key: [id, shop]",
     bad="primary_key: [id, id]",
-    check=keys_name_columns_once,
 )
+def keys_name_columns_once(draft: LintRun) -> Faults:
+    for file, contract in draft.tables:
+        for name in sorted({one for one in contract.primary_key if contract.primary_key.count(one) > 1}):
+            yield LintFault(file, f"{name} once", f"{contract.primary_key.count(name)} times", ("primary_key",))

@@ -1,5 +1,3 @@
-"""Lint rule T06: names-apart."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -7,14 +5,20 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.common.findings import WARNING
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.lint.lint_run import LintRun
 
 
-def names_differ_in_more_than_case(draft: LintRun) -> Iterator[LintFault]:
-    """No two columns of a table, and no two tables, differ in nothing but capital letters."""
+@lint_rule(
+    WARNING,
+    says="Checks that no two columns of a table, and no two tables, differ in nothing but capital letters.",
+    why="Most databases take them for one, and so do most readers of typed tables.",
+    good="id and order_id",
+    bad="id and ID",
+)
+def names_differ_in_more_than_case(draft: LintRun) -> Faults:
     for file, contract in draft.tables:
         for first, second in _alike(contract.columns):
             yield LintFault(file, f"a name other than {first}", second, ("columns", second))
@@ -29,15 +33,3 @@ def _alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
         by_case[name.casefold()].append(name)
     for first, *others in by_case.values():
         yield from ((first, other) for other in others)
-
-
-RULE = LintRule(
-    id="T06",
-    name="names-apart",
-    severity=WARNING,
-    says="Checks that no two columns of a table, and no two tables, differ in nothing but capital letters.",
-    why="Most databases take them for one, and so do most readers of typed tables.",
-    good="id and order_id",
-    bad="id and ID",
-    check=names_differ_in_more_than_case,
-)

@@ -1,12 +1,9 @@
-"""Lint rule T08: zone-of-use."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import WARNING
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.values.type_ranges import read_range
 
 if TYPE_CHECKING:
@@ -15,21 +12,15 @@ if TYPE_CHECKING:
 _WITHOUT_ZONE: Final = frozenset({"timestamp", "timestamp with local time zone", "datetime", "date"})
 
 
-def zones_are_of_use(draft: LintRun) -> Iterator[LintFault]:
-    """A table with a time zone has a column of times that need one."""
-    for file, contract in draft.tables:
-        types = [read_range(one) for one in contract.types.values()]
-        if contract.zone is not None and not any(one is None or one.family in _WITHOUT_ZONE for one in types):
-            yield LintFault(file, "a column of times without a zone", "none", ("source_time_zone",))
-
-
-RULE = LintRule(
-    id="T08",
-    name="zone-of-use",
-    severity=WARNING,
+@lint_rule(
+    WARNING,
     says="Checks that a table with a time zone has a column of times that need one.",
     why="The zone was meant for another table, or the type of a column is wrong.",
     good='at: {type: timestamp} and source_time_zone: "+08:00"',
     bad='no time at all and source_time_zone: "+08:00"',
-    check=zones_are_of_use,
 )
+def zones_are_of_use(draft: LintRun) -> Faults:
+    for file, contract in draft.tables:
+        types = [read_range(one) for one in contract.types.values()]
+        if contract.zone is not None and not any(one is None or one.family in _WITHOUT_ZONE for one in types):
+            yield LintFault(file, "a column of times without a zone", "none", ("source_time_zone",))

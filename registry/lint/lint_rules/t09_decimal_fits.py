@@ -1,12 +1,9 @@
-"""Lint rule T09: decimal-fits."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.common.findings import WARNING
-from cdc_contracts.registry.lint.lint_rule import LintFault, LintRule
+from cdc_contracts.registry.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.values.type_ranges import read_range
 
 if TYPE_CHECKING:
@@ -16,22 +13,16 @@ _WIDEST: Final = 38
 """So many digits the decimals of typed tables have at most."""
 
 
-def decimals_fit_typed_tables(draft: LintRun) -> Iterator[LintFault]:
-    """No decimal has more digits than the decimals of typed tables."""
+@lint_rule(
+    WARNING,
+    says=f"Checks that no decimal has more than {_WIDEST} digits, as many as the decimals of typed tables have.",
+    why="Such a column is text in typed tables: exact, but nothing to reckon with.",
+    good="decimal(38,10)",
+    bad="decimal(65,30)",
+)
+def decimals_fit_typed_tables(draft: LintRun) -> Faults:
     for file, contract in draft.tables:
         for name, result in contract.types.items():
             read = read_range(result)
             if read is not None and read.family == "decimal" and (read.precision or 0) > _WIDEST:
                 yield LintFault(file, f"up to {_WIDEST} digits", result, ("columns", name, "type"))
-
-
-RULE = LintRule(
-    id="T09",
-    name="decimal-fits",
-    severity=WARNING,
-    says=f"Checks that no decimal has more than {_WIDEST} digits, as many as the decimals of typed tables have.",
-    why="Such a column is text in typed tables: exact, but nothing to reckon with.",
-    good="decimal(38,10)",
-    bad="decimal(65,30)",
-    check=decimals_fit_typed_tables,
-)

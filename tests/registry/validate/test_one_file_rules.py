@@ -209,6 +209,26 @@ def test_a_file_is_called_after_its_rule():
     assert [f"{one.id.lower()}-{one.name}" for one in lint_rules()] == list(rule_names(LINT_RULES))
 
 
+@pytest.mark.parametrize(
+    ("package", "file", "twin", "called"),
+    [
+        (LINT_RULES, "lint/lint_rules/l21_op_sampled.py", "l21_op_shown.py", "L21"),
+        (DRIFT_CLASSES, "common/drift_classes/d04_unknown_field.py", "d04_unknown_member.py", "D04"),
+        (DRIFT_NOTES, "validate/drift_rules/columns_typed.py", "typed_columns.py", "D09.columns-typed"),
+        (CONTRACT_SECTIONS, "compat/meaning/contract_sections/ddl_section.py", "statement_section.py", "C334"),
+    ],
+    ids=["lint", "class", "rule", "compatibility"],
+)
+def test_two_rules_of_one_id_are_refused(package, file, twin, called, tmp_path):
+    (tmp_path / twin).write_text((ROOT / "registry" / file).read_text(encoding="utf-8"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, json.dumps({package: str(tmp_path)}), "rules", "--json"],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert f"two rules are called {called}" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("rule", drift_rules().values(), ids=lambda rule: rule.name)
 def test_a_rule_is_broken_by_the_edits_of_its_own_record(rule):
     """In some contract that has it, and the broken message breaks this rule."""
