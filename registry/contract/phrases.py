@@ -19,6 +19,38 @@ COUNTED_FROM: Final[Mapping[str, str]] = MappingProxyType(
         "instance-created-or-restarted": "when the instance was created, or last restarted",
     }
 )
+CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "object": "an image is an object of columns",
+        "list-of-one": "an image is a list of exactly one row",
+        "list-of-rows": "an image is a list of rows; those of both images are paired in order",
+        "positional": "an image is a list of values in the order of the fields; it is read as an object",
+    }
+)
+PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
+        "time_zone": "the zone of envelope times that are written without one",
+        "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
+        "avro_timestamp_fraction": "micros or nanos: what parts of an Avro second count, if not what is documented",
+    }
+)
+UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "insert-images": "where the row of an INSERT stands",
+        "init-images": "where the row of the full load stands",
+        "update-before-and-after-images": "which image of an UPDATE is which",
+        "value-forms": "how values are written",
+        "value-forms-except-integer-and-text": "how values other than integers and text are written",
+    }
+)
+FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "own-op": "rows of a full load have an op of their own",
+        "as-insert": "rows of a full load look like inserts",
+        "as-upsert": "inserts, updates and rows of a full load look alike",
+    }
+)
 
 
 def describe_evidence(entry: Mapping[str, Any]) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from cdc_contracts.registry.common.pointers import join_pointer
 from cdc_contracts.registry.contract.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.contract.errata import Erratum, read_errata
 from cdc_contracts.registry.contract.phrases import (
     COUNTED_FROM,
+    FULL_LOAD,
+    PARAMETERS,
+    UNDOCUMENTED,
     describe_conditions,
     describe_evidence,
     describe_mapping,
@@ -27,31 +29,6 @@ from cdc_contracts.registry.message.reading import Reading
 from cdc_contracts.registry.schema.message_schemas.message_examples import example_messages
 from cdc_contracts.registry.schema.message_schemas.message_json_schema import title_of
 from cdc_contracts.registry.validate.capabilities import capabilities_of, describe_lacks
-
-PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "source_mode": "mysql or oracle: the mode of the source, which messages do not say",
-        "time_zone": "the zone of envelope times that are written without one",
-        "timestamp_zone": "the zone of TIMESTAMP values that are written without one; else they stay wall-clock times",
-        "avro_timestamp_fraction": "micros or nanos: what parts of an Avro second count, if not what is documented",
-    }
-)
-UNDOCUMENTED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "insert-images": "where the row of an INSERT stands",
-        "init-images": "where the row of the full load stands",
-        "update-before-and-after-images": "which image of an UPDATE is which",
-        "value-forms": "how values are written",
-        "value-forms-except-integer-and-text": "how values other than integers and text are written",
-    }
-)
-FULL_LOAD: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "own-op": "rows of a full load have an op of their own",
-        "as-insert": "rows of a full load look like inserts",
-        "as-upsert": "inserts, updates and rows of a full load look alike",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)

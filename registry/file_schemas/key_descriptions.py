@@ -11,10 +11,15 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
-from cdc_contracts.registry.contract.phrases import COUNTED_FROM, READINGS
-from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
+from cdc_contracts.registry.contract.phrases import (
+    CONTAINERS,
+    COUNTED_FROM,
+    FULL_LOAD,
+    PARAMETERS,
+    READINGS,
+    UNDOCUMENTED,
+)
 from cdc_contracts.registry.explain.rulebook import cross_field_rules
-from cdc_contracts.registry.explain.vocabulary import CONTAINERS
 
 _LIBRARIES: Final = ("builtins", "pydantic", "msgspec")
 _ACROSS: Final = {rule.name: rule.says for rule in cross_field_rules()}

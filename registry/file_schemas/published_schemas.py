@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from cdc_contracts.registry.contract.phrases import PARAMETERS
 from cdc_contracts.registry.contract.settings import Settings
 from cdc_contracts.registry.contract.source_documents import DocumentsFile
 from cdc_contracts.registry.contract.table_contracts import TableContract
 from cdc_contracts.registry.contract.version_files import VersionsFile
-from cdc_contracts.registry.explain.contract_explanations import PARAMETERS
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
 from cdc_contracts.registry.file_schemas.errata_schema import errata_schema
 from cdc_contracts.registry.file_schemas.model_schemas import DIALECT, allow_nulls, rename_definition, shape_of

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 from by_hand import row_of, without_rows
-from seeds import VARIABLE
-
-from cdc_contracts.registry.common.errors import ContractError
-from cdc_contracts.registry.common.findings import INFO
-from cdc_contracts.registry.contract.catalogue import Catalogue
-from cdc_contracts.registry.explain.document_coverage import (
+from coverage_pages import (
     DocumentedFact,
     FactExample,
     coverage_page,
     find_target,
     read_coverage,
 )
+from seeds import VARIABLE
+
+from cdc_contracts.registry.common.errors import ContractError
+from cdc_contracts.registry.common.findings import INFO
+from cdc_contracts.registry.contract.catalogue import Catalogue
 from cdc_contracts.registry.generate.contract_samples import Sample, Samples, find_samples
 from cdc_contracts.registry.stats.partition_tallies import Source
 from cdc_contracts.registry.stats.reference_tally import account
 from cdc_contracts.registry.stats.run_findings import finalize
 from cdc_contracts.registry.validate.validation_context import ValidationContext, open_validation
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 CATALOGUE = Catalogue([ROOT / "contracts"])
 LISTS = {file.stem: read_coverage(file) for file in sorted((ROOT / "docs" / "coverage").glob("*.yaml"))}
 FACTS = [fact for coverage in LISTS.values() for fact in coverage.facts]

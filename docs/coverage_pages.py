@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from catalogue_pages import table
 from pydantic import Field, ValidationError, model_validator
 
 from cdc_contracts.registry.common import yaml_documents
@@ -159,7 +159,7 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
     lines += [f"The document: {source.address}", ""] if source.address else []
     if missing:
         rows = [(fact.id, fact.section, fact.fact, fact.not_captured or "") for fact in missing]
-        lines += ["## Not captured", "", *_table(("Id", "Section", "Fact", "Why"), rows)]
+        lines += ["## Not captured", "", *table(("Id", "Section", "Fact", "Why"), rows)]
     for section in dict.fromkeys(fact.section for fact in coverage.facts):
         facts = [fact for fact in coverage.facts if fact.section == section and not fact.not_captured]
         proofs = [
@@ -168,7 +168,7 @@ def coverage_page(name: str, coverage: Coverage, source: SourceDocument) -> str:
             for one in facts
         ]  # fmt: skip
         head = ("Id", "Fact", "Contracts", "Captured by", "Conforms", "Does not")
-        lines += [f"## {section}", "", *_table(head, proofs)] if proofs else []
+        lines += [f"## {section}", "", *table(head, proofs)] if proofs else []
     return "\n".join(lines)
 
 
@@ -183,11 +183,3 @@ def _place(value: Any, pointer: str) -> tuple[Any, Any]:
     for part in way:
         value = value[int(part)] if isinstance(value, list) else value[part]
     return value, int(last) if isinstance(value, list) else last
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(" ".join(cell.replace("|", "\\|").replace("<", "&lt;").split()) for cell in row) + " |"
-    yield ""

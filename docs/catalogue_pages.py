@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from vocabulary_page import vocabulary
+
 from cdc_contracts.registry.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue, Version, span
 from cdc_contracts.registry.contract.phrases import describe_distinction
 from cdc_contracts.registry.explain.contract_differences import PRESENT, PROSE, compare
 from cdc_contracts.registry.explain.contract_explanations import Explanation, explain
-from cdc_contracts.registry.explain.vocabulary import vocabulary
 
 INDEX: Final = "README.md"
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"
@@ -31,7 +32,7 @@ def vocabulary_page(catalogue: Catalogue) -> str:
     lines = ["# The vocabulary of contracts", "", _NOTE, ""]
     for title, entries in vocabulary(catalogue):
         rows = [(f"`{word}`", says, str(count)) for word, says, count in entries]
-        lines += [f"## {title}", "", *_table(("Word", "Says", "Contracts"), rows)]
+        lines += [f"## {title}", "", *table(("Word", "Says", "Contracts"), rows)]
     return "\n".join(lines)
 
 
@@ -51,21 +52,21 @@ def _index(catalogue: Catalogue) -> Iterator[str]:
         )
         for subject in catalogue.subjects()
     ]
-    yield from _table(("Subject", "Versions", "Sent as", "What tells versions apart"), rows)
+    yield from table(("Subject", "Versions", "Sent as", "What tells versions apart"), rows)
 
 
 def _page(versions: Sequence[Version]) -> Iterator[str]:
     latest = explain(versions[-1])
     yield from (f"# {versions[-1].subject}", "", _NOTE, "", f"{latest.title}. {latest.description}", "")
     yield from (f"## {latest.reference}", "")
-    yield from _table(("", ""), latest.facts)
+    yield from table(("", ""), latest.facts)
     yield from (_schemas(versions[-1]), "")
     yield from _explained(latest)
     for older, newer in zip(reversed(versions[:-1]), reversed(versions[1:]), strict=True):
         yield from (f"## {older.reference}", "", f"What differs from {newer.reference}:", "")
         found = [one for one in compare(older, newer).meaning if one.group != PROSE]
         rows = [(one.group, one.what, _side(one.left), _side(one.right)) for one in found]
-        yield from _table(("", "", older.reference, newer.reference), rows)
+        yield from table(("", "", older.reference, newer.reference), rows)
         yield from (_schemas(older), "")
 
 
@@ -103,10 +104,11 @@ def _explained(one: Explanation) -> Iterator[str]:
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if rows:
         yield from (f"### {title}", "")
-        yield from _table(head, rows)
+        yield from table(head, rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table, and an empty one."""
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     for row in rows:

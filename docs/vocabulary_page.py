@@ -8,20 +8,22 @@ from typing import Any, Final, get_args
 from cdc_contracts.registry.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.contract.image_model import Images
-from cdc_contracts.registry.contract.phrases import READINGS, describe_evidence, describe_side, describe_test
-from cdc_contracts.registry.explain.contract_explanations import FULL_LOAD, PARAMETERS, UNDOCUMENTED
+from cdc_contracts.registry.contract.phrases import (
+    CONTAINERS,
+    FULL_LOAD,
+    PARAMETERS,
+    READINGS,
+    UNDOCUMENTED,
+    describe_evidence,
+    describe_side,
+    describe_test,
+)
 from cdc_contracts.registry.explain.rulebook import cross_field_rules
 from cdc_contracts.registry.values import FORMS
 
 Entry = tuple[str, str, int]
 """A word, what it says, and in how many contracts it stands."""
 
-CONTAINERS: Final = {
-    "object": "an image is an object of columns",
-    "list-of-one": "an image is a list of exactly one row",
-    "list-of-rows": "an image is a list of rows; those of both images are paired in order",
-    "positional": "an image is a list of values in the order of the fields; it is read as an object",
-}
 _SIDES: Final = (
     {"at": "/data"},
     {"at": "/old", "over": "/data"},

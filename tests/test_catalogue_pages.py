@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from catalogue_pages import INDEX, catalogue_pages, page_name, vocabulary_page
+from vocabulary_page import vocabulary
 
 from cdc_contracts.registry.contract.catalogue import shipped_catalogue
-from cdc_contracts.registry.explain.catalogue_pages import INDEX, catalogue_pages, page_name, vocabulary_page
-from cdc_contracts.registry.explain.vocabulary import vocabulary
 
-FOLDER = Path(__file__).parents[3] / "docs" / "catalogue"
+FOLDER = Path(__file__).parents[1] / "docs" / "catalogue"
 CATALOGUE = shipped_catalogue()
 
 
