@@ -223,14 +223,30 @@ class Catalogue:
         raise ContractError(f"`based_on` is more than {_MAX_BASES} deep", where=child)
 
     def mapping(self, name: str) -> ValueMapping:
-        """Return the value mapping of that name, resolved. Raises ContractError where there is none."""
-        if name not in self._mappings:
-            from cdc_contracts.registry.contract.column_model import MappingDocument
-            from cdc_contracts.registry.contract.value_mappings import ValueMapping
+        """Return the value mapping of that name, resolved.
 
-            document = self.resolved_mapping(name)
-            self._mappings[name] = ValueMapping(_validated(MappingDocument, document, f"types/{name}.yaml"))
+        Raises ContractError where there is none, or where it names a value form that does not exist.
+        """
+        if name not in self._mappings:
+            from cdc_contracts.registry.values import FORMS
+
+            mapping = self.unchecked_mapping(name)
+            for parts, form in mapping.unknown_forms():
+                near = difflib.get_close_matches(form, FORMS, 1)
+                raise ContractError(
+                    f"{'.'.join(parts)}: there is no value form `{form}`",
+                    where=f"types/{name}.yaml",
+                    hint=f"did you mean {near[0]}?" if near else "",
+                )
+            self._mappings[name] = mapping
         return self._mappings[name]
+
+    def unchecked_mapping(self, name: str) -> ValueMapping:
+        """Return the value mapping of that name, whether or not there are the value forms that it names."""
+        from cdc_contracts.registry.contract.column_model import MappingDocument
+        from cdc_contracts.registry.contract.value_mappings import ValueMapping
+
+        return ValueMapping(_validated(MappingDocument, self.resolved_mapping(name), f"types/{name}.yaml"))
 
     def resolved_mapping(self, name: str) -> dict[str, Any]:
         """Return the document of a value mapping, whole. Raises ContractError where there is none."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cdc_contracts.registry.contract.column_model import MappingDocument
+from cdc_contracts.registry.values import FORMS
 
 _PARAMETERS = re.compile(r"""\s*\((?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*\)""")
 """Brackets of a type, and what stands in them; the members of an ENUM may hold brackets of their own."""
@@ -42,6 +43,17 @@ class ValueMapping:
     @property
     def name(self) -> str:
         return self.document.mapping
+
+    def unknown_forms(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the names that no value form has, each with where it stands in the document."""
+        document = self.document
+        named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
+        named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
+        named += [(("zeros_left_out", str(index)), form) for index, form in enumerate(document.zeros_left_out)]
+        named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
+        named += [(("images", branch), form) for branch, form in document.images.items()]
+        named += [(("default",), document.default)] if document.default is not None else []
+        yield from ((parts, form) for parts, form in named if form not in FORMS)
 
     def normalise(self, source_type: str) -> str:
         """Return the type name as the mapping lists it: `bigint(20) unsigned` becomes `BIGINT`."""

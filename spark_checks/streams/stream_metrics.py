@@ -6,11 +6,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
+from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from cdc_contracts.registry.common.atomic_files import write_whole
@@ -28,6 +30,9 @@ MOST_PARTITIONS: Final = 1_000
 OTHERS: Final = ("(others)", "")
 _OUTCOMES: Final = ("conforming", "control", "tombstone", "quarantined", "excluded")
 _ADDRESS: Final = "127.0.0.1"
+_PATH: Final = "/metrics"
+PATIENCE_SECONDS: Final = 10.0
+"""For how long a client may send or read nothing."""
 _PARTITION: Final = ("topic", "partition")
 
 LabelValues = tuple[str, ...]
@@ -136,19 +141,41 @@ def serving_metrics(metrics: StreamMetrics, port: int | None) -> Iterator[int | 
     if port is None:
         yield None
         return
+    page = make_wsgi_app(metrics.registry)
+
+    def answer(request: dict[str, Any], start: Any) -> Iterable[bytes]:
+        if request["PATH_INFO"] == _PATH:
+            found: Iterable[bytes] = page(request, start)
+            return found
+        start("404 Not Found", [])
+        return []
 
     try:
-        server, thread = start_http_server(port, _ADDRESS, metrics.registry)
+        server = make_server(_ADDRESS, port, answer, ThreadingWSGIServer, _Connection)
     except OSError as error:
         raise UnavailableError(
             f"metrics cannot be served there: {error.strerror}", where=f"{_ADDRESS}:{port}", hint="name another port"
         ) from error
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
         yield server.server_port
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Connection(WSGIRequestHandler):
+    """One request, without a line of log. A client that keeps the server waiting is left without an answer."""
+
+    timeout = PATIENCE_SECONDS
+
+    def handle(self) -> None:
+        with suppress(TimeoutError, ConnectionError):
+            super().handle()
+
+    def log_message(self, *_: Any) -> None: ...
 
 
 def _counter(name: str, words: str, counts: Mapping[LabelValues, float], *labels: str) -> Metric:

@@ -3,7 +3,9 @@
 import json
 import pickle
 import random
+import socket
 import time
+import urllib.error
 import urllib.request
 from itertools import pairwise
 
@@ -31,6 +33,7 @@ from cdc_contracts.spark_checks.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
+from cdc_contracts.spark_checks.streams import stream_metrics
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch
@@ -269,6 +272,20 @@ def test_figures_are_told_as_prometheus_reads_them(tmp_path):
         <= told["last_batch_timestamp_seconds",]
         <= round(time.time(), 3)
     )
+
+
+def test_figures_are_at_one_path_and_no_client_keeps_a_connection_that_says_nothing(monkeypatch):
+    monkeypatch.setattr(stream_metrics._Connection, "timeout", 0.2)
+    with serving_metrics(StreamMetrics(), 0) as port:
+        for path in ("/", "/metric", "/metrics/x", "/favicon.ico"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{path}")
+        for said in (b"", b"GET /metrics HTTP/1.1\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as slow:
+                slow.sendall(said)
+                assert slow.recv(1) == b""
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            assert figures(answer.read().decode())["batches_total",] == 0
 
 
 def test_figures_have_no_more_series_than_a_bound():

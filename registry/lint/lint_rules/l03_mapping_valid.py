@@ -23,42 +23,24 @@ if TYPE_CHECKING:
 def mappings_keep_to_the_vocabulary(draft: LintRun) -> Faults:
     for file in draft.mapping_files:
         name = file.name.removesuffix(".yaml")
-        mapping = draft.mappings.get(name)
-        if mapping is None:
-            yield from _broken_mapping(draft, file, name)
-            continue
-        inherited = set(_mapping_faults(file, draft.mappings.get(draft.mapping_bases.get(name, ""))))
-        yield from (fault for fault in _mapping_faults(file, mapping) if fault not in inherited)
+        inherited = set(_mapping_faults(draft, file, draft.mapping_bases.get(name)))
+        yield from (fault for fault in _mapping_faults(draft, file, name) if fault not in inherited)
 
 
-def _broken_mapping(draft: LintRun, file: Traversable, name: str) -> Faults:
-    if any(True for _ in find_unreadable(file)):
+def _mapping_faults(draft: LintRun, file: Traversable, name: str | None) -> Faults:
+    """Yield why a mapping cannot be resolved, or its names that no value form has and its types that are misplaced."""
+    if name is None or any(True for _ in find_unreadable(file)):
         return
     try:
-        draft.catalogue.mapping(name)
+        mapping = draft.catalogue.unchecked_mapping(name)
     except ContractError as error:
         parts = tuple(error.what.partition(": ")[0].split(".")) if ": " in error.what else ()
         yield LintFault(file, "a value mapping", error.what, parts)
     except (TypeError, ValueError, AttributeError):
         yield LintFault(file, "a value mapping", "values of another kind")
-
-
-def _mapping_faults(file: Traversable, mapping: ValueMapping | None) -> Faults:
-    """Yield the names in a resolved mapping that no value form has, and the types that are misplaced."""
-    from cdc_contracts.registry.values import FORMS
-
-    if mapping is None:
-        return
-    document = mapping.document
-    named: list[tuple[tuple[str, ...], str]] = [(("forms", form), form) for form in document.forms]
-    named += [(("invalid", form), form) for form in document.invalid if form not in document.forms]
-    named += [(("zeros_left_out", str(index)), form) for index, form in enumerate(document.zeros_left_out)]
-    named += [(("untyped", kind), form) for kind, form in document.untyped.items()]
-    named += [(("default",), document.default)] if document.default is not None else []
-    for parts, form in named:
-        if form not in FORMS:
-            yield LintFault(file, "a value form", form, parts)
-    yield from _misplaced_types(file, mapping)
+    else:
+        yield from (LintFault(file, "a value form", form, parts) for parts, form in mapping.unknown_forms())
+        yield from _misplaced_types(file, mapping)
 
 
 def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:

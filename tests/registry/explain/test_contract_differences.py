@@ -55,6 +55,10 @@ def test_the_change_of_value_forms_is_told_by_source_type(subject):
         ("value forms", "TIME", "iso-time-minutes", "sql-time"),
         ("value forms", "DATETIME", "iso-datetime-minutes", "sql-datetime-zone"),
         ("value forms", "TIMESTAMP", "epoch-seconds-integer", "epoch-seconds.fraction"),
+        *(
+            ("value forms", f"{kind}, zeros at the end of a fraction", None, "left out")
+            for kind in ("TIME", "DATETIME", "TIMESTAMP")
+        ),
         ("evidence", "TIMESTAMP written as epoch-seconds-integer", ONLY, None),
         ("evidence", "BIT written as bit-number", ONLY, None),
         ("evidence", "DATETIME written as iso-datetime-minutes", ONLY, None),
@@ -124,3 +128,12 @@ def test_one_edit_is_one_difference(file, old, new, expected, tmp_path):
 def test_contracts_of_different_systems_can_be_compared():
     groups = {group for group, *_ in told("dts/canal@2", "oms-community/default@1")}
     assert {"applies", "envelope", "ops", "images", "columns", "value forms", "rules", "discriminators"} <= groups
+
+
+def test_fractions_without_their_last_zeros_are_told(tmp_path):
+    shutil.copytree(OWN, tmp_path / "own")
+    mapping = tmp_path / "own/acme/types/acme.yaml"
+    mapping.write_text(mapping.read_text(encoding="utf-8") + "zeros_left_out: [text]\n", encoding="utf-8")
+    catalogue = Catalogue([Path(__file__).parents[3] / "contracts", tmp_path / "own"])
+    found = [one for one in told("acme/plain@1", "dts/canal@2", catalogue) if "zeros" in one[1]]
+    assert found == [("value forms", "TEXT, zeros at the end of a fraction", "left out", None)]

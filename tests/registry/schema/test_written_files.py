@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from both_paths import CATALOGUE
@@ -190,3 +192,16 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing_half_written(tmp_path
 def test_the_schemas_are_in_the_package():
     (root,) = shipped_catalogue().roots
     assert root.joinpath("dts/canal/v2/message.schema.json").is_file()
+
+
+def test_a_mapping_with_a_value_form_that_does_not_exist_is_refused_as_lint_refuses_it(tmp_path, capsys):
+    shutil.copytree(Path(__file__).parents[1] / "lint/contracts", tmp_path / "own")
+    mapping = tmp_path / "own/acme/types/acme.yaml"
+    mapping.write_text(mapping.read_text(encoding="utf-8").replace("text: [TEXT]", "txt: [TEXT]"), encoding="utf-8")
+    assert main(["schema", "--write", str(tmp_path / "own")]) == 2
+    told = capsys.readouterr().err
+    assert "forms.txt: there is no value form `txt` (types/acme.yaml)" in told
+    assert "did you mean text?" in told
+    assert main(["lint", str(tmp_path / "own"), "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [(one["rule"], one["path"], one["observed"]) for one in found] == [("L03", "/forms/txt", "txt")]
