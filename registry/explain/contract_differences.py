@@ -166,7 +166,7 @@ def _form_facts(version: Version) -> Iterator[tuple[str, str]]:
                 kept = "as sent" if isinstance(invalid, str) else f"written {invalid['literal']}"
                 yield f"{prefix}{one} that does not exist", kept
             if form in document.zeros_left_out:
-                yield f"{prefix}{one}, zeros at the end of a fraction", "left out"
+                yield f"{prefix}{one}, trailing zeros", "left out"
         for alias, one in document.aliases.items():
             yield f"{prefix}{alias} (alias)", one
         yield f"{prefix}names", ", ".join(document.names)

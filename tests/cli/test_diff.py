@@ -54,10 +54,13 @@ Prose
 FORMS = """\
 
 Value forms
-BIT        bit-number             →  bit-base64
-TIME       iso-time-minutes       →  sql-time
-DATETIME   iso-datetime-minutes   →  sql-datetime-zone
-TIMESTAMP  epoch-seconds-integer  →  epoch-seconds.fraction
+BIT                        bit-number             →  bit-base64
+TIME                       iso-time-minutes       →  sql-time
+DATETIME                   iso-datetime-minutes   →  sql-datetime-zone
+TIMESTAMP                  epoch-seconds-integer  →  epoch-seconds.fraction
+TIME, trailing zeros       -                      →  left out
+DATETIME, trailing zeros   -                      →  left out
+TIMESTAMP, trailing zeros  -                      →  left out
 
 Evidence
 """

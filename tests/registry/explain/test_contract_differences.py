@@ -56,7 +56,7 @@ def test_the_change_of_value_forms_is_told_by_source_type(subject):
         ("value forms", "DATETIME", "iso-datetime-minutes", "sql-datetime-zone"),
         ("value forms", "TIMESTAMP", "epoch-seconds-integer", "epoch-seconds.fraction"),
         *(
-            ("value forms", f"{kind}, zeros at the end of a fraction", None, "left out")
+            ("value forms", f"{kind}, trailing zeros", None, "left out")
             for kind in ("TIME", "DATETIME", "TIMESTAMP")
         ),
         ("evidence", "TIMESTAMP written as epoch-seconds-integer", ONLY, None),
@@ -136,4 +136,4 @@ def test_fractions_without_their_last_zeros_are_told(tmp_path):
     mapping.write_text(mapping.read_text(encoding="utf-8") + "zeros_left_out: [text]\n", encoding="utf-8")
     catalogue = Catalogue([Path(__file__).parents[3] / "contracts", tmp_path / "own"])
     found = [one for one in told("acme/plain@1", "dts/canal@2", catalogue) if "zeros" in one[1]]
-    assert found == [("value forms", "TEXT, zeros at the end of a fraction", "left out", None)]
+    assert found == [("value forms", "TEXT, trailing zeros", "left out", None)]
