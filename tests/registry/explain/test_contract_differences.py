@@ -55,10 +55,7 @@ def test_the_change_of_value_forms_is_told_by_source_type(subject):
         ("value forms", "TIME", "iso-time-minutes", "sql-time"),
         ("value forms", "DATETIME", "iso-datetime-minutes", "sql-datetime-zone"),
         ("value forms", "TIMESTAMP", "epoch-seconds-integer", "epoch-seconds.fraction"),
-        *(
-            ("value forms", f"{kind}, trailing zeros", None, "left out")
-            for kind in ("TIME", "DATETIME", "TIMESTAMP")
-        ),
+        *(("value forms", f"{kind}, trailing zeros", None, "left out") for kind in ("TIME", "DATETIME", "TIMESTAMP")),
         ("evidence", "TIMESTAMP written as epoch-seconds-integer", ONLY, None),
         ("evidence", "BIT written as bit-number", ONLY, None),
         ("evidence", "DATETIME written as iso-datetime-minutes", ONLY, None),
