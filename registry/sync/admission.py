@@ -1,4 +1,4 @@
-"""Admission: what the server's own check would not see, because imported versions are taken as they are given."""
+"""Admission: checks that the server skips, because it takes imported versions without checking them."""
 
 from __future__ import annotations
 
@@ -29,26 +29,28 @@ _SHOWN: Final = 3
 
 
 def refuse_unwritable(plan: SyncPlan, wanted: Holdings, held: Holdings) -> None:
-    """Add a refusal to the plan for each new version that is no JSON, or whose subject is read-only and stays so."""
+    """Add a refusal to the plan for each new version that is not JSON, or whose subject is and stays read-only."""
     for step in plan.of(Action.REGISTER):
         scope = _mode_scope(step.subject, held)
         mode = wanted.settings.get(scope, ScopeSettings()).mode or held.settings.get(scope, ScopeSettings()).mode
         if mode in READ_ONLY:
-            why = f"{scope or 'the whole registry'} is in mode {mode}: say another one in registry.yaml first"
+            why = f"{scope or 'the whole registry'} is in mode {mode}: set another mode in registry.yaml first"
             plan.refusals.append(PlanRefusal(step.subject, step.version, why))
         if step.schema is not None and step.schema.type in (JSON, AVRO) and not is_json(step.schema.text):
-            plan.refusals.append(PlanRefusal(step.subject, step.version, "its text is no JSON"))
+            plan.refusals.append(PlanRefusal(step.subject, step.version, "its text is not JSON"))
 
 
 def refuse_incompatible(plan: SyncPlan, wanted: Holdings, held: Holdings) -> None:
-    """Add a refusal to the plan for each new version that breaks the level of a subject which has versions.
+    """Add a refusal to the plan for each new version that violates the compatibility level of an existing subject.
 
-    A subject in IMPORT mode is one that an earlier run did not finish: its history is not checked again.
+    A subject still in IMPORT mode was left unfinished by an earlier run: its history is not checked again.
     """
     new: dict[str, list[HeldSchema]] = {}
     for step in plan.of(Action.REGISTER):
         if step.schema is not None and not step.schema.deleted:
-            numbered = replace(step.schema, version=step.version or 0)  # that of a topic has none of its own
+            numbered = replace(
+                step.schema, version=step.version or 0
+            )  # the schema of a bound topic has no number of its own
             new.setdefault(step.subject, []).append(numbered)
     for subject, schemas in new.items():
         earlier = held.versions(subject, deleted=False)
@@ -62,7 +64,7 @@ def refuse_incompatible(plan: SyncPlan, wanted: Holdings, held: Holdings) -> Non
 
 
 def _mode_scope(subject: str, held: Holdings) -> str:
-    """Return the scope whose mode holds for a subject on the server."""
+    """Return the scope whose mode applies to a subject on the server."""
     if held.settings.get(GLOBAL, ScopeSettings()).mode == OVERRIDE:
         return GLOBAL
     scopes = (subject, f":{context_of(subject)}:")
@@ -70,7 +72,7 @@ def _mode_scope(subject: str, held: Holdings) -> str:
 
 
 def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Policy]:
-    """Return the level and policy that will hold for a subject. Raises ContractError where they are none."""
+    """Return the level and policy that will apply to a subject. Raises ContractError if either is unknown."""
     context = context_of(subject)
     scopes = [GLOBAL, *([] if context == DEFAULT_CONTEXT else [f":{context}:"]), subject]
     config: dict[str, Any] = {}
@@ -81,7 +83,9 @@ def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Pol
         level = Level(config.get("compatibility", Level.BACKWARD))
         return level, _POLICIES[config.get("compatibilityPolicy", "STRICT")]
     except (ValueError, KeyError) as error:
-        raise ContractError(f"the level or policy of {subject} is none: {error}", where="registry.yaml") from error
+        raise ContractError(
+            f"unknown compatibility level or policy for {subject}: {error}", where="registry.yaml"
+        ) from error
 
 
 def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, held: Holdings) -> PlanRefusal | None:
@@ -97,8 +101,12 @@ def _judge(earlier: Sequence[HeldSchema], new: HeldSchema, wanted: Holdings, hel
         return None
     found = [one for one in verdict.findings if one.severity != NOTE]
     against = ", ".join(sorted({one.old_version for one in found}))
-    why = f"incompatible at {level} with {against}" if verdict.compatible is False else f"undecided at {level}"
-    return PlanRefusal(new.subject, new.version, why, tuple(_told(one) for one in found[:_SHOWN]))
+    why = (
+        f"incompatible at {level} with {against}"
+        if verdict.compatible is False
+        else f"compatibility at {level} could not be decided"
+    )
+    return PlanRefusal(new.subject, new.version, why, tuple(_format_finding(one) for one in found[:_SHOWN]))
 
 
 def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDocument:
@@ -111,8 +119,8 @@ def _document(schema: HeldSchema, wanted: Holdings, held: Holdings) -> SchemaDoc
     return read_schema(schema.text, type=schema.type, name=name, references=references)
 
 
-def _told(finding: CompatibilityFinding) -> str:
-    """Return a finding as a line, with the message that proves it."""
+def _format_finding(finding: CompatibilityFinding) -> str:
+    """Return a finding as one line, with the message that proves it."""
     import json
 
     result = f"{finding.rule} {finding.name} {finding.path or '/'}: {finding.says}"

@@ -1,4 +1,4 @@
-"""Deployment: a folder and a server side by side, and the plan between them."""
+"""Deployment: a folder, a server, and the plan that brings the server in line with the folder."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.contract.catalogue import Version
 
 Bindings = Mapping[str, "Version"]
-"""The contract version that each topic is bound to."""
+"""The contract version bound to each topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a folder wants of a server, what the server holds of that, and the plan."""
+    """The desired contents of a server, its current contents, and the plan that leads from one to the other."""
 
     root: Path
     wanted: Holdings
@@ -39,9 +39,9 @@ class Deployment:
 
 
 def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bool) -> Deployment:
-    """Return what applying a folder would do. Reads only.
+    """Return what applying a folder would do, without writing anything.
 
-    Raises ContractError where the folder is not as it should be, UnavailableError where the server does not answer.
+    Raises ContractError if the folder is invalid, UnavailableError if the server does not answer.
     """
     wanted, lock = read_folder(root)
     there = list_subjects(client)
@@ -61,7 +61,7 @@ def prepare(client: RegistryClient, root: Path, bindings: Bindings, *, prune: bo
 
 
 def only_additions(deployment: Deployment) -> Deployment:
-    """Return the same without settings and deletions: new schemas, and the level of subjects that are new."""
+    """Return the deployment without settings and deletions: only new schemas, and the level of new subjects."""
     new = {step.subject for step in deployment.plan.of(Action.REGISTER)}
     fresh = {one for one in new if not deployment.held.versions(one)}
     steps = [
@@ -69,16 +69,18 @@ def only_additions(deployment: Deployment) -> Deployment:
         for step in deployment.plan.steps
         if step.action is Action.REGISTER
         or (step.action is Action.CONFIG and step.subject in fresh)
-        or (step.action is Action.MODE and step.before == IMPORT and step.after is None)  # left by a run cut off
+        or (
+            step.action is Action.MODE and step.before == IMPORT and step.after is None
+        )  # left behind by an interrupted run
     ]
     return replace(deployment, plan=replace(deployment.plan, steps=steps, left=[]))
 
 
 def carry_out(client: RegistryClient, deployment: Deployment) -> Iterator[PlanStep]:
-    """Carry out a plan that nothing refuses, and yield each step that is done; ids come into `ids.lock`.
+    """Apply a plan without refusals and yield each completed step; new ids are recorded in `ids.lock`.
 
-    Raises UnavailableError where the server refuses a step or goes away; what was yielded is done. Nothing is done
-    where `ids.lock` cannot be written.
+    Raises UnavailableError if the server refuses a step or becomes unreachable; steps already yielded stay applied.
+    Nothing is applied if `ids.lock` cannot be written.
     """
     before = deployment.lock.text()
     if deployment.plan.steps:
@@ -91,7 +93,7 @@ def carry_out(client: RegistryClient, deployment: Deployment) -> Iterator[PlanSt
 
 
 def _plan_topic(subject: str, version: Version, client: RegistryClient, deployment: Deployment) -> None:
-    """Add what it takes that the newest schema of a topic's values is the one of its contract."""
+    """Add the steps that make the schema of a topic's contract the latest version of its value subject."""
     publication = publish_for_topic(version)
     plan, live = deployment.plan, deployment.held.versions(subject, deleted=False)
     same = [one for one in live if one.type == publication.key.type and one.digest == publication.digest]
@@ -99,7 +101,7 @@ def _plan_topic(subject: str, version: Version, client: RegistryClient, deployme
     if same or own:
         plan.learned += [one for one in same if deployment.lock.id_of(one.key) is None]
         if same and same[-1] is not live[-1]:
-            plan.left.append(f"{subject} {same[-1].version} is {version}, and a newer version stands behind it")
+            plan.left.append(f"{subject} {same[-1].version} is {version}, but a newer version follows it")
         return
     number = max((one.version for one in deployment.held.versions(subject)), default=0) + 1
     known = deployment.lock.id_of(subject_key(subject, number, publication.key.type))
@@ -119,21 +121,21 @@ def _plan_topic(subject: str, version: Version, client: RegistryClient, deployme
     plan.steps.append(PlanStep(Action.REGISTER, subject, number, known, schema))
     before = ((live[-1].metadata if live else None) or {}).get("properties", {}).get(CONTRACT)
     if before is not None and before != version.reference:
-        plan.left.append(f"`cdc-contracts diff {before} {version}` tells what changes in the meaning of {subject}")
+        plan.left.append(f"`cdc-contracts diff {before} {version}` shows how the meaning of {subject} changes")
 
 
 def _is_free(client: RegistryClient, lock: Lock, subject: str, number: int, digest: str) -> bool:
-    """Say whether a schema may have an id, in the folder and on the server."""
+    """Say whether an id is free for a schema, in the folder and on the server."""
     holder, there = lock.holder(context_of(subject), number), find_by_id(client, context_of(subject), number)
     return (holder is None or holder.digest == digest) and (there is None or there.digest == digest)
 
 
 def _refuse_taken_ids(client: RegistryClient, plan: SyncPlan) -> None:
-    """Add a refusal for each id that is to be imported and stands for something else on the server."""
+    """Add a refusal for each id to import that the server already uses for a different schema."""
     steps = [step for step in plan.of(Action.REGISTER) if step.id is not None]
     for step, there in zip(
         steps, find_by_ids(client, [(context_of(one.subject), one.id) for one in steps]), strict=True
     ):
         if there is not None and step.schema is not None and there.digest != step.schema.digest:
-            why = f"id {step.id} stands for another schema on the server: {there.text[:40]}…"
+            why = f"the server uses id {step.id} for a different schema: {there.text[:40]}…"
             plan.refusals.append(PlanRefusal(step.subject, step.version, why))

@@ -22,14 +22,14 @@ class Numbered:
 
 
 def number_contracts(root: Path) -> Numbered:
-    """Give an id to every schema of every contract in a folder that has none, and retire those that are gone.
+    """Assign an id to every schema of a folder's contracts that has none, and retire the ids of schemas that are gone.
 
-    Raises ContractError where a schema that has an id is not what it was, UsageError where the folder holds nothing.
+    Raises ContractError if a schema with an id has changed, UsageError if the folder holds nothing.
     """
     check_folder(root)
     lock, digests = read_lock(root), contract_digests(root)
     if not digests and not lock.entries:
-        read_folder(root)  # it raises where there is nothing else for a registry
+        read_folder(root)  # raises if the folder holds nothing else for a registry
     new, present = [], set()
     for key, digest in digests:
         present.add(key)
@@ -57,15 +57,15 @@ def contract_digests(root: Path) -> Sequence[tuple[Key, str]]:
 
 
 def changed_schema(entry: Entry) -> ContractError:
-    """Return the error of a schema that has an id and is not what it was."""
+    """Return the error for a schema that changed after it got its id."""
     return ContractError(
-        f"{entry.key} has id {entry.id} and is no longer the schema that got it",
+        f"{entry.key} has changed since it was given id {entry.id}",
         where=FILE,
-        hint=f"make a new version of the contract; if nothing was published under id {entry.id} yet, take its line out",
+        hint=f"make a new version of the contract, or remove the line of id {entry.id} if it was never published",
     )
 
 
 def changed_ids(before: Lock, after: Lock) -> tuple[tuple[Entry, Entry | None], ...]:
-    """Return the entries of an earlier lock that the later one changed or lost: each breaks what has the id."""
+    """Return the entries of an earlier lock that the later one changed or lost: each breaks messages with that id."""
     found = ((entry, after.entries.get(key)) for key, entry in before.entries.items())
     return tuple((old, new) for old, new in found if new is None or (old.id, old.digest) != (new.id, new.digest))

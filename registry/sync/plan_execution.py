@@ -1,7 +1,7 @@
-"""Plan execution: the steps of a plan, carried out on a server.
+"""Plan execution: applies the steps of a plan to a server.
 
-Whatever interrupts a run leaves whole versions behind. A subject whose import was not finished stays in IMPORT mode,
-where nobody else writes to it, and the next run goes on from there.
+An interrupted run leaves only complete versions behind. A subject whose import was not finished stays in IMPORT mode,
+where nobody else writes to it, and the next run continues from there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cdc_contracts.registry.sync.sync_plans import IMPORT, READ_ONLY, Action, Pl
 
 
 class Application:
-    """One run of a plan that nothing refuses. `lock` learns the ids that the server gives."""
+    """One run of a plan without refusals. Ids that the server assigns are recorded in `lock`."""
 
     def __init__(self, client: RegistryClient, plan: SyncPlan, held: Holdings, lock: Lock) -> None:
         self._client = client
@@ -35,14 +35,14 @@ class Application:
         self._lock = lock
         self._importing: set[str] = set()
         self._in_mode: set[str] = set()
-        """Subjects being imported that are surely in IMPORT mode: a server may drop it with the last version."""
+        """Subjects known to be in IMPORT mode while being imported: a server may drop it with the last version."""
         self._late: set[str] = set()
-        """Subjects of which a version was deleted as soon as it was registered."""
+        """Subjects with a version that was deleted as soon as it was registered."""
 
     def carry_out(self) -> Iterator[PlanStep]:
-        """Carry out the steps and yield each that is done, with the resulting version and id.
+        """Apply the steps and yield each completed one, with the resulting version and id.
 
-        Raises UnavailableError where the server refuses one or cannot be reached; what was yielded is done.
+        Raises UnavailableError if the server refuses one or cannot be reached; steps already yielded stay applied.
         """
         for schema in self._plan.learned:
             self._learn(schema)
@@ -59,13 +59,13 @@ class Application:
             yield self._delete(step)
         for step in configs:
             if step.subject in touched | self._late and step.after is not None:
-                self._set_config(step)  # it went with the last version of the subject
+                self._set_config(step)  # the mode went with the last version of the subject
         for step in self._plan.of(Action.MODE):
             if step not in opened:
                 yield self._set_mode(step)
 
     def _register(self) -> Iterator[PlanStep]:
-        """Register what is new, and delete at once what is deleted, unless something still refers to it."""
+        """Register new versions; those marked deleted are deleted at once unless something still refers to them."""
         steps = self._plan.of(Action.REGISTER)
         left = {step.subject: sum(one.subject == step.subject for one in steps) for step in steps}
         needed = [position for step in steps if step.schema is not None for position in referred(step.schema)]
@@ -97,24 +97,24 @@ class Application:
         number = int(answer["id"])
         if step.id is not None and number != step.id:
             raise UnavailableError(
-                f"the server gave {step.subject} {step.version} id {number} instead of {step.id}",
+                f"the server assigned id {number} to {step.subject} {step.version} instead of {step.id}",
                 where=self._client.url,
             )
         version = int(answer.get("version") or 0)
-        if not version:  # not every server says it; an import it took as it was given
+        if not version:  # not every server returns it; an import keeps the version it was sent with
             version = step.version if step.id is not None and step.version else self._find_version(step.subject, body)
         if schema.version and version != step.version:
             raise UnavailableError(
-                f"the server has {step.subject} {step.version} as version {version}",
+                f"the server registered {step.subject} {step.version} as version {version}",
                 where=self._client.url,
-                hint=f"call the file v{version}, or give it a line in ids.lock: then its version is imported as well",
+                hint=f"rename the file to v{version}, or add a line for it to ids.lock, so that its version is kept",
             )
         key = schema.key if schema.version else subject_key(step.subject, version, schema.type)
         self._lock.add(Entry(number, key, schema.digest))
         return PlanStep(step.action, step.subject, version, number, schema)
 
     def _find_version(self, subject: str, body: dict[str, Any]) -> int:
-        """Ask for the version of what was just registered."""
+        """Ask the server for the version just registered."""
         asked = {key: value for key, value in body.items() if key not in ("id", "version")}
         return int(self._client.send("POST", "subjects", subject, body=asked)["version"])
 
@@ -124,13 +124,15 @@ class Application:
         try:
             self._client.send("PUT", "mode", step.subject, body={"mode": IMPORT}, force=True)
         except RefusedError as error:
-            hint = "a server that cannot import gives ids itself: take the id out of ids.lock and use `registry push`"
+            hint = (
+                "this server cannot import and assigns ids itself: remove the id from ids.lock and use `registry push`"
+            )
             raise RefusedError(error.what, code=error.code, where=error.where, hint=hint) from error
         self._importing.add(step.subject)
         self._in_mode.add(step.subject)
 
     def _end_import(self, subject: str) -> None:
-        """Give a subject the mode back that it had before; one that the folder sets follows with the other modes."""
+        """Restore the mode a subject had before; a mode set by the folder is applied later with the other modes."""
         if subject not in self._importing:
             return
         self._importing.remove(subject)

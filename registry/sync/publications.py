@@ -1,7 +1,8 @@
-"""Publications: the schemas under which a registry shows the versions of contracts.
+"""Publications: the schemas that represent contract versions in a registry.
 
-A contract version is published as JSON Schema and as Avro. Each says which version it is, so that versions with one
-schema stay two schemas, and carries the contract's meaning as metadata, so that a registry is enough to compare it.
+A contract version is published as JSON Schema and as Avro. Each names its version, so that two versions with equal
+schemas stay distinct, and carries the contract's meaning as metadata, so that contracts can be compared from a
+registry alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _AVRO_SUBJECT: Final = ".avro"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Publication:
-    """One schema of one contract version, as a registry shows it. `key` is its name in `ids.lock`."""
+    """One schema of one contract version, as published to a registry. `key` is its name in `ids.lock`."""
 
     key: Key
     subject: str
@@ -44,7 +45,7 @@ class Publication:
 
 
 def publish_version(version: Version) -> tuple[Publication, ...]:
-    """Return the publications of a contract version: JSON, then Avro. Raises ContractError where it is broken."""
+    """Return the publications of a contract version: JSON, then Avro. Raises ContractError if it is invalid."""
     metadata = {"properties": {CONTRACT: version.reference, MEANING: _compact(meaning_of(version))}}
     return tuple(
         Publication(
@@ -55,27 +56,27 @@ def publish_version(version: Version) -> tuple[Publication, ...]:
 
 
 def publish_for_topic(version: Version) -> Publication:
-    """Return the publication that messages of a version are written in: Avro where they are Avro, else JSON."""
+    """Return the publication for messages of a version: Avro if the messages are Avro, else JSON."""
     wanted = AVRO if version.meaning.transport == "avro" else JSON
     return next(one for one in publish_version(version) if one.key.type == wanted)
 
 
 def published_texts(version: Version) -> dict[str, str]:
-    """Return the text of both schemas of a contract version, by type."""
+    """Return the texts of both schemas of a contract version, by type."""
     return {JSON: _compact(message_schema(version)), AVRO: _compact(avro_message_schema(version))}
 
 
 def published_subject(subject: str, kind: str) -> str:
     """Return the name of a contract's subject in a registry: `dts.canal`, and `dts.canal.avro` for its Avro form.
 
-    No dialect has a dot in its name, so no two contracts meet.
+    No dialect has a dot in its name, so the names of two contracts never collide.
     """
     name = subject.replace("/", ".")
     return name + _AVRO_SUBJECT if kind == AVRO else name
 
 
 def open_own_versions(root: Path) -> tuple[Version, ...]:
-    """Return the versions that a folder of contracts holds itself; they may be based on shipped ones."""
+    """Return the versions in a folder of contracts itself; they may be based on shipped ones."""
     from cdc_contracts.registry.contract.catalogue import Catalogue, shipped_catalogue
 
     shipped = shipped_catalogue().roots
@@ -85,7 +86,7 @@ def open_own_versions(root: Path) -> tuple[Version, ...]:
 
 
 def meaning_of(version: Version) -> dict[str, Any]:
-    """Return all that decides how a version is read: what its message schemas are written from."""
+    """Return everything that decides how a version is read, from which its message schemas are generated."""
     mappings = {name: version.catalogue.resolved_mapping(name) for name in version.mapping_names()}
     named = (ENVELOPE, AVRO_ENVELOPE, *version.resolved.get("avro", {}).get("schemas", ()))
     sources = {name: file.read_text(encoding="utf-8") for name in named if (file := version.file(name))}

@@ -1,4 +1,4 @@
-"""Published ids of schemas, compared: an id that was given stands for its schema for ever."""
+"""Published ids of schemas, compared: an assigned id belongs to its schema forever."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cdc_contracts.registry.sync.id_numbering import changed_ids
 
 ID_CHANGED: Final = CompatibilityRule(
     "C411", "id-changed", BREAKING,
-    "An id in ids.lock stands for another schema than before, or for none: messages that carry it cannot be read.",
-    "Put the line back as it was; a schema that is gone keeps its line, with `retired` behind it.",
-    "7 dts/canal@2 JSON … retired", "the line of id 7 taken out, or 8 in its place",
+    "An id in ids.lock was reassigned or removed: messages that carry it can no longer be read.",
+    "Restore the line; a schema that is gone keeps its line, marked `retired`.",
+    "7 dts/canal@2 JSON … retired", "the line of id 7 removed, or its id changed to 8",
 )  # fmt: skip
 
 
 def compare_ids(old: Traversable, new: Traversable) -> Iterator[CompatibilityFinding]:
-    """Yield a finding for each id that was given in one folder of contracts and changed or lost in the other.
+    """Yield a finding for each id assigned in one folder of contracts and changed or lost in the other.
 
-    Raises ContractError where one of the locks cannot be read.
+    Raises ContractError if either lock cannot be read.
     """
     before, after = old.joinpath(FILE), new.joinpath(FILE)
     if not before.is_file():

@@ -1,4 +1,4 @@
-"""Registry client of the schema registry protocol: requests, retries, and what an answer means to a person."""
+"""Client of the schema registry protocol: requests, retries, and error messages for people."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _UNKNOWN: Final = frozenset({404, 405, 501})
 _OK: Final = 300
 _MEND: Final = {
     401: "give --user NAME with CDC_CONTRACTS_REGISTRY_PASSWORD set, or set CDC_CONTRACTS_REGISTRY_TOKEN",
-    403: "ask whoever runs the registry for the right, or come as somebody else (--user)",
+    403: "ask the registry's administrator for permission, or use another user (--user)",
 }
 _REDIRECT: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a registry is reached. Never printed: it may hold a password or a token."""
+    """How to reach a registry. Never printed: it may hold a password or a token."""
 
     url: str
     user: str | None = None
@@ -62,10 +62,10 @@ class RefusedError(UnavailableError):
 
 
 class RegistryClient:
-    """One registry. Requests that a registry or the way to it failed are tried again, those it refused are not."""
+    """One registry. Requests that failed on the server or the network are retried, refused ones are not."""
 
     def __init__(self, access: Access) -> None:
-        """Raises UsageError where the URL is none, or holds a password, or the authority is no file of certificates."""
+        """Raises UsageError if the URL is invalid or holds a password, or the CA file is not one of certificates."""
         import httpx
 
         self.url = check_url(access.url)
@@ -79,7 +79,9 @@ class RegistryClient:
             verify = _certificates(access.authority) if self.url.startswith("https") else False
             self._http = httpx.Client(headers=headers, auth=login, timeout=timeout, verify=verify)
         except (UnicodeEncodeError, ValueError) as error:
-            raise UsageError("the user, password or token has characters that no header takes") from error
+            raise UsageError(
+                "the user, password or token contains characters that are not allowed in an HTTP header"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -88,13 +90,13 @@ class RegistryClient:
         self._http.close()
 
     def get(self, *path: str, missing: tuple[int, ...] = (), **query: Any) -> Any:
-        """Return the answer to a GET, None where it is one of the codes `missing`. Raises UnavailableError."""
+        """Return the answer to a GET, None if its error code is in `missing`. Raises UnavailableError."""
         return self.send("GET", *path, missing=missing, **query)
 
     def send(self, method: str, *path: str, body: Any = None, missing: tuple[int, ...] = (), **query: Any) -> Any:
-        """Return the parsed answer to a request, None where it is one of the codes `missing`.
+        """Return the parsed answer to a request, None if its error code is in `missing`.
 
-        Raises RefusedError where the registry refuses, UnavailableError where it does not answer as a registry does.
+        Raises RefusedError if the registry refuses, UnavailableError if the answer is not that of a registry.
         """
         target = "/".join((self.url, *map(encode_subject, path)))
         named = f"{method} {target}"
@@ -118,31 +120,31 @@ class RegistryClient:
                     error
                 )
                 if pause is None or hopeless:
-                    hint = "give --ca FILE with the certificate of who signed" if "CERTIFICATE" in str(error) else _LOOK
+                    hint = "give --ca FILE with the certificate of the issuer" if "CERTIFICATE" in str(error) else _LOOK
                     raise UnavailableError(
                         f"the registry cannot be reached: {error or type(error).__name__}", where=self.url, hint=hint
                     ) from error
             else:
                 if pause is None or answer.status_code not in _AGAIN:
                     return answer
-                pause = _asked_pause(answer) or pause  # noqa: PLW2901  the server knows better
+                pause = _asked_pause(answer) or pause  # noqa: PLW2901  the server asked for this pause
             time.sleep(pause)
         raise AssertionError  # the last try returns or raises
 
 
 def check_url(url: str) -> str:
-    """Return the URL of a registry without a slash at its end. Raises UsageError where it is none."""
+    """Return the URL of a registry without a trailing slash. Raises UsageError if it is invalid."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         shown = re.sub(r"//[^@/]*@", "//…@", url)
         raise UsageError(f"`{shown}` is not the URL of a registry", hint="write http://HOST:PORT or https://HOST")
     if parts.username or parts.password:
         raise UsageError(
-            "a URL is no place for a password: it would stand in the history of the shell and in logs",
+            "do not put a password in the URL: it would end up in the shell history and in logs",
             hint="give --user NAME and set CDC_CONTRACTS_REGISTRY_PASSWORD",
         )
     if parts.query or parts.fragment:
-        raise UsageError("the URL of a registry has no ? and no #", where=url)
+        raise UsageError("the URL of a registry must not contain ? or #", where=url)
     return url.rstrip("/")
 
 
@@ -152,7 +154,7 @@ def _certificates(authority: str | None) -> Any:
     try:
         return ssl.create_default_context(cafile=authority)
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"not a file of certificates: {error}", where=f"--ca {authority}") from error
+        raise UsageError(f"not a certificate file: {error}", where=f"--ca {authority}") from error
 
 
 def _text(value: Any) -> str:
@@ -160,13 +162,13 @@ def _text(value: Any) -> str:
 
 
 def _refusal(answer: httpx.Response, named: str) -> RefusedError:
-    """Return what a registry refused. Raises UnavailableError where the answer is not one of a registry.
+    """Return the refusal of a registry. Raises UnavailableError if the answer is not that of a registry.
 
-    Only reading shows whether it is one: not every registry knows every request to write.
+    Only reads are judged so: not every registry supports every write request.
     """
     if not named.startswith("GET ") and answer.status_code in _UNKNOWN and not _is_told(answer):
         status = answer.status_code
-        return RefusedError(f"the registry does not know this request ({status})", code=status, where=named)
+        return RefusedError(f"the registry does not support this request ({status})", code=status, where=named)
     with _as_a_registry(named, answer):
         result = answer.json()
         code, message = int(result["error_code"]), str(result["message"])
@@ -184,20 +186,20 @@ def _is_told(answer: httpx.Response) -> bool:
 
 @contextmanager
 def _as_a_registry(named: str, answer: httpx.Response) -> Iterator[None]:
-    """Read an answer of the protocol. Raises UnavailableError where it is something else, such as a page."""
+    """Read an answer of the protocol. Raises UnavailableError if it is something else, such as an HTML page."""
     try:
         yield
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         kind = answer.headers.get("content-type", "no content type").partition(";")[0]
-        to = f", which leads to {answer.headers.get('location')}" if _OK <= answer.status_code < _REDIRECT else ""
+        to = f", redirecting to {answer.headers.get('location')}" if _OK <= answer.status_code < _REDIRECT else ""
         raise UnavailableError(
-            f"what answers there is no schema registry: status {answer.status_code}, {kind}{to}",
+            f"this is not a schema registry: it answered with status {answer.status_code}, {kind}{to}",
             where=named,
             hint="check --url: the protocol, the port and a path such as /apis/ccompat/v7",
         ) from error
 
 
 def _asked_pause(answer: httpx.Response) -> float | None:
-    """Return how long the server asks to wait, within reason."""
+    """Return how long the server asks the client to wait, capped."""
     asked = answer.headers.get("retry-after", "")
     return min(float(asked), _LONGEST_PAUSE) if re.fullmatch(r"\d{1,6}", asked) else None

@@ -10,15 +10,15 @@ from cdc_contracts.registry.sync.id_locks import Key, subject_key
 from cdc_contracts.registry.sync.schema_digests import same_text, schema_digest
 
 GLOBAL: Final = ""
-"""The scope of settings that hold for the whole registry; the others are subjects, and contexts as `:.name:`."""
+"""The scope of settings for the whole registry; other scopes are subjects, and contexts written `:.name:`."""
 
 Position = tuple[str, int]
-"""A qualified subject and a version of it."""
+"""A qualified subject and one of its versions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldSchema:
-    """One version of a subject. `id` is None where none is known yet, `contract` what it publishes, if anything."""
+    """One version of a subject. `id` is None if not known yet; `contract` is the contract it publishes, if any."""
 
     subject: str
     version: int
@@ -45,7 +45,7 @@ class HeldSchema:
         return schema_digest(self.type, self.text, self.references)
 
     def says_the_same(self, other: HeldSchema) -> bool:
-        """Say whether another version holds the same: a contract's prose may change, anything else's may not."""
+        """Say whether another version is equal: prose may differ in contracts, nothing may differ in other schemas."""
         if self.contract is not None or other.contract is not None:
             return self.type == other.type and self.digest == other.digest
         return (
@@ -59,7 +59,7 @@ class HeldSchema:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSettings:
-    """The configuration and the mode of a scope, as far as it has its own, and why where no file asks for them."""
+    """The scope's own configuration and mode; `why` is the reason for settings that no file asks for."""
 
     config: Mapping[str, Any] | None = None
     mode: str | None = None
@@ -68,7 +68,7 @@ class ScopeSettings:
 
 @dataclass(slots=True)
 class Holdings:
-    """Everything a registry holds, or a folder says that it should."""
+    """Everything a registry holds, or a folder says it should hold."""
 
     schemas: dict[Position, HeldSchema] = field(default_factory=dict)
     settings: dict[str, ScopeSettings] = field(default_factory=dict)

@@ -1,10 +1,10 @@
-"""Registry folders: the contents of a registry as a folder: every file of it, read and written.
+"""Registry folders: the contents of a registry as a folder of files, read and written.
 
 SYSTEM/DIALECT/vN/         contracts, as in the catalogue
 tables/*.yaml              table contracts
-subjects/SUBJECT/vN.json   a schema that is no contract, byte for byte; .avsc for Avro, .proto for Protobuf
-subjects/SUBJECT/vN.yaml   what its text cannot say: references, metadata, ruleSet, deleted
-registry.yaml              configuration and mode of the whole, of contexts and of subjects
+subjects/SUBJECT/vN.json   a schema that is not a contract, byte for byte; .avsc for Avro, .proto for Protobuf
+subjects/SUBJECT/vN.yaml   what the schema text cannot hold: references, metadata, ruleSet, deleted
+registry.yaml              configuration and mode of the whole registry, of contexts and of subjects
 ids.lock                   the id of every schema
 """
 
@@ -32,30 +32,30 @@ SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": 
 _TYPES: Final = {suffix: kind for kind, suffix in SUFFIXES.items()}
 _LEVELS: Final = {"compatibilityLevel": "compatibility"}
 _WORDS: Final = ("compatibility", "compatibilityPolicy")
-"""What a registry knows as words in capitals, however they are written."""
+"""Settings whose values a registry has in capitals; any case is accepted."""
 _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
 _VERSION: Final = re.compile(r"v([1-9][0-9]{0,9})\Z")
 _LONGEST: Final = 180
-"""How long the name of a folder may be before it is cut; most file systems take 255 bytes."""
+"""Longer folder names are shortened; most file systems allow 255 bytes."""
 _UNCHECKED: Final = ScopeSettings(
     {"compatibility": "NONE"},
     why=f"a new version of a contract may break the one before it; set another level in {SETTINGS}",
 )
-"""What a version of a product changes is not for a registry to refuse: `breaking` compares contracts."""
+"""A registry must not refuse what a new product version changes; `breaking` is what compares contracts."""
 _AS_THEY_ARE: Final = "* -text\n"
-"""Git must not touch the ends of lines in the text of a schema."""
+"""Git must not convert line endings in the text of a schema."""
 
 
 def check_folder(root: Path) -> None:
-    """Raise UsageError where there is no such folder."""
+    """Raise UsageError if there is no such folder."""
     if not root.is_dir():
         raise UsageError(f"there is no folder {root}", hint="give a folder of contracts, or what `registry dump` wrote")
 
 
 def read_folder(root: Path) -> tuple[Holdings, Lock]:
-    """Return what a folder says that a registry should hold, and its ids.
+    """Return what a registry should hold according to a folder, and the ids.
 
-    Raises ContractError where a file is not as it should be, UsageError where the folder holds nothing.
+    Raises ContractError if a file is invalid, UsageError if the folder holds nothing.
     """
     check_folder(root)
     lock = read_lock(root)
@@ -71,15 +71,15 @@ def read_folder(root: Path) -> tuple[Holdings, Lock]:
     for schema in read_subjects(root, lock):
         if schema.position in holdings.schemas:
             where = str(root / SUBJECTS / folder_name(schema.subject))
-            raise ContractError(f"version {schema.version} of {schema.subject} is a contract as well", where=where)
+            raise ContractError(f"version {schema.version} of {schema.subject} is also a contract", where=where)
         holdings.add(schema)
     if not holdings.schemas and not holdings.settings:
-        raise UsageError(f"{root} holds nothing for a registry", hint=f"contracts, {SUBJECTS}/ or {SETTINGS}")
+        raise UsageError(f"{root} contains nothing for a registry", hint=f"contracts, {SUBJECTS}/ or {SETTINGS}")
     return holdings, lock
 
 
 def read_subjects(root: Path, lock: Lock) -> Iterator[HeldSchema]:
-    """Yield the schemas of a folder that are no contracts. Raises ContractError where a file has no place there."""
+    """Yield the schemas of a folder that are not contracts. Raises ContractError for a misplaced file."""
     parent = root / SUBJECTS
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
         if folder.is_dir() and not folder.name.startswith("."):
@@ -91,7 +91,7 @@ def read_subjects(root: Path, lock: Lock) -> Iterator[HeldSchema]:
 
 
 def read_settings(root: Path) -> dict[str, ScopeSettings]:
-    """Return the settings of each scope that `registry.yaml` names. Raises ContractError where it is wrong."""
+    """Return the settings of each scope named in `registry.yaml`. Raises ContractError if the file is invalid."""
     file = root / SETTINGS
     if not file.is_file():
         return {}
@@ -109,9 +109,9 @@ def read_settings(root: Path) -> dict[str, ScopeSettings]:
 
 
 def write_folder(root: Path, holdings: Holdings, lock: Lock) -> None:
-    """Write all that a registry holds as a folder; files of subjects that are no longer there go, last of all.
+    """Write everything a registry holds into a folder; files of subjects that are gone are deleted, last of all.
 
-    Raises UnavailableError where something cannot be written.
+    Raises UnavailableError if something cannot be written.
     """
     make_folder(root)
     before = {file for file in (root / SUBJECTS).rglob("*") if not file.is_dir() or file.is_symlink()}
@@ -120,14 +120,16 @@ def write_folder(root: Path, holdings: Holdings, lock: Lock) -> None:
     write_lock(root, lock)
     for file in before - written:
         file.unlink()
-        with suppress(OSError):  # there is something else in it
+        with suppress(OSError):  # the folder holds something else
             file.parent.rmdir()
 
 
 def write_schema(root: Path, schema: HeldSchema) -> set[Path]:
-    """Write the files of one version, and return them. Raises UsageError where its type has no form as a file."""
+    """Write the files of one version, and return them. Raises UsageError for a schema type without a file suffix."""
     if schema.type not in SUFFIXES:
-        raise UsageError(f"{schema.subject} version {schema.version} is of type {schema.type}, which has no file form")
+        raise UsageError(
+            f"{schema.subject} version {schema.version} is of type {schema.type}, which cannot be written as a file"
+        )
     name = folder_name(schema.subject)
     folder = root / SUBJECTS / name
     make_folder(folder)
@@ -154,7 +156,7 @@ def write_schema(root: Path, schema: HeldSchema) -> set[Path]:
 
 
 def write_settings(root: Path, settings: Mapping[str, ScopeSettings]) -> None:
-    """Write `registry.yaml`. Raises UnavailableError where it cannot be written."""
+    """Write `registry.yaml`. Raises UnavailableError if it cannot be written."""
     document: dict[str, Any] = {}
     for scope, one in settings.items():
         said = {key: value for key, value in (("config", one.config), ("mode", one.mode)) if value is not None}
@@ -170,7 +172,7 @@ def write_settings(root: Path, settings: Mapping[str, ScopeSettings]) -> None:
 
 
 def folder_name(subject: str) -> str:
-    """Return the name of a subject's folder: percent-encoded; a very long one is cut and ends in a digest."""
+    """Return the name of a subject's folder: percent-encoded; a very long one is shortened and ends in a digest."""
     name = encode_subject(subject).replace("~", "%7E")
     if len(name) <= _LONGEST:
         return name
@@ -181,7 +183,9 @@ def folder_name(subject: str) -> str:
 def _read_schema(file: Path, lock: Lock) -> HeldSchema:
     match = _VERSION.match(file.stem)
     if match is None:
-        raise ContractError(f"{file.name} is no version", where=str(file.parent), hint="call it v1, v2, …")
+        raise ContractError(
+            f"{file.name} is not named after a version", where=str(file.parent), hint="name it v1, v2, …"
+        )
     beside = file.with_suffix(".yaml")
     said = yaml_documents.parse_values(_read_text(beside), str(beside)) if beside.is_file() else {}
     unknown = said.keys() - _BESIDE
@@ -189,7 +193,7 @@ def _read_schema(file: Path, lock: Lock) -> HeldSchema:
         raise ContractError(f"`{min(unknown)}` has no place here", where=str(beside), hint=", ".join(sorted(_BESIDE)))
     others = [one.name for one in file.parent.glob(f"{file.stem}.*") if one.suffix in _TYPES and one != file]
     if others:
-        raise ContractError(f"{file.name} and {others[0]} are one version", where=str(file.parent))
+        raise ContractError(f"{file.name} and {others[0]} are the same version", where=str(file.parent))
     subject, version, kind = (
         str(said.get("subject", decode_subject(file.parent.name))),
         int(match[1]),
@@ -204,10 +208,10 @@ def _read_schema(file: Path, lock: Lock) -> HeldSchema:
 
 def _scope_settings(given: Any, where: str) -> ScopeSettings:
     if not isinstance(given, dict) or given.keys() - {"config", "mode"}:
-        raise ContractError("`config` and `mode` are what a scope has", where=where)
+        raise ContractError("a scope has `config` and `mode`", where=where)
     config, mode = given.get("config"), given.get("mode")
     if not isinstance(config, dict | None) or not isinstance(mode, str | None):
-        raise ContractError("`config` is a mapping and `mode` a word", where=where)
+        raise ContractError("`config` must be a mapping and `mode` a word", where=where)
     if config is not None:
         config = {_LEVELS.get(key, key): value for key, value in config.items()}
         config |= {key: value.upper() for key, value in config.items() if key in _WORDS and isinstance(value, str)}

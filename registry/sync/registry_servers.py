@@ -1,4 +1,4 @@
-"""Registry servers: what a registry holds, read through the endpoints that every compatible registry has."""
+"""Registry servers: the contents of a registry, read through endpoints that every compatible registry has."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from cdc_contracts.registry.sync.sync_plans import OVERRIDE
 _AT_ONCE: Final = 8
 _NOT_THERE: Final = (404, 405, NO_SUBJECT, NO_CONFIG, NO_MODE, 40499)
 _LEVELS: Final = {"compatibilityLevel": "compatibility"}
-"""The level has one name where it is read and another where it is written; we keep the latter."""
+"""The level is named differently in responses and in requests; we use the name of requests."""
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
 
 
 def list_subjects(client: RegistryClient) -> list[str]:
-    """Return every subject of every context, those that are deleted too. Raises UnavailableError.
+    """Return every subject of every context, including deleted ones. Raises UnavailableError.
 
-    What a server of ours shows of itself, the shipped contracts, is not counted in.
+    The built-in subjects of our own server, the shipped contracts, are left out.
     """
     found = set(_names(client.get("subjects", deleted=True), client))
     for context in list_contexts(client):
@@ -42,14 +42,14 @@ def list_subjects(client: RegistryClient) -> list[str]:
 
 
 def list_subjects_here(client: RegistryClient) -> list[str]:
-    """Return the subjects of the context that the URL ends in (`/contexts/NAME`), else of the default one."""
+    """Return the subjects of the context named at the end of the URL (`/contexts/NAME`), else of the default one."""
     context = client.url.rpartition("/contexts/")[2] if "/contexts/" in client.url else DEFAULT_CONTEXT
     named = _names(client.get("subjects"), client)
     return sorted(one for one in named if context_of(one) == context)
 
 
 def list_contexts(client: RegistryClient) -> list[str]:
-    """Return the contexts; a registry that knows none has the default one. Raises UnavailableError."""
+    """Return the contexts; a registry without contexts has only the default one. Raises UnavailableError."""
     try:
         found = client.get("contexts", missing=_NOT_THERE)
     except UnavailableError:
@@ -58,9 +58,9 @@ def list_contexts(client: RegistryClient) -> list[str]:
 
 
 def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -> Holdings:
-    """Return what a registry holds of some subjects, or as a whole, with all settings of what was read.
+    """Return the contents of a registry, whole or for some subjects, with the settings of everything read.
 
-    Raises UnavailableError where it does not answer.
+    Raises UnavailableError if it does not answer.
     """
     named = list_subjects(client) if subjects is None else sorted(set(subjects))
     holdings = Holdings()
@@ -79,20 +79,20 @@ def read_server(client: RegistryClient, subjects: Iterable[str] | None = None) -
 
 
 def read_subject(client: RegistryClient, subject: str) -> list[HeldSchema]:
-    """Return every version of a subject, deleted ones as such; none where there is no such subject."""
+    """Return every version of a subject, deleted ones marked as such; none if there is no such subject."""
     path = ("subjects", subject, "versions")
     every = client.get(*path, missing=_NOT_THERE, deleted=True)
     live = client.get(*path, missing=_NOT_THERE) if every else []
     found = []
     for version in every or ():
         entity = client.get(*path, str(version), missing=(NO_SUBJECT, NO_VERSION, NO_SCHEMA), deleted=True)
-        if entity is not None:  # taken away since the versions were listed
+        if entity is not None:  # deleted since the versions were listed
             found.append(_held(subject, int(version), entity, deleted=version not in (live or ())))
     return found
 
 
 def read_scope(client: RegistryClient, scope: str) -> ScopeSettings:
-    """Return the settings that a scope has of its own."""
+    """Return the scope's own settings."""
     below = (scope,) if scope != GLOBAL else ()
     config = client.get("config", *below, missing=_NOT_THERE, defaultToGlobal=False)
     mode = client.get("mode", *below, missing=_NOT_THERE, defaultToGlobal=False)
@@ -101,14 +101,14 @@ def read_scope(client: RegistryClient, scope: str) -> ScopeSettings:
 
 
 def find_by_id(client: RegistryClient, context: str, number: int) -> HeldSchema | None:
-    """Return the schema that an id stands for in a context, None where the id is free."""
+    """Return the schema with an id in a context, None if the id is free."""
     query = {} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"}
     entity = client.get("schemas", "ids", str(number), missing=(404, NO_SCHEMA), **query)
     return None if entity is None else _held("", 0, {**entity, "id": number}, deleted=False)
 
 
 def find_by_ids(client: RegistryClient, places: Sequence[tuple[str, int | None]]) -> list[HeldSchema | None]:
-    """Return what each id stands for in its context, None where it is free."""
+    """Return the schema of each id in its context, None if the id is free."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return _map(pool, lambda place: None if place[1] is None else find_by_id(client, place[0], place[1]), places)
 
@@ -123,7 +123,7 @@ def _held(subject: str, version: int, entity: dict[str, Any], *, deleted: bool) 
 
 def _names(answer: Any, client: RegistryClient) -> list[str]:
     if not isinstance(answer, list) or not all(isinstance(one, str) for one in answer):
-        raise UnavailableError("what answers there is no schema registry: its subjects are no list", where=client.url)
+        raise UnavailableError("this is not a schema registry: its subjects are not a list", where=client.url)
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Retrieval: what a server holds, as a folder: all of it, or only what is newer than the folder."""
+"""Retrieval: the contents of a server written to a folder, all of it or only what the folder lacks."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from cdc_contracts.registry.sync.registry_servers import read_server
 
 @dataclass(slots=True)
 class Pulled:
-    """The result of pulling: what was written, and what stays as it is in the folder although the server differs."""
+    """The result of pulling: what was written, and what was kept in the folder although the server differs."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
 
 
 def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
-    """Write everything a server holds into a folder, and return it. An id that the folder knew stays in its lock.
+    """Write everything a server holds into a folder, and return it. Ids already in the folder's lock stay there.
 
-    Raises UsageError where the folder holds such files already and `force` is not given, UnavailableError where the
-    server does not answer or the folder cannot be written to; nothing is written then.
+    Raises UsageError if the folder already holds such files and `force` is not given, UnavailableError if the server
+    does not answer or the folder cannot be written to; nothing is written then.
     """
     if root.exists() and not root.is_dir():
-        raise UsageError(f"{root} is no folder")
+        raise UsageError(f"{root} is not a folder")
     before = [name for name in (SUBJECTS, SETTINGS, FILE) if (root / name).exists()]
     if before and not force:
-        hint = "give a new folder, `registry pull` to add what is newer, or --force to write it anew"
-        raise UsageError(f"there is a {before[0]} already", where=str(root), hint=hint)
+        hint = "give a new folder, use `registry pull` to add what is newer, or --force to overwrite"
+        raise UsageError(f"{before[0]} already exists", where=str(root), hint=hint)
     check_folder(root)
     holdings = read_server(client)
     write_folder(root, holdings, _lock_of(holdings, read_lock(root)))
@@ -50,10 +50,10 @@ def dump_server(client: RegistryClient, root: Path, *, force: bool) -> Holdings:
 
 
 def pull_server(client: RegistryClient, root: Path, *, force: bool, bound: Collection[str] = ()) -> Pulled:
-    """Write into a folder what a server holds and the folder does not. What differs in both is kept unless `force`.
+    """Write into a folder what the server holds and the folder lacks. Where they differ, the folder wins unless `force`.
 
-    Values of topics that are `bound` to contracts come as ids only. Raises ContractError where the folder is not as it
-    should be, UnavailableError where the server does not answer or the folder cannot be written to.
+    Of value subjects of topics `bound` to contracts only the ids are taken. Raises ContractError if the folder is
+    invalid, UnavailableError if the server does not answer or the folder cannot be written to.
     """
     make_folder(root)
     check_place(root / FILE)
@@ -64,7 +64,7 @@ def pull_server(client: RegistryClient, root: Path, *, force: bool, bound: Colle
         own = wanted.schemas.get(schema.position)
         name = f"{schema.subject} {schema.version}"
         if own is not None and not _is_same(own, schema) and (own.contract is not None or not force):
-            pulled.kept.append(f"{name} is {own.contract or 'one schema'} here and another schema on the server")
+            pulled.kept.append(f"{name} is {own.contract or 'one schema'} here and a different schema on the server")
             continue
         if own is None or not _is_same(own, schema):
             if schema.subject not in bound:
@@ -81,14 +81,14 @@ def _is_same(own: HeldSchema, there: HeldSchema) -> bool:
 
 
 def _note(lock: Lock, own: HeldSchema, there: HeldSchema, pulled: Pulled, *, force: bool) -> None:
-    """Note the id that the server has for a schema."""
+    """Record the server's id of a schema."""
     if there.id is None:
         return
     try:
         lock.add(Entry(there.id, own.key, there.digest))
     except ContractError as error:
         if not force:
-            pulled.kept.append(f"{error.what}; the server says {there.id}")
+            pulled.kept.append(f"{error.what}; on the server it has id {there.id}")
             return
         lock.replace(Entry(there.id, own.key, there.digest))
 
@@ -108,14 +108,14 @@ def _pull_settings(root: Path, held: Holdings, pulled: Pulled, *, force: bool) -
             mode=there.mode if here.mode is None else here.mode,
         )
         if merged[scope] != there:
-            pulled.kept.append(f"the settings of {scope or 'the whole registry'} are others here than on the server")
+            pulled.kept.append(f"the settings of {scope or 'the whole registry'} differ from those on the server")
     if merged != own:
         write_settings(root, merged)
         pulled.written.append(SETTINGS)
 
 
 def _lock_of(holdings: Holdings, before: Lock) -> Lock:
-    """Return the lock of what a server holds; entries of before that it no longer holds stay, retired."""
+    """Return the lock of what a server holds; entries it no longer holds are kept and marked retired."""
     lock = Lock(Entry(one.id, one.key, one.digest) for one in holdings.schemas.values() if one.id is not None)
     for key, entry in before.entries.items():
         if key not in lock:

@@ -1,4 +1,4 @@
-"""Schema digests: SHA-256 of the canonical form of a schema, which has neither layout nor prose."""
+"""Schema digests: SHA-256 of the canonical form of a schema, without layout and prose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BELOW: Final = frozenset({
 
 
 def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
-    """Return the digest of a schema and what it refers to; text that is no JSON counts as it stands."""
+    """Return the digest of a schema and its references; text that is not JSON is hashed as it is."""
     try:
         parsed = _parse(text)
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def is_json(text: str) -> bool:
 
 
 def same_text(kind: str, one: str, other: str) -> bool:
-    """Say whether two texts differ in nothing but their layout, or in how Avro is spelled; what is no JSON has none."""
+    """Say whether two texts differ only in layout or in Avro spelling; texts that are not JSON must be identical."""
     if one == other or kind not in (JSON, AVRO):
         return one == other
     try:
@@ -57,7 +57,7 @@ def _parse(text: str) -> Any:
 
 
 def _token(number: str) -> dict[str, str]:
-    """Keep a number as it is written: a float would lose digits."""
+    """Keep a number as written: a float would lose digits."""
     return {"\0number": number}
 
 

@@ -1,4 +1,4 @@
-"""Schema ids: the id of a version's Avro schema: the one in `ids.lock`, or the one that a registry returns."""
+"""Schema ids: the id of a version's Avro schema, from `ids.lock` or from a registry."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MISSING: Final = (NO_SUBJECT, NO_SCHEMA)
 
 
 def locked_id(version: Version) -> int | None:
-    """Return the id that an `ids.lock` gives the version's Avro schema, None where none does.
+    """Return the id of the version's Avro schema in `ids.lock`, None if there is none.
 
-    Raises ContractError where the lock names another schema than the version has.
+    Raises ContractError if the lock has the digest of a different schema.
     """
     wanted = _published(version)
     for root in reversed(version.catalogue.roots):
@@ -28,16 +28,16 @@ def locked_id(version: Version) -> int | None:
         if entry is None or entry.retired:
             continue
         if entry.digest != wanted.digest:
-            hint = "`cdc-contracts registry ids` tells what changed; --schema-id names the id to use"
-            raise ContractError(f"id {entry.id} stands for another schema of {version}", where=FILE, hint=hint)
+            hint = "`cdc-contracts registry ids` shows what changed; --schema-id sets the id to use"
+            raise ContractError(f"id {entry.id} belongs to a different schema of {version}", where=FILE, hint=hint)
         return entry.id
     return None
 
 
 def registered_id(client: RegistryClient, version: Version, subject: str | None = None) -> int:
-    """Return the id under which a registry holds the version's Avro schema, in a subject or the contract's own.
+    """Return a registry's id of the version's Avro schema, in the given subject or the contract's own.
 
-    Raises UnavailableError where it does not answer, or does not hold it.
+    Raises UnavailableError if the registry does not answer or does not hold it.
     """
     wanted = _published(version)
     name = subject or wanted.subject
@@ -46,7 +46,7 @@ def registered_id(client: RegistryClient, version: Version, subject: str | None 
         if answer is not None:
             return int(answer["id"])
     raise UnavailableError(
-        f"the registry holds no schema of {version} in subject {name}",
+        f"the registry has no schema of {version} in subject {name}",
         where=client.url,
         hint="`cdc-contracts registry push` registers it; --subject names another subject",
     )

@@ -1,4 +1,4 @@
-"""Stored contracts as a registry has them: what was published there, made into documents of a catalogue again."""
+"""Stored contracts: contracts published to a registry, rebuilt as documents of a catalogue."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _FILES: Mapping[str, str] = {JSON: MESSAGE_SCHEMA, AVRO: AVRO_MESSAGE_SCHEMA}
 
 @dataclass(slots=True)
 class StoredContracts:
-    """The documents of the contracts that a registry has, and in sentences what of them it does not have."""
+    """The documents of the contracts in a registry, and sentences about what is missing there."""
 
     files: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
     @property
     def root(self) -> Traversable | None:
-        """The documents as a folder of contracts, None where there are none."""
+        """The documents as a folder of contracts, None if there are none."""
         return Bundle(self.files).open().roots[0] if self.files else None
 
 
 def read_contracts(client: RegistryClient, own: Sequence[Version]) -> StoredContracts:
-    """Return the contracts that a registry has: those that say so, and those under the subjects of the versions `own`.
+    """Return the contracts in a registry: those marked as such, and those under the subjects of the versions `own`.
 
-    They are those of the default context, or of the one that the URL ends in.
+    They are read from the default context, or from the one named at the end of the URL.
 
-    Where a registry kept schemas and dropped what they mean, the meaning of `own` stands in; `missing` says so, and
-    whether the schema is that of `own`.
-    Raises UnavailableError where the registry does not answer.
+    If a registry kept the schemas but dropped their metadata, the meaning is taken from `own`; `missing` says so, and
+    whether the schema equals that of `own`.
+    Raises UnavailableError if the registry does not answer.
     """
     stored = StoredContracts()
     mine = {version.reference: version for version in own}
@@ -67,7 +67,7 @@ def _add(stored: StoredContracts, schema: HeldSchema, is_known: bool, mine: Mapp
     dialect = schema.subject.removesuffix(".avro") if schema.type == AVRO else schema.subject
     reference = str(said.get(CONTRACT, f"{dialect.replace('.', '/')}@{schema.version}"))
     if not is_known and published_subject(parse_reference(reference).subject, schema.type) != schema.subject:
-        return  # a subject of its own that happens to have such a name
+        return  # an unrelated subject that happens to have such a name
     meaning = _meaning(said)
     if meaning is None and CONTRACT not in said and not is_known:
         return
@@ -76,11 +76,11 @@ def _add(stored: StoredContracts, schema: HeldSchema, is_known: bool, mine: Mapp
         is_same = schema_digest(schema.type, schema.text) == schema_digest(
             schema.type, published_texts(own)[schema.type]
         )
-        result = "its schema is as here" if is_same else "its schema is another than here"
-        stored.missing.append(f"what {name} means is not on the registry, and taken to be as here; {result}")
+        result = "its schema equals the one here" if is_same else "its schema differs from the one here"
+        stored.missing.append(f"the registry lacks the meaning of {name}, which is taken from here; {result}")
         meaning = meaning_of(own)
     if meaning is None:
-        stored.missing.append(f"what {name} means is not on the registry: it is not compared")
+        stored.missing.append(f"the registry lacks the meaning of {name}: it is not compared")
         return
     subject, _, number = reference.partition("@")
     folder = f"{subject}/v{number}"
@@ -92,7 +92,9 @@ def _add(stored: StoredContracts, schema: HeldSchema, is_known: bool, mine: Mapp
         path, text = f"{subject.partition('/')[0]}/types/{mapping}.yaml", _yaml(document)
         others = [one for one in stored.files if one.endswith(f"/types/{mapping}.yaml")]
         if others and stored.files[others[0]] != text:
-            stored.missing.append(f"{name} was published with another mapping {mapping} than others: one is compared")
+            stored.missing.append(
+                f"{name} was published with a different mapping {mapping} than others: only one is compared"
+            )
         stored.files.setdefault(others[0] if others else path, text)
 
 
@@ -105,18 +107,18 @@ def _meaning(said: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _check_complete(stored: StoredContracts) -> None:
-    """Take out what has one of its two schemas only, and say so: a contract has both."""
+    """Drop contracts with only one of their two schemas, and say so."""
     folders = {path.rpartition("/")[0] for path in stored.files if path.endswith("/contract.yaml")}
     for folder in sorted(folders):
         absent = [name for name in _FILES.values() if f"{folder}/{name}" not in stored.files]
         if absent:
-            stored.missing.append(f"{folder} has no {absent[0]} on the registry: it is not compared")
+            stored.missing.append(f"the registry lacks {absent[0]} of {folder}: it is not compared")
             for path in [one for one in stored.files if one.startswith(f"{folder}/")]:
                 del stored.files[path]
 
 
 def _may_be_published(subject: str) -> bool:
-    """Say whether a name has the form of a contract's subject: `dts.canal` or `dts.canal.avro`."""
+    """Say whether a name looks like a contract's subject: `dts.canal` or `dts.canal.avro`."""
     parts = subject.removesuffix(".avro").split(".")
     try:
         return len(parts) == 2 and bool(parse_reference("/".join(parts)))  # noqa: PLR2004  system and dialect
@@ -125,9 +127,9 @@ def _may_be_published(subject: str) -> bool:
 
 
 def _yaml(document: Any) -> str:
-    """Return a document as YAML that is read as it was. Raises ContractError where it is no mapping."""
+    """Return a document as YAML that reads back unchanged. Raises ContractError if it is not a mapping."""
     if not isinstance(document, dict):
-        raise ContractError("what a registry says of a contract is no mapping")
+        raise ContractError("the contract metadata in the registry is not a mapping")
     import yaml
 
     return yaml.safe_dump(document, allow_unicode=True, sort_keys=False)

@@ -1,4 +1,4 @@
-"""Sync plans: the steps that make a server hold what a folder holds, and what prevents them."""
+"""Sync plans: the steps that bring a server in line with a folder, and what prevents them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cdc_contracts.registry.sync.registry_contents import GLOBAL, HeldSchema, Ho
 from cdc_contracts.registry.sync.subject_names import context_of, qualify
 
 IMPORT: Final = "IMPORT"
-"""The mode in which a registry takes ids and versions as they are given."""
+"""The mode in which a registry accepts ids and versions from the client."""
 
 
 OVERRIDE: Final = "READONLY_OVERRIDE"
-"""The mode of a whole registry that no other mode stands against."""
+"""The mode of a whole registry that overrides all other modes."""
 READ_ONLY: Final = ("READONLY", OVERRIDE)
 
 
@@ -30,7 +30,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanStep:
-    """One change of the server. `before` and `after` are what a setting was and is to be, None where it has none.
+    """One change to the server. `before` and `after` are the values of a setting, None if unset.
 
     `why` is the reason for a setting that no file asks for.
     """
@@ -47,7 +47,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class PlanRefusal:
-    """Why nothing is done: what the server holds cannot become what the folder says."""
+    """Why nothing is applied: the server cannot be brought in line with the folder."""
 
     subject: str
     version: int | None
@@ -57,7 +57,7 @@ class PlanRefusal:
 
 @dataclass(slots=True)
 class SyncPlan:
-    """What is to be done, in order; what refuses it; ids the folder can learn; what is left as it is, and why."""
+    """The steps in order; the refusals; ids to record in the folder; what is left unchanged, and why."""
 
     steps: list[PlanStep] = field(default_factory=list)
     refusals: list[PlanRefusal] = field(default_factory=list)
@@ -75,9 +75,9 @@ class SyncPlan:
 def plan_changes(
     wanted: Holdings, held: Holdings, *, prune: bool, others: Sequence[str] = (), kept: Collection[str] = ()
 ) -> SyncPlan:
-    """Return what makes a server that holds `held` say what a folder wants.
+    """Return the plan from the contents `held` of a server to those a folder wants.
 
-    Nothing is taken away unless `prune`, and never from the subjects `kept`; `others` are the subjects of the server
+    Nothing is deleted unless `prune`, and never from the subjects `kept`; `others` are the subjects of the server
     that the folder does not name.
     """
     plan = SyncPlan()
@@ -90,7 +90,7 @@ def plan_changes(
         plan.steps += [PlanStep(Action.DELETE, one.subject, one.version, one.id, one) for one in gone]
     elif extra or others:
         names = sorted({one.subject for one in extra} | set(others))
-        plan.left.append(f"only on the server, left there without --prune: {', '.join(names)}")
+        plan.left.append(f"only on the server, kept without --prune: {', '.join(names)}")
     unfinished = [one for one in (*wanted.subjects(), *kept) if is_unfinished(one, held)]
     unnamed = held.settings.keys() - {GLOBAL, *kept} if prune else ()  # the whole registry always has settings
     for scope in sorted({*wanted.settings, *unfinished, *unnamed}):
@@ -99,12 +99,12 @@ def plan_changes(
 
 
 def is_unfinished(subject: str, held: Holdings) -> bool:
-    """Say whether an earlier run began to import a subject and did not end: its mode shows it."""
+    """Say whether an earlier run left the import of a subject unfinished: its mode shows it."""
     return held.settings.get(subject, ScopeSettings()).mode == IMPORT
 
 
 def in_order_of_references(holdings: Holdings) -> list[HeldSchema]:
-    """Return the schemas so that each comes after what it refers to and after earlier versions of its subject."""
+    """Return the schemas ordered so that each follows those it refers to and earlier versions of its subject."""
     before: dict[Position, list[Position]] = {}
     above: Position | None = None
     for position in sorted(holdings.schemas):
@@ -125,7 +125,7 @@ def in_order_of_references(holdings: Holdings) -> list[HeldSchema]:
 
 
 def referred(schema: HeldSchema) -> list[Position]:
-    """Return the versions that a schema refers to; a name without a context is in that of the schema."""
+    """Return the versions that a schema refers to; a name without a context is in the schema's own context."""
     context = context_of(schema.subject)
     return [(qualify(str(one.get("subject")), context), int(one.get("version", 0))) for one in schema.references]
 
@@ -136,21 +136,25 @@ def _plan_schema(schema: HeldSchema, held: Holdings, plan: SyncPlan, *, prune: b
         plan.steps.append(PlanStep(Action.REGISTER, schema.subject, schema.version, schema.id, schema))
         return
     if not schema.says_the_same(there):
-        why = f"the server holds another schema as version {schema.version} (id {there.id}), and versions never change"
+        why = (
+            f"the server has a different schema as version {schema.version} (id {there.id}), and versions never change"
+        )
         plan.refusals.append(PlanRefusal(schema.subject, schema.version, why))
     elif schema.id is None:
         plan.learned.append(there)
     elif schema.id != there.id:
-        why = f"ids.lock says id {schema.id}, the server has it under id {there.id}"
+        why = f"the id is {schema.id} in ids.lock and {there.id} on the server"
         plan.refusals.append(PlanRefusal(schema.subject, schema.version, why))
     elif there.deleted and not schema.deleted:
-        why = "it is deleted on the server, and no version comes back: say `deleted: true`, or make a new version"
+        why = "it is deleted on the server and cannot be restored: set `deleted: true`, or make a new version"
         plan.refusals.append(PlanRefusal(schema.subject, schema.version, why))
     if schema.deleted and not there.deleted:
         if prune or is_unfinished(schema.subject, held):
             plan.steps.append(PlanStep(Action.DELETE, schema.subject, schema.version, there.id, there))
         else:
-            plan.left.append(f"{schema.subject} {schema.version} is deleted in the folder: --prune deletes it")
+            plan.left.append(
+                f"{schema.subject} {schema.version} is deleted in the folder: --prune deletes it on the server"
+            )
 
 
 def _plan_settings(scope: str, wanted: ScopeSettings, held: Holdings, plan: SyncPlan, *, prune: bool) -> None:
